@@ -11,6 +11,7 @@ import './one-stage/in-sight.suite.ts';
 import './one-stage/kept-forms.suite.ts';
 import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';
+import './one-stage/refused-parts.suite.ts';
 import './one-stage/words.suite.ts';
 import './one-stage/flows.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';
@@ -155,10 +156,10 @@ test('an approval with data shows who is asked and all errors, and is given with
 
 test('runs are found by a name prefix and sorted by clicks, and the list says that it is not live', async () => {
   const page = await stage.browser.open('/runs', MOVING);
-  await page.locator('.list-live', { hasText: '● live' }).waitFor();
+  await page.locator('.list-live', { hasText: '● Updates live' }).waitFor();
   await page.getByRole('textbox', { name: 'Tag' }).fill('INVOICE-A-4');
   await page.locator(`#row-${show.failed}`).waitFor();
-  await page.getByText('read once').waitFor();
+  await page.getByText('Not updated live').waitFor();
   await page.locator(`#row-${show.completed}`).waitFor({ state: 'detached' });
   await page.getByRole('textbox', { name: 'Tag' }).fill('invoice-A');
   await page.locator(`#row-${show.completed}`).waitFor();
@@ -179,5 +180,5 @@ test('runs are found by a name prefix and sorted by clicks, and the list says th
   );
   expect(oldestFirst.toSorted()).toEqual(newestFirst.toSorted());
   await page.getByRole('button', { name: 'Show all' }).click();
-  await page.locator('.list-live', { hasText: '● live' }).waitFor();
+  await page.locator('.list-live', { hasText: '● Updates live' }).waitFor();
 });

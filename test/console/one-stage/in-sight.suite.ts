@@ -131,24 +131,6 @@ test.each([
   expect(isWhole).toBe(true);
 });
 
-test('parts of the health page appear from the top down: none moves when one above it arrives', async () => {
-  const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  const page = await stage.browser.open('/health', {
-    prepare: (one) =>
-      one.route('**/v1/diagnosis', async (route) => {
-        await promise;
-        await route.continue();
-      }),
-  });
-  const today = page.locator('h2', { hasText: 'Runs of today' });
-  await today.waitFor({ state: 'attached' });
-  await page.getByText('Loading the diagnosis').waitFor();
-  expect(await today.isVisible()).toBe(false);
-  letGo();
-  await today.waitFor();
-  await page.getByRole('heading', { name: 'Findings' }).waitFor();
-});
-
 /** Words within the parts that are drawn in more than one line. */
 const brokenIn = (parts: Locator) =>
   parts.evaluateAll((all) => {
@@ -254,3 +236,23 @@ test('the last answer and the selection are both in sight below a long list, unt
   await chosen.getByRole('button', { name: 'Approve selected' }).click();
   await answered.waitFor({ state: 'detached' });
 });
+
+test.each(Object.entries(SIZES))(
+  '%s: no button stands over the drawing of the steps',
+  async (_, viewport) => {
+    const page = await stage.browser.open(`/runs/${show.completed}`, { viewport });
+    const drawing = page.locator('.graph .react-flow');
+    await drawing.locator('.step-box').first().waitFor();
+    const over = await drawing.evaluate((one) => {
+      const { left, top, right, bottom } = one.getBoundingClientRect();
+      return [...document.querySelectorAll('.graph button:not(.step-box)')]
+        .filter((button) => {
+          const box = button.getBoundingClientRect();
+          return box.left < right && left < box.right && box.top < bottom && top < box.bottom;
+        })
+        .map((button) => button.textContent);
+    });
+    expect(over).toEqual([]);
+    expect(await page.getByRole('group', { name: 'Zoom' }).getByRole('button').count()).toBe(3);
+  },
+);

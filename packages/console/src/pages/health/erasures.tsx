@@ -2,12 +2,13 @@
 import type { Answer } from '../../api/client.ts';
 import { More } from '../../parts/more.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
+import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
+import { useArrival } from './use-arrival.tsx';
 
 const PAGE = '20';
 const EVERY_MS = 10_000;
@@ -33,8 +34,15 @@ export function Erasures() {
     rereadMs: EVERY_MS,
   });
   const { error } = useLastFailure({ data: list.pages, error: list.error, refetch: list.again });
+  const coming = useArrival({
+    what: 'the erasures',
+    isHere: list.pages !== undefined || error !== null,
+    hasFailed: error !== null,
+    isLast: true,
+  });
+  if (coming) return coming;
   const failure = error && <Failure error={error} again={list.again} />;
-  if (!list.pages) return failure ?? <Loading what="the erasures" />;
+  if (!list.pages) return failure;
   const { items } = list;
   return (
     <Scrolls label="Erasures on request" isCard>

@@ -5,12 +5,13 @@ import type { Api } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
+import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { attentionOf, type LiveRun, type LiveRuns, suspicionText } from './live-runs.ts';
+import { useArrival } from './use-arrival.tsx';
 
 const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
 /** As many reads as the statistics take, as often. */
@@ -29,8 +30,14 @@ export function Live() {
       refetchIntervalInBackground: false,
     }),
   );
+  const coming = useArrival({
+    what: 'the live runs',
+    isHere: data !== undefined || error !== null,
+    hasFailed: error !== null,
+  });
+  if (coming) return coming;
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading what="the live runs" />;
+  if (!data) return null;
   const { runs, isCut } = data;
   const { suspects, overdue } = attentionOf(runs, deviceNow() + api.reach.shown().clockOffsetMs);
   const [oldest] = overdue;

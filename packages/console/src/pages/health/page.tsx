@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
-import { Failure, Loading, useLastFailure } from '../../parts/states.tsx';
+import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -15,6 +15,7 @@ import { Findings } from './findings.tsx';
 import { Live } from './live.tsx';
 import { Restore } from './restore.tsx';
 import { Today } from './today.tsx';
+import { useArrival } from './use-arrival.tsx';
 import './page.css';
 import { Scrolls } from '../../parts/scrolls.tsx';
 
@@ -30,7 +31,7 @@ export default function HealthPage() {
       {mayLook && <Restore />}
       {mayLook ? <Diagnosis /> : <Answers />}
       <Live />
-      <Today />
+      <Today isLast={!maySeeErasures} />
       {maySeeErasures && <Erasures />}
     </div>
   );
@@ -46,8 +47,14 @@ function Answers() {
       refetchInterval: EVERY_MS,
     }),
   );
+  const coming = useArrival({
+    what: 'the state',
+    isHere: data !== undefined || error !== null,
+    hasFailed: error !== null,
+  });
+  if (coming) return coming;
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading what="the state" />;
+  if (!data) return null;
   return (
     <>
       <Findings findings={judgeHealth({ health: data }, deviceNow())} />
@@ -68,8 +75,14 @@ function Diagnosis() {
       refetchInterval: EVERY_MS,
     }),
   );
+  const coming = useArrival({
+    what: 'the diagnosis',
+    isHere: data !== undefined || error !== null,
+    hasFailed: error !== null,
+  });
+  if (coming) return coming;
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading what="the diagnosis" />;
+  if (!data) return null;
   return (
     <>
       {error && <Failure error={error} again={() => void refetch()} />}

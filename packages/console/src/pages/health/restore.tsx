@@ -9,6 +9,7 @@ import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
+import { useArrival } from './use-arrival.tsx';
 
 const EVERY_MS = 10_000;
 /** Runs of the inbox that are read, as many as the API gives at once. */
@@ -24,6 +25,14 @@ export function Restore() {
       refetchInterval: EVERY_MS,
     }),
   );
+  const coming = useArrival({
+    what: 'the state of a restored database',
+    isHere: data !== undefined || error !== null,
+    hasFailed: error !== null,
+    absence:
+      data && !data.held && data.restoredAt === undefined ? 'The database was not restored.' : undefined,
+  });
+  if (coming) return coming;
   const failure = error && <Failure error={error} again={() => void refetch()} />;
   if (!data || (!data.held && data.restoredAt === undefined)) return failure;
   const { held, home, restoredAt, by } = data;

@@ -34,7 +34,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [catchUp, setCatchUp] = useState<CatchUpMode>(schedule?.catchUp ?? 'latest');
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const [refused, setRefused] = useState<RefusedEntry>();
-  const { schema, isLoading } = useInputSchema(type);
+  const { schema, isLoading, failure } = useInputSchema(type);
   const read = readEntered(schema, entered, schedule?.input);
   const { fields: members, typed } = read;
   // An input that nobody has touched stays as it is: the form may have it in another form, or call it incomplete.
@@ -96,6 +96,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         Name (optional)
         <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </label>
+      {failure}
       <SchemaInput
         label="Input of its runs"
         schema={schema}

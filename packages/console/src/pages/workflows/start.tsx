@@ -22,7 +22,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const [refused, setRefused] = useState<RefusedEntry>();
   const [threadId, setThreadId] = useState('');
-  const { schema, isLoading } = useInputSchema(chosen);
+  const { schema, isLoading, failure } = useInputSchema(chosen);
   const read = readEntered(schema, entered, input);
   const { hasValue, value, fields, typed } = read;
   const start = chosen !== '' && hasValue ? startRun({ type: chosen, input: value, threadId }) : undefined;
@@ -46,6 +46,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
           }}
         />
       )}
+      {failure}
       <SchemaInput
         label="Input"
         schema={schema}

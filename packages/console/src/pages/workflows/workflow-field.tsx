@@ -1,21 +1,26 @@
 /** The choice of a workflow that is deployed, and the schema of its input. */
 import { useQuery } from '@tanstack/react-query';
+import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 
 /** A deployment that changes the schema is rare, and the API checks the input anyway. */
 const FRESH_MS = 60_000;
 
-/** @param type the workflow; empty: none is chosen. The schema is null if the workflow has none */
+/**
+ * @param type the workflow; empty: none is chosen
+ * @returns the schema, null if the workflow has none, and what to show if it cannot be read
+ */
 export function useInputSchema(type: string) {
   const { api } = useSession();
-  const { data: schema, isLoading } = useQuery({
+  const query = useQuery({
     queryKey: ['workflows', type, 'input'],
     enabled: type !== '',
     staleTime: FRESH_MS,
     queryFn: async ({ signal }) =>
       (await api.get('/v1/workflows/{type}/input', { params: { type }, signal })).schema ?? null,
   });
-  return { schema, isLoading };
+  const { data: schema, isLoading, error, refetch } = query;
+  return { schema, isLoading, failure: error && <Failure error={error} again={() => void refetch()} /> };
 }
 
 interface WorkflowFieldProps {
@@ -25,22 +30,27 @@ interface WorkflowFieldProps {
 
 export function WorkflowField({ value, onChange }: WorkflowFieldProps) {
   const { api } = useSession();
-  const { data } = useQuery({
-    queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-  });
+  const { data, error, refetch } = useLastFailure(
+    useQuery({
+      queryKey: ['workflows', 'summary'],
+      queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
+    }),
+  );
   const types = data?.items.filter(({ newest }) => newest !== null).map(({ type }) => type) ?? [];
   return (
-    <label className="field">
-      Workflow
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">Choose a workflow</option>
-        {types.map((type) => (
-          <option key={type} value={type}>
-            {type}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      <label className="field">
+        Workflow
+        <select value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">Choose a workflow</option>
+          {types.map((type) => (
+            <option key={type} value={type}>
+              {type}
+            </option>
+          ))}
+        </select>
+      </label>
+      {error && !data && <Failure error={error} again={() => void refetch()} />}
+    </>
   );
 }

@@ -50,7 +50,8 @@ const MIN_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
 const EDGE = 40;
 const WHOLE = { maxZoom: 1, padding: 0.08 };
-const HEIGHT = { least: 240, most: 640, margin: 90 };
+/** Lengths in px: `margin` is around the steps, `bar` has the zoom above them. */
+const HEIGHT = { least: 240, most: 640, margin: 90, bar: 36 };
 
 export function Graph(props: GraphProps) {
   return (
@@ -133,12 +134,20 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps within */}
       <div
         className="graph"
-        style={{ height: heightOf(layout) }}
+        style={{ height: heightOf(layout), gridTemplateRows: `${HEIGHT.bar}px minmax(0, 1fr)` }}
         onKeyDown={onKeyDown}
         onBlur={() => {
           focusing.current = undefined;
         }}
       >
+        <Zoom
+          onWhole={() => {
+            isMoved.current = false;
+            const { left, top, right, bottom } = boundsOf(layout.nodes);
+            if (isLarge) void flow.fitBounds({ x: left, y: top, width: right - left, height: bottom - top });
+            else void flow.fitView(WHOLE);
+          }}
+        />
         <ReactFlow
           nodes={drawn.nodes}
           edges={drawn.edges}
@@ -166,14 +175,6 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           {...(isLarge && at
             ? { defaultViewport: viewportAt(at) }
             : { fitView: true, fitViewOptions: WHOLE })}
-        />
-        <Zoom
-          onWhole={() => {
-            isMoved.current = false;
-            const { left, top, right, bottom } = boundsOf(layout.nodes);
-            if (isLarge) void flow.fitBounds({ x: left, y: top, width: right - left, height: bottom - top });
-            else void flow.fitView(WHOLE);
-          }}
         />
       </div>
     </StepsContext.Provider>
@@ -260,5 +261,5 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
 
 function heightOf({ nodes }: Layout): number {
   const lowest = Math.max(0, ...nodes.slice(0, DAGRE_MOST + 1).map(({ y }) => y + NODE_HEIGHT));
-  return Math.min(HEIGHT.most, Math.max(HEIGHT.least, lowest + HEIGHT.margin));
+  return HEIGHT.bar + Math.min(HEIGHT.most, Math.max(HEIGHT.least, lowest + HEIGHT.margin));
 }

@@ -1,7 +1,7 @@
 /** The selected step: its status, waits, output, effects and attempts, with links to more. */
 import { stepKey as keyOf } from '@cairn/client';
 import { useEffect, useRef } from 'react';
-import { Loading } from '../../../parts/states.tsx';
+import { Failure, Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -144,6 +144,9 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
           )}
           {past && <Attempts history={past} />}
           {!past && seq !== undefined && history.loading && <Loading what="its events" />}
+          {!past && seq !== undefined && history.error !== undefined && (
+            <Failure error={history.error} again={() => loadUntil(seq)} />
+          )}
           {history.full && !past && (
             <p className="dim">The events of this step are beyond those that the page has loaded.</p>
           )}

@@ -33,7 +33,7 @@ const MAX_WAITS = 3;
 const MAX_PROGRESS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
-  const { live, graph, steps, histories, events } = useRunData();
+  const { graph, steps, histories, events } = useRunData();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const doing = useMemo(
     () => doingOf({ nodes: graph?.nodes, steps, histories }, run),
@@ -50,7 +50,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <span className="dim run-version">v{run.planVersion}</span>
         </h1>
         <CopyText text={run.id} />
-        <Live live={live} />
+        <Live />
         <Held id={run.id} />
       </div>
       <div className="run-state" aria-live="polite">
@@ -139,8 +139,22 @@ const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: strin
   ended: ['ended', 'The run has ended'],
 };
 
-function Live({ live }: { readonly live: Liveness }) {
+function Live() {
+  const { live, isOver, error, again } = useRunData();
   const [word, title] = LIVE_WORDS[live];
+  if (live === 'ended' && !isOver && error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return (
+      <>
+        <span className="live-mark refused" role="status">
+          not updating: <Text value={why} max={200} />
+        </span>
+        <button type="button" className="small" onClick={again}>
+          Try again
+        </button>
+      </>
+    );
+  }
   return (
     <span className={`live-mark ${live}`} title={title} role="status">
       {word}

@@ -50,14 +50,14 @@ export function JournalTab() {
         />
       ) : history.loading ? (
         <Loading what="the journal" />
-      ) : (
+      ) : history.error !== undefined ? null : (
         <Empty title="No matching events">
           <button type="button" onClick={() => change({ event: undefined, of: undefined })}>
             Show all events
           </button>
         </Empty>
       )}
-      {!history.complete && !history.loading && !history.full && (
+      {!history.complete && !history.loading && !history.full && history.error === undefined && (
         <button type="button" onClick={() => loadUntil(events.length + 2 * AHEAD)}>
           Load more of the journal
         </button>

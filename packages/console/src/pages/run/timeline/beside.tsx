@@ -1,5 +1,6 @@
 /** The timeline beside the graph, for runs whose events fit a page. The tab Timeline has the rest. */
 import { useEffect } from 'react';
+import { Failure, Loading } from '../../../parts/states.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { useRunData } from '../live/run-data.ts';
 import { Chart } from './chart.tsx';
@@ -25,12 +26,16 @@ export function TimelineElsewhere({ head }: { readonly head: number }) {
 }
 
 export function TimelineBeside() {
-  const { events, undone, head, loadUntil } = useRunData();
+  const { events, undone, head, history, loadUntil } = useRunData();
   const { life, rows, to, scale } = useTimeline({ withItems: false, withIdle: false });
   useEffect(() => loadUntil(head), [head, loadUntil]);
-  if (events.length === 0) return null;
+  const failure = history.error !== undefined && (
+    <Failure error={history.error} again={() => loadUntil(head)} />
+  );
+  if (events.length === 0) return failure || <Loading what="the timeline" />;
   return (
     <div className="timeline-beside">
+      {failure}
       <Chart rows={rows} life={life} undone={undone} scale={scale} to={to} zoom={1} onEnd={noMore} />
       <p className="dim">
         <ViewLink to={{ tab: 'timeline', view: undefined }}>Zoom and list of events</ViewLink>

@@ -1,9 +1,7 @@
 /** The filter of the list, as chips with live counts and fields. The address keeps it. */
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
-import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { CreatedField, OwnRange, useOwnRange } from './created-field.tsx';
 import {
@@ -19,6 +17,7 @@ import {
   tagOrMatch,
   toggledStatus,
 } from './filter.ts';
+import { TypeField } from './type-field.tsx';
 import { type Counts, useCounts } from './use-counts.ts';
 
 /** Delay after the last letter until a field applies; Enter applies it at once. */
@@ -151,30 +150,6 @@ function Count({ of, status }: CountProps) {
       {count.toLocaleString('en')}
       {counted.some((one) => one >= MAX_COUNTED) && '+'}
     </span>
-  );
-}
-
-function TypeField({ value, isAsked, onChange }: FieldProps & { readonly isAsked: boolean }) {
-  const { api } = useSession();
-  const { data } = useQuery({
-    queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-    select: ({ items }) => items.map(({ type }) => type),
-    enabled: isAsked,
-  });
-  const types = [...new Set([...(data ?? []), ...(value ? [value] : [])])];
-  return (
-    <label className="inline-field">
-      <span>Workflow</span>
-      <select value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
-        <option value="">all</option>
-        {types.sort().map((type) => (
-          <option key={type} value={type}>
-            {type}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

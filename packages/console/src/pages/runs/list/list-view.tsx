@@ -76,7 +76,7 @@ export function ListView() {
     <div className={`runs-page ${density}`}>
       <header className="row runs-head">
         <h1>Runs</h1>
-        <LiveMark stream={list.stream} />
+        <LiveMark stream={list.stream} readAt={list.readAt} again={() => list.reload()} />
         <span className="spring">
           {!isEmpty && <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>}
         </span>

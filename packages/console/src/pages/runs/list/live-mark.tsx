@@ -1,25 +1,55 @@
-/** Mark of a list that updates live, or does not. */
+/** Says whether the list updates by itself, and as of when it is if it does not. */
+import { When } from '../../../parts/when.tsx';
+import { useSession } from '../../../session/session.ts';
 import type { StreamState } from './use-stream.ts';
 
 const SAID = {
-  connecting: ['quiet', '○', 'connecting', 'Live updates are starting'],
-  live: ['live', '●', 'live', 'The newest hundred of these runs update live'],
-  reconnecting: ['warn', '↻', 'reconnecting', 'Connection lost; the list may be out of date'],
+  connecting: ['quiet', '○', 'Connecting', 'Live updates are starting'],
+  live: [
+    'live',
+    '●',
+    'Updates live',
+    'New runs appear, and the newest hundred of these runs change, without a reload',
+  ],
+  reconnecting: ['warn', '↻', 'Not updating, reconnecting', 'Connection lost; the list may be out of date'],
   still: [
     'quiet',
     '○',
-    'read once',
+    'Not updated live',
     'A list filtered by a comparison or a prefix, or in another order, is not updated live',
   ],
-  refused: ['bad', '✕', 'not live', 'The API refuses to report changes'],
+  refused: ['bad', '✕', 'Not updating', 'The API refuses to report changes'],
 } as const;
 
-export function LiveMark({ stream }: { readonly stream: StreamState }) {
+interface LiveMarkProps {
+  readonly stream: StreamState;
+  /** When the rows were read or last changed by the stream, by this machine's clock; epoch ms. 0: not yet. */
+  readonly readAt: number;
+  /** Reads the list again. */
+  again(): void;
+}
+
+export function LiveMark({ stream, readAt, again }: LiveMarkProps) {
+  const { api } = useSession();
   const [tone, mark, word, title] = SAID[stream.at];
-  const why = stream.at === 'refused' ? `${title}: ${stream.error.message}` : title;
+  const isBehind = stream.at !== 'live' && stream.at !== 'connecting' && readAt > 0;
   return (
-    <span className={`list-live ${tone}`} role="status" title={why}>
-      <span aria-hidden="true">{mark}</span> {word}
-    </span>
+    <>
+      <span className={`list-live ${tone}`} role="status" title={title}>
+        <span aria-hidden="true">{mark}</span> {word}
+        {stream.at === 'refused' && `: ${stream.error.message}`}
+        {isBehind && (
+          <span className="dim">
+            {' · read '}
+            <When at={new Date(readAt + api.reach.shown().clockOffsetMs).toISOString()} />
+          </span>
+        )}
+      </span>
+      {(stream.at === 'still' || stream.at === 'refused') && (
+        <button type="button" className="small" onClick={again}>
+          Read again
+        </button>
+      )}
+    </>
   );
 }

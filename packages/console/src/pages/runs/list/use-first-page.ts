@@ -37,6 +37,8 @@ const COUNT_EVERY_MS = 3_000;
 
 interface FirstPage {
   readonly page: RowPage | undefined;
+  /** When its rows were read or last changed by the stream, by this machine's clock; epoch ms. 0: not yet. */
+  readonly readAt: number;
   readonly error: unknown;
   readonly stream: StreamState;
   /** More new rows arrived than are kept. */
@@ -57,7 +59,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
     of: filter,
     live: NOTHING_LIVE,
   });
-  const { data, error, refetch } = useQuery({
+  const { data, dataUpdatedAt, error, refetch } = useQuery({
     queryKey: pageKey(filter, undefined),
     queryFn: async ({ signal }) => {
       const page = await readFirst(api, queries, filter, signal);
@@ -102,6 +104,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
   const stream = useRunStream(filter, onLive);
   return {
     page: data,
+    readAt: dataUpdatedAt,
     error,
     stream,
     isBehind: behind === filter,

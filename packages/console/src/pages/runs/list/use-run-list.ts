@@ -14,6 +14,8 @@ export interface RunList {
   readonly isLoading: boolean;
   readonly error: unknown;
   readonly stream: StreamState;
+  /** When the newest rows were read or last changed by the stream, by this machine's clock; epoch ms. 0: not yet. */
+  readonly readAt: number;
   readonly sections: Sections;
   /** Ids of runs that it leaves out, since their documents are damaged. */
   readonly unreadable: readonly string[];
@@ -39,7 +41,7 @@ const NO_ROWS: readonly RunRow[] = [];
 export function useRunList(filter: RunListFilter): RunList {
   const atTop = useRef(true);
   const isAtTop = useCallback(() => atTop.current, []);
-  const { page, error, stream, isBehind, again, reload } = useFirstPage(filter, isAtTop);
+  const { page, readAt, error, stream, isBehind, again, reload } = useFirstPage(filter, isAtTop);
   const older = useOlderPages(filter, page?.next);
   const [seen, setSeen] = useState<{ readonly of: RunListFilter; readonly newest: RunRow | undefined }>();
 
@@ -61,6 +63,7 @@ export function useRunList(filter: RunListFilter): RunList {
     isLoading: page === undefined && !error,
     error: error ?? older.error,
     stream,
+    readAt,
     sections,
     unreadable: [...(page?.unreadable ?? []), ...older.unreadable],
     held: head.length - shown.length,

@@ -1,0 +1,47 @@
+/**
+ * The place of a part of the page until its first answer. Parts below are hidden meanwhile, because they would move when a person may be about
+ * to press them. After a while they appear; the part that comes later is then shown by a button.
+ */
+import { type ReactNode, useEffect, useState } from 'react';
+import { PATIENCE_MS } from './patience.ts';
+
+interface Arrival {
+  /** `the diagnosis`. */
+  readonly what: string;
+  /** There is an answer, or a failure. */
+  readonly isHere: boolean;
+  readonly hasFailed: boolean;
+  /** Nothing is below that could be moved. */
+  readonly isLast?: boolean;
+  /** Said of a part that turns out not to exist. */
+  readonly absence?: string | undefined;
+}
+
+/** @returns undefined: the part is to be shown */
+export function useArrival(arrival: Arrival): ReactNode | undefined {
+  const { what, isHere, hasFailed, isLast = false, absence } = arrival;
+  const [isLate, setLate] = useState(false);
+  const [isWanted, setWanted] = useState(false);
+  useEffect(() => {
+    if (isHere) return;
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [isHere]);
+  if (isHere && (isWanted || isLast || !isLate)) return undefined;
+  return (
+    <div className={isLate ? 'state late' : 'state'} role="status">
+      {absence ? (
+        absence
+      ) : isHere ? (
+        <button type="button" onClick={() => setWanted(true)}>
+          Show {what}
+          {hasFailed && ', which failed'}
+        </button>
+      ) : (
+        <>
+          <span className="spinner" aria-hidden="true" /> Loading {what}…
+        </>
+      )}
+    </div>
+  );
+}

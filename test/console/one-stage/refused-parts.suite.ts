@@ -1,0 +1,125 @@
+/** Parts of a page that the API refuses, or that do not come. On the stage of `flows.test.ts`. */
+import { expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { PATIENCE_MS } from '../../../packages/console/src/pages/health/patience.ts';
+import { becomes } from '../support/becomes.ts';
+import { type Holding, holdTimers } from '../support/hold-timers.ts';
+import { show, stage } from './showcase-stage.ts';
+
+const REFUSED = { title: 'Refused', status: 400, code: 'INVALID_INPUT', detail: 'refused by the test' };
+const refuse = (page: Page, of: string) =>
+  page.route(of, (route) => route.fulfill({ status: 400, json: REFUSED }));
+const failureIn = (part: Page | Locator) =>
+  part.getByRole('alert').filter({ hasText: 'refused by the test' });
+const EVENTS = '**/v1/runs/*/events?*';
+const WORKFLOWS = '**/v1/workflows?summary=*';
+
+test.each([
+  ['beside the graph', '', '.timeline-beside .chart-row'],
+  ['in the panel of a step', '?step=check-line', '.step-panel .attempts'],
+  ['in the journal', '?tab=journal', '.journal [role=row]'],
+  ['in the timeline', '?tab=timeline', '.timeline .chart-row'],
+])('a refused list of events is said %s, and read by *Try again*', async (_, query, whole) => {
+  const path = `/runs/${show.completed}${query}`;
+  const page = await stage.browser.open(path, { prepare: (one) => refuse(one, EVENTS) });
+  const main = page.getByRole('main');
+  await failureIn(main).waitFor();
+  expect(await main.getByText('No matching events').count()).toBe(0);
+  await page.unroute(EVENTS);
+  await failureIn(main).getByRole('button', { name: 'Try again' }).click();
+  await page.locator(whole).first().waitFor();
+  await becomes(() => failureIn(main).count(), 0);
+});
+
+test('a refused stream of a run is said in its header, and followed by *Try again*', async () => {
+  const stream = '**/v1/runs/*/stream*';
+  const page = await stage.browser.open(`/runs/${show.asking}`, { prepare: (one) => refuse(one, stream) });
+  const mark = page.locator('.live-mark');
+  await mark.getByText('not updating').waitFor();
+  expect(await mark.textContent()).toContain('refused by the test');
+  await page.unroute(stream);
+  await page.locator('.run-title').getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.live-mark.live').waitFor();
+});
+
+test.each([
+  ['the filter of the list', '.filters'],
+  ['the form that starts a run', 'dialog'],
+])('%s says that the workflows were refused, and reads them by *Try again*', async (_, place) => {
+  const page = await stage.browser.open('/runs', { prepare: (one) => refuse(one, WORKFLOWS) });
+  if (place === 'dialog') await page.getByRole('button', { name: 'Start a run' }).click();
+  const part = page.locator(place);
+  await failureIn(part).waitFor();
+  await page.unroute(WORKFLOWS);
+  await failureIn(part).getByRole('button', { name: 'Try again' }).click();
+  await part.getByLabel('Workflow').locator('option[value=pay-invoice]').waitFor({ state: 'attached' });
+  await becomes(() => failureIn(part).count(), 0);
+});
+
+test('the form that starts a run says that the schema of its input was refused, and reads it by *Try again*', async () => {
+  const schema = '**/v1/workflows/*/input';
+  const page = await stage.browser.open('/workflows/gift', { prepare: (one) => refuse(one, schema) });
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const dialog = page.getByRole('dialog');
+  await failureIn(dialog).waitFor();
+  await page.unroute(schema);
+  await failureIn(dialog).getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByRole('textbox', { name: 'cents' }).waitFor();
+});
+
+test('the list says whether it updates, and as of when it is if it does not', async () => {
+  const stream = '**/v1/runs/stream?*';
+  const page = await stage.browser.open('/runs');
+  const mark = page.locator('.list-live');
+  await becomes(() => mark.textContent(), '● Updates live');
+  await page.route(stream, (route) => route.fulfill({ status: 400, json: REFUSED }));
+  await page.getByLabel('Workflow').selectOption('pay-invoice');
+  await becomes(
+    () => mark.textContent(),
+    expect.stringMatching(/^✕ Not updating: refused by the test · read (now|\d+s ago)$/),
+  );
+  const read = page.waitForRequest((one) => new URL(one.url()).pathname === '/v1/runs');
+  await page.getByRole('button', { name: 'Read again' }).click();
+  await read;
+  await page.goto('/runs?sort=oldest');
+  await becomes(
+    () => mark.textContent(),
+    expect.stringMatching(/^○ Not updated live · read (now|\d+s ago)$/),
+  );
+  await page.getByRole('button', { name: 'Read again' }).waitFor();
+});
+
+/** Lets the page lose its patience. */
+const runOut = (page: Page) =>
+  page.evaluate(() => {
+    for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
+  });
+
+test.each([
+  ['comes late', 200],
+  ['fails late', 400],
+])('what is below a part of health that %s appears without it, and is not moved by it', async (_, status) => {
+  const { promise: told, resolve: letGo } = Promise.withResolvers<void>();
+  const page = await stage.browser.open('/health', {
+    prepare: async (one) => {
+      await one.addInitScript(holdTimers, PATIENCE_MS);
+      await one.route('**/v1/diagnosis', async (route) => {
+        await told;
+        await (status === 200 ? route.continue() : route.fulfill({ status, json: REFUSED }));
+      });
+    },
+  });
+  const today = page.getByRole('heading', { name: 'Runs of today' });
+  await page.locator('h2', { hasText: 'Runs of today' }).waitFor({ state: 'attached' });
+  await page.getByText('Loading the diagnosis').waitFor();
+  expect(await today.isVisible()).toBe(false);
+  await runOut(page);
+  await today.waitFor();
+  const before = await today.boundingBox();
+  letGo();
+  const arrived = page.getByRole('button', { name: 'Show the diagnosis' });
+  await arrived.waitFor();
+  expect(await today.boundingBox()).toEqual(before);
+  await arrived.click();
+  await (status === 200 ? page.getByRole('heading', { name: 'Findings' }) : failureIn(page)).waitFor();
+});
