@@ -5,17 +5,10 @@ import { becomes } from '../support/becomes.ts';
 import { show, stage } from './showcase-stage.ts';
 
 interface Client {
-  readonly id: string;
   readonly secret: string;
 }
 const clientOf = (role: string) =>
   stage.cloud.call<Client>('POST', '/v1/clients', { name: `a ${role}`, role });
-/** Instances believe for some seconds that a key is valid. */
-async function revoke({ id, secret }: Client): Promise<void> {
-  await stage.cloud.call('POST', `/v1/clients/${id}/revoke`);
-  const headers = { authorization: `Bearer ${secret}` };
-  await becomes(async () => (await fetch(`${stage.cloud.ready.gateway}/v1/me`, { headers })).status, 401);
-}
 
 async function openAs({ secret }: Client, path: string): Promise<Page> {
   const page = await stage.browser.open(path);
@@ -34,19 +27,14 @@ test('a form survives the end of the key, and is sent with another one', async (
   const text = form.getByRole('textbox', { name: 'text' });
   await text.fill('half filled');
   // The request of the form is the first that is refused.
-  const problem = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
-  await page.route('**/v1/runs', (route) => route.fulfill({ status: 401, json: problem }));
-  await form.getByRole('button', { name: 'Start', exact: true }).click();
-  const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.waitFor();
-  await page.unrouteAll();
-  await revoke(old);
+  const again = await expire(page, () => form.getByRole('button', { name: 'Start', exact: true }).click());
   await again.getByText('no longer accepted').waitFor();
   // Nothing but the sign-in is reached.
   for (const _ of [1, 2]) await page.keyboard.press('Escape');
   await again.getByLabel('API key').fill(old.secret);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.getByRole('alert').getByText('Check that the key was copied completely').waitFor();
+  await page.unrouteAll();
   await again.getByLabel('API key').fill(next.secret);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'detached' });
@@ -68,9 +56,8 @@ test('a page of which the key has ended follows its run after the next sign-in',
   await page.locator('.live-mark', { hasText: /^live$/ }).waitFor();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.getByRole('textbox', { name: /^Reason/ }).fill('not sent');
-  await revoke(old);
-  // The page reads something every few seconds.
-  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  const again = await expire(page, () => page.locator('dialog button[type=submit]').click());
+  await page.unrouteAll();
   await again.getByLabel('API key').fill(next.secret);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'detached' });
@@ -84,8 +71,8 @@ test('whoever may see less than the person before sees a page of their own', asy
   const page = await openAs(old, '/workflows/echo');
   await page.getByRole('button', { name: 'Start a run' }).click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'text' }).fill('of another');
-  await revoke(old);
-  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  const again = await expire(page, () => page.locator('dialog button[type=submit]').click());
+  await page.unrouteAll();
   await again.getByLabel('API key').fill(less.secret);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.who', { hasText: 'viewer' }).waitFor();
