@@ -197,7 +197,7 @@ describe('the sentence that explains a run', () => {
     [{ status: 'interrupted' }, 'The worker stopped in the middle of a step. The run resumes by itself.'],
     [
       { status: 'completed', steps: { begun: 3, retrying: 0, failed: 0, skipped: 1, degraded: 0 } },
-      '3 steps done, 1 skipped.',
+      '2 steps done, 1 skipped.',
     ],
     [
       { status: 'completed', steps: { begun: 1_502, retrying: 0, failed: 10, skipped: 0, degraded: 1 } },

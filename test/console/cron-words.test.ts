@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cronWords } from '../../packages/console/src/parts/cron/words.ts';
+import { cronHint, cronWords } from '../../packages/console/src/parts/cron/words.ts';
 
 describe('a cron line in words', () => {
   test.each([
@@ -24,5 +24,18 @@ describe('a cron line in words', () => {
     ['nothing', ''],
   ])('is none for %s', (_, line) => {
     expect(cronWords(line)).toBeUndefined();
+  });
+});
+
+describe('the hint below a cron expression', () => {
+  test.each([
+    ['*/15 * * * *', 'Every 15 minutes'],
+    ['0 9 1 * 1', 'The API checks this expression.'],
+    ['*/5 * * *', 'This expression has 4 fields, not 5.'],
+    ['@daily', 'This expression has 1 field, not 5.'],
+    [' 0 0 9 * * * ', 'This expression has 6 fields, not 5.'],
+    ['  ', 'Give the five fields, for example 0 9 * * MON-FRI.'],
+  ])('%j', (line, hint) => {
+    expect(cronHint(line)).toBe(hint);
   });
 });

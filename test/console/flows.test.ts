@@ -3,6 +3,7 @@ import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.t
 import { eventually } from '../system/support.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
 // Their tests come first, over the same cloud and browser.
+import './one-stage/agreement.suite.ts';
 import './one-stage/closed-forms.suite.ts';
 import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';

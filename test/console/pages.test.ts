@@ -283,7 +283,7 @@ test('health shows the numbers and what they mean', async () => {
   const readings = page.locator('.readings').first().locator('> div');
   const names = [
     'Scan lag',
-    'Tasks in the queue',
+    'Tasks in all queues',
     'Leases held',
     'Schedules late',
     'Unpublished runs',

@@ -179,7 +179,7 @@ export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   suspension: { of: 'suspended', shows: text('Suspended by bo: the paper is wet.') },
   cancellation: { of: 'cancelling', shows: text('Cancelling. The run ends at its next step.') },
   compensating: { of: 'compensating', shows: text('Undoing completed steps, now post.') },
-  steps: { of: 'completed', shows: ({ steps }) => [`${steps.begun} steps done`] },
+  steps: { of: 'completed', shows: ({ steps }) => [`${steps.begun - steps.skipped} steps done`] },
   inbox: { of: 'completed', shows: text('1 signal was never read: greeting.') },
   input: { shows: text('Kingfishers') },
   inputRef: { of: 'large', shows: text('2.0 MB') },

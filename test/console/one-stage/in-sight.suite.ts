@@ -1,6 +1,7 @@
 /** The reason of a disabled button is in sight, and words are whole. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
+import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 import { becomes } from '../support/becomes.ts';
 import { SIZES } from '../support/sizes.ts';
 import { show, stage } from './showcase-stage.ts';
@@ -39,7 +40,7 @@ test.each(Object.entries(SIZES))(
 test.each([
   ['Stop everything', '/workflows'],
   ['New schedule', '/schedules'],
-  ['Hold', 'failed'],
+  ['Legal hold', 'failed'],
   ['Suspend', 'asking'],
   ['Signal', 'asking'],
 ] as const)('the form %s says what it lacks', async (opener, at) => {
@@ -184,10 +185,19 @@ test('the longest name of a run and of a step is whole on its page, also at 320 
   }
 });
 
-test('words of a status are not broken within a row of 320 px', async () => {
-  const page = await stage.browser.open('/runs?status=completed', { viewport: { width: 320, height: 640 } });
-  await page.locator('[id^=row-] [data-status=completed]').first().waitFor();
-  expect(await brokenIn(page.locator('[id^=row-] [data-status]'))).toEqual([]);
+test.each([320, 390, 430])('words of no status are broken within a row of %i px', async (width) => {
+  const page = await stage.browser.open('/runs?status=completed', { viewport: { width, height: 640 } });
+  const shown = page.locator('[id^=row-] [data-status=completed]').first();
+  await shown.waitFor();
+  for (const status of STATUSES) {
+    await shown.evaluate(
+      (one, word) => {
+        if (one.lastChild) one.lastChild.textContent = word;
+      },
+      status.replaceAll('_', ' '),
+    );
+    expect([status, await brokenIn(shown)]).toEqual([status, []]);
+  }
 });
 
 test.each([

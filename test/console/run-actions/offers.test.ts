@@ -21,31 +21,31 @@ const names = (run: object) => offers(run).map(({ name }) => name);
 
 describe('what can be done with a run', () => {
   test.each([
-    ['one that runs', { status: 'running' }, ['Signal', 'Suspend', 'Cancel', 'Hold']],
+    ['one that runs', { status: 'running' }, ['Signal', 'Suspend', 'Cancel', 'Legal hold']],
     [
       'one that was interrupted',
       { status: 'interrupted' },
-      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
       'one that rests after a failed dispatch',
       { failures: { times: 1 }, dueAt: '2026-01-01T00:00:30.000Z' },
-      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
       'one whose dispatch failed before, and has a worker again',
       { failures: { times: 1 }, dueAt: '2026-01-01T00:00:30.000Z', lease: { epoch: 2 } },
-      ['Signal', 'Suspend', 'Cancel', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
       'one that is parked',
       { status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' },
-      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
       'one that sleeps',
       { status: 'waiting_external', waits: [wait('nap', { kind: 'timer' })] },
-      ['Signal', 'Suspend', 'Cancel', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
       'one whose time has come',
@@ -54,12 +54,12 @@ describe('what can be done with a run', () => {
         waits: [wait('nap', { kind: 'timer' })],
         blocked: { code: 'DISPATCH_DUE' },
       },
-      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Hold'],
+      ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
       'one that asks',
       { status: 'awaiting_approval', waits: [wait('review'), wait('sign')] },
-      ['Answer review', 'Answer sign', 'Signal', 'Suspend', 'Cancel', 'Hold'],
+      ['Answer review', 'Answer sign', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
       'one in doubt',
@@ -67,7 +67,7 @@ describe('what can be done with a run', () => {
         status: 'awaiting_approval',
         waits: [wait('a', { purpose: 'doubt' }), wait('b', { purpose: 'effect', effectId: 'e.1' })],
       },
-      ['Decide about a', 'Resolve the action of b', 'Signal', 'Suspend', 'Cancel', 'Hold'],
+      ['Decide about a', 'Resolve the action of b', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
       'one that waits for an event, a time and a child',
@@ -79,15 +79,15 @@ describe('what can be done with a run', () => {
           wait('c', { kind: 'child' }),
         ],
       },
-      ['Send “paid”', 'Fail e', 'Signal', 'Suspend', 'Cancel', 'Hold'],
+      ['Send “paid”', 'Fail e', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
       'one that an operator suspended',
       { status: 'waiting_external', waits: [], suspension: { reason: 'r' } },
-      ['Signal', 'Continue', 'Cancel', 'Hold'],
+      ['Signal', 'Continue', 'Cancel', 'Legal hold'],
     ],
-    ['one that failed', { status: 'failed' }, ['Resume', 'Replay', 'Fork', 'Hold']],
-    ['one that completed', { status: 'completed' }, ['Replay', 'Fork', 'Hold']],
+    ['one that failed', { status: 'failed' }, ['Resume', 'Replay', 'Fork', 'Legal hold']],
+    ['one that completed', { status: 'completed' }, ['Replay', 'Fork', 'Legal hold']],
   ])('%s', (_, run, expected) => expect(names(run)).toEqual(expected));
 
   test('a held run can be released; if the hold is unknown, it can be neither held nor released', () => {

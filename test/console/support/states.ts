@@ -225,7 +225,7 @@ export const STATES: readonly State[] = [
     path: ({ doubtful }) => `/runs/${doubtful}`,
     reach: opened(/^Resolve the action/, 'Result, as JSON'),
   },
-  { name: 'a hold', path: ({ failed }) => `/runs/${failed}`, reach: opened('Hold', 'Reason') },
+  { name: 'a hold', path: ({ failed }) => `/runs/${failed}`, reach: opened('Legal hold', 'Reason') },
   { name: 'a rejection', path: () => '/inbox', reach: opened('Reject', 'Note') },
   { name: 'a workflow to pause', path: () => '/workflows/gift', reach: opened('Pause', 'Reason') },
   {

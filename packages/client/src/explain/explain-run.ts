@@ -149,7 +149,7 @@ function doneText({ begun, failed, skipped, degraded }: RunToExplain['steps']): 
   if (begun === 0) return 'Done.';
   const notes = Object.entries({ failed, skipped, degraded }).filter(([, count]) => count > 0);
   // Items of a set may fail, and steps whose failure is skipped.
-  const done = begun - failed;
+  const done = begun - failed - skipped;
   return `${counted(done)} ${done === 1 ? 'step' : 'steps'} done${notes.map(([name, count]) => `, ${counted(count)} ${name}`).join('')}.`;
 }
 

@@ -110,7 +110,7 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
       isWrong: isWrong('scan', findings),
     },
     {
-      name: 'Tasks in the queue',
+      name: 'Tasks in all queues',
       value: queue.depth === undefined ? '—' : counted(queue.depth, queue.isCut),
       more: [
         queue.state,

@@ -1,4 +1,5 @@
 /** Every open question of the tenant to a person, the oldest first, answered in place. */
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { More } from '../../parts/more.tsx';
@@ -6,6 +7,7 @@ import { NotApproved } from '../../parts/not-approved.tsx';
 import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { useSession } from '../../session/session.ts';
+import { countedIn, INBOX_COUNT } from '../../shell/inbox-counted.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import type { AskedKind, DecisionName } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
@@ -24,11 +26,16 @@ const PAGE = '50';
 
 export default function InboxPage() {
   const { api } = useSession();
+  const queries = useQueryClient();
   const [answering, setAnswering] = useState<Open>();
   const [last, setLast] = useState<LastAnswer>();
   const list = usePages({
     queryKey: ['inbox', 'list'],
-    read: (cursor, signal) => api.get('/v1/inbox', { query: { limit: PAGE, cursor }, signal }),
+    read: async (cursor, signal) => {
+      const page = await api.get('/v1/inbox', { query: { limit: PAGE, cursor }, signal });
+      if (cursor === undefined) queries.setQueryData(INBOX_COUNT, countedIn(page));
+      return page;
+    },
     rereadMs: EVERY_MS,
   });
   const { pages, items, error } = list;

@@ -2,7 +2,7 @@
 import { useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
-import { cronWords } from '../../parts/cron/words.ts';
+import { cronHint } from '../../parts/cron/words.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import {
   type Entered,
@@ -65,7 +65,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         Cron expression (minute, hour, day, month, weekday)
         <input className="mono" value={cron} onChange={(event) => setCron(event.target.value)} required />
         <span className="hint" role="status">
-          {cronWords(cron) ?? 'The API checks this expression.'}
+          {cronHint(cron)}
         </span>
       </label>
       <label className="field">

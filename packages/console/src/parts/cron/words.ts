@@ -19,3 +19,13 @@ export function cronWords(line: string): string | undefined {
     return undefined;
   }
 }
+
+/** The hint below a field for a cron expression. */
+export function cronHint(line: string): string {
+  const text = line.trim();
+  if (text === '') return 'Give the five fields, for example 0 9 * * MON-FRI.';
+  const count = text.split(/\s+/).length;
+  if (count !== FIELDS)
+    return `This expression has ${count} ${count === 1 ? 'field' : 'fields'}, not ${FIELDS}.`;
+  return cronWords(line) ?? 'The API checks this expression.';
+}

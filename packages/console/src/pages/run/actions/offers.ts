@@ -143,5 +143,5 @@ function keeping(isHeld: boolean | undefined): Offers {
   if (isHeld === undefined) return [];
   return isHeld
     ? [{ act: 'release', about: {}, name: 'Release the hold', kind: 'plain' }]
-    : [{ act: 'hold', about: {}, name: 'Hold', kind: 'plain' }];
+    : [{ act: 'hold', about: {}, name: 'Legal hold', kind: 'plain' }];
 }

@@ -27,8 +27,8 @@ export function CancelDialog({ runId, outdated, onClose }: OfRun) {
       onClose={onClose}
     >
       <p>
-        It ends as cancelled, for good. Running steps are asked to stop; what the run did is undone where its
-        steps say how. It can be resumed by a new run later.
+        It ends as cancelled. Running steps are asked to stop, and completed steps are undone where the
+        workflow says how. A new run can resume it later.
       </p>
     </ReasonDialog>
   );

@@ -18,7 +18,12 @@ export function Facts({ run }: { readonly run: Run }) {
   return (
     <dl className="run-facts">
       <Fact name="Trigger">
-        {trigger.source}
+        {trigger.source === 'scheduled' ? (
+          // The thread of such a run is its schedule.
+          <Link href={`/schedules/${encodeURIComponent(run.threadId)}`}>{trigger.source}</Link>
+        ) : (
+          trigger.source
+        )}
         {trigger.userId !== undefined && (
           <>
             {' '}

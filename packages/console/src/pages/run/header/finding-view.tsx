@@ -19,7 +19,7 @@ export function FindingView({ finding }: { readonly finding: ShownFinding }) {
         )}
         : <Text value={message} max={600} />{' '}
         <span className="dim">
-          since <When at={since} />
+          (found <When at={since} />)
         </span>
       </p>
       <p className="dim">{help}</p>

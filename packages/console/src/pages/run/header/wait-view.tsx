@@ -37,7 +37,7 @@ export function WaitView({ wait, linked = false, isExplained = false }: WaitView
         <span>{linked ? words : upper(words)}</span>
         {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>{wait.child.runId}</Link>}
         <span className="dim">
-          since <When at={wait.openedAt} />
+          began <When at={wait.openedAt} />
           {wait.dueAt === undefined ? (
             ' · no time limit'
           ) : (

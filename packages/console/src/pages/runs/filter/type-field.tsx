@@ -1,7 +1,6 @@
 /** The workflow of the runs that are listed, chosen among those that are deployed. */
-import { useQuery } from '@tanstack/react-query';
-import { InlineFailure, useLastFailure } from '../../../parts/states.tsx';
-import { useSession } from '../../../session/session.ts';
+import { InlineFailure } from '../../../parts/states.tsx';
+import { useWorkflows } from '../use-workflows.ts';
 
 interface TypeFieldProps {
   readonly value: string | undefined;
@@ -11,16 +10,9 @@ interface TypeFieldProps {
 }
 
 export function TypeField({ value, isAsked, onChange }: TypeFieldProps) {
-  const { api } = useSession();
-  const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['workflows', 'summary'],
-      queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-      select: ({ items }) => items.map(({ type }) => type),
-      enabled: isAsked,
-    }),
-  );
-  const types = [...new Set([...(data ?? []), ...(value ? [value] : [])])];
+  const { data, error, refetch } = useWorkflows(isAsked);
+  const known = data?.items.map(({ type }) => type) ?? [];
+  const types = [...new Set([...known, ...(value ? [value] : [])])];
   return (
     <>
       <label className="inline-field">

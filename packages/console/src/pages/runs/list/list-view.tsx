@@ -25,6 +25,7 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
 import { NONE_CHOSEN, type Selection } from '../selection.ts';
+import { Stopped } from '../stopped.tsx';
 import { hiddenIn } from '../view/columns.ts';
 import { useDensity } from '../view/use-kept.ts';
 import { ViewMenu } from '../view/view-menu.tsx';
@@ -88,6 +89,7 @@ export function ListView() {
       <FilterBar filter={filter} isListRead={isRead} range={{ span, since, until }}>
         <ViewMenu density={density} onDensity={setDensity} />
       </FilterBar>
+      <Stopped type={filter.type} isAsked={isRead} />
       {filter.status?.split(',').includes('failed') && isLive(filter) && (
         <Failures filter={filter} span={span} />
       )}

@@ -1,0 +1,21 @@
+/** The workflows as the list of runs needs them: their names, and what operators stopped. */
+import { useQuery } from '@tanstack/react-query';
+import { useLastFailure } from '../../parts/states.tsx';
+import { useSession } from '../../session/session.ts';
+
+/** Each costs reads, of the kill switch and of the workflows. */
+const EVERY_MS = 60_000;
+
+/** @param isAsked false: after the rows, which matter most */
+export function useWorkflows(isAsked: boolean) {
+  const { api } = useSession();
+  return useLastFailure(
+    useQuery({
+      queryKey: ['workflows', 'summary'],
+      queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
+      enabled: isAsked,
+      refetchInterval: EVERY_MS,
+      refetchIntervalInBackground: false,
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+/** Parts of the console that show the same thing agree. On the stage of `flows.test.ts`. */
+import { expect, test } from '@jest/globals';
+import { eventually } from '../../system/support.ts';
+import { becomes } from '../support/becomes.ts';
+import { show, stage } from './showcase-stage.ts';
+
+const asks = async (invoice: string) => {
+  const body = { type: 'pay-invoice', input: { invoice, text: 'to agree' } };
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
+  await eventually(`the question of ${runId}`, async () => {
+    const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${runId}`);
+    return status === 'awaiting_approval' || undefined;
+  });
+  return runId;
+};
+
+test('the number of open questions beside the link to the inbox is that of the open inbox', async () => {
+  const page = await stage.browser.open('/schedules');
+  const badge = page.locator('nav .count');
+  await badge.waitFor();
+  const runId = await asks('N-1');
+  // The number does not read on by itself.
+  await page.route(
+    (url) => url.pathname === '/v1/inbox' && url.searchParams.get('limit') === '20',
+    (route) => route.abort(),
+  );
+  await page.getByRole('link', { name: /^Inbox/ }).click();
+  await page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) }).waitFor();
+  const open = await page.locator('.inbox-open').textContent();
+  await becomes(async () => `${await badge.textContent()} open`, open);
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
+});
+
+test('a wait says how long ago it began', async () => {
+  const page = await stage.browser.open(`/runs/${show.asking}`);
+  const wait = page.locator('.wait-view').first();
+  await wait.waitFor();
+  expect(await wait.textContent()).toMatch(/waits for approval\s*began (now|\d+\w+ ago) · times out in/);
+});
+
+test('the list of runs says that the kill switch is on, and which workflows are paused', async () => {
+  const list = '**/v1/workflows?summary=*';
+  const page = await stage.browser.open('/runs', {
+    prepare: (one) =>
+      one.route(list, async (route) => {
+        const answer = (await (await route.fetch()).json()) as { items: { type: string }[] };
+        const paused = { since: '2026-01-02T03:04:05.000Z', reason: 'the bank is down' };
+        const items = answer.items.map((item) => (item.type === 'gift' ? { ...item, paused } : item));
+        await route.fulfill({ json: { ...answer, killSwitch: true, items } });
+      }),
+  });
+  const said = page.getByRole('status').filter({ hasText: 'The kill switch is on' });
+  await said.waitFor();
+  await said.getByRole('link', { name: 'Workflows' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'gift is paused' }).waitFor();
+  await page.getByLabel('Workflow').selectOption('echo');
+  await becomes(() => page.getByText('gift is paused').count(), 0);
+  await page.unroute(list);
+});
+
+test('the page of a run that a schedule started leads to the schedule', async () => {
+  const { runId } = await stage.cloud.call<{ runId: string }>(
+    'POST',
+    `/v1/schedules/${show.schedule}/trigger`,
+  );
+  const page = await stage.browser.open(`/runs/${runId}`);
+  await page.locator('.run-facts').getByRole('link', { name: 'scheduled' }).click();
+  await page.waitForURL(`**/schedules/${show.schedule}`);
+});
