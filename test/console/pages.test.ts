@@ -107,6 +107,7 @@ describe('the inbox', () => {
         const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${id}`);
         return status === 'completed' || undefined;
       });
+    await page.mouse.move(0, 0);
     await cards.first().waitFor({ state: 'detached' });
   });
 

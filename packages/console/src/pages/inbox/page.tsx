@@ -18,6 +18,7 @@ import { canApprove, type InboxItem, itemKeyOf } from './item.ts';
 import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
+import { useStillItems } from './use-still-items.ts';
 import './page.css';
 
 /** Polls while the page is visible, for new questions and the answers of others. */
@@ -54,7 +55,8 @@ export default function InboxPage() {
     setLast(undefined);
     approve(approved);
   };
-  const rows = useRowKeys(items.length, answering !== undefined);
+  const still = useStillItems(items, states);
+  const rows = useRowKeys(still.items.length, answering !== undefined);
   return (
     <div className="stack">
       <div className="row between">
@@ -79,7 +81,7 @@ export default function InboxPage() {
         </p>
       )}
       {!pages && !error && <Loading what="the questions" />}
-      {pages && items.length + findings.length + external.length === 0 && (
+      {pages && still.items.length + findings.length + external.length === 0 && (
         <Empty title="No open questions">
           <p>Approvals and actions in doubt appear here.</p>
         </Empty>
@@ -111,12 +113,18 @@ export default function InboxPage() {
       </div>
       {findings.length > 0 && <Findings findings={findings} />}
       {external.length > 0 && <External external={external} onAnswered={setLast} />}
-      <ol className="inbox" ref={rows.list} aria-live="polite">
-        {items.map((item, at) => (
+      <ol
+        className="inbox"
+        ref={rows.list}
+        aria-live="polite"
+        onPointerEnter={({ pointerType }) => still.setOver(pointerType === 'mouse')}
+        onPointerLeave={() => still.setOver(false)}
+      >
+        {still.items.map((item, at) => (
           <Question
             key={itemKeyOf(item)}
             item={item}
-            approval={states.get(itemKeyOf(item))}
+            approval={states.get(itemKeyOf(item)) ?? (still.gone.has(itemKeyOf(item)) ? SENT : undefined)}
             isSelected={selected.has(itemKeyOf(item))}
             onSelect={(isSelected) => select(item, isSelected)}
             onApprove={() => approveNow([item])}
@@ -137,6 +145,9 @@ export default function InboxPage() {
     </div>
   );
 }
+
+/** A question that keeps its place after its approval. */
+const SENT = { at: 'sent' } as const;
 
 function openText(count: number, hasMore: boolean): string {
   return `${count}${hasMore ? '+' : ''} open`;

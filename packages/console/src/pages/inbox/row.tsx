@@ -12,7 +12,7 @@ import { canApprove, canReject, type InboxItem, KINDS } from './item.ts';
 interface QuestionRowProps {
   readonly item: InboxItem;
   /** State of the approval after a click. */
-  readonly approval: ApprovalProgress | undefined;
+  readonly approval: ApprovalProgress | { readonly at: 'sent' } | undefined;
   readonly isSelected: boolean;
   onSelect(isSelected: boolean): void;
   onApprove(): void;
@@ -90,18 +90,23 @@ export function Question(props: QuestionRowProps) {
       {approval === undefined || approval.at === 'failed' ? (
         <Answers {...props} />
       ) : (
-        <p className="row" role="status">
-          {approval.at === 'waiting' ? (
-            <>
-              <span className="good">✓ Approved, sent within {UNDO_MS / 1_000} s</span>
-              <button type="button" className="answer" onClick={props.onUndo}>
-                Undo
-              </button>
-            </>
-          ) : (
+        <div className="row" role="status">
+          {approval.at === 'sending' ? (
             'Sending…'
+          ) : (
+            <span className="good">
+              {approval.at === 'sent' ? '✓ Approved.' : `✓ Approved, sent within ${UNDO_MS / 1_000} s`}
+            </span>
           )}
-        </p>
+          <button
+            type="button"
+            className={approval.at === 'waiting' ? 'answer' : 'unseen'}
+            disabled={approval.at !== 'waiting'}
+            onClick={props.onUndo}
+          >
+            Undo
+          </button>
+        </div>
       )}
     </li>
   );
