@@ -28,13 +28,16 @@ export interface EffectRequest {
 
 export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
 
-export type EffectDecision =
+type PermissionDecision =
   /** `n`: of the row to be made. */
   | { readonly kind: 'act'; readonly n: number }
+  /** A person must allow it first. `n`: of the row that asks; `openQuestion`: the row asks already, without an answer yet. */
+  | { readonly kind: 'confirm'; readonly n: number; readonly openQuestion?: EffectRecord | undefined };
+
+export type EffectDecision =
+  | PermissionDecision
   /** The call may have been made before the database was restored: a row records that, and is then in doubt. `n`: number of that row. */
   | { readonly kind: 'presume'; readonly n: number }
-  /** A person must allow it first. `n`: of the row that asks; `openQuestion`: the row asks already, without an answer yet. */
-  | { readonly kind: 'confirm'; readonly n: number; readonly openQuestion?: EffectRecord | undefined }
   | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
   /** Another request was recorded under this key. */
   | { readonly kind: 'mismatch'; readonly origin: RecordedEffect }
@@ -84,13 +87,16 @@ function decisionOfRows(rows: Rows, request: EffectRequest): EffectDecision {
   return confirmedFirst(rows, request, n);
 }
 
-/** A person's permission holds for this request until it is done, however many calls fail before. */
 function confirmedFirst(
   rows: Rows,
   { requiresConfirmation, requestHash }: EffectRequest,
   n: number,
-): EffectDecision {
-  if (!requiresConfirmation) return { kind: 'act', n };
+): PermissionDecision {
+  return requiresConfirmation ? permissionDecision(rows, requestHash, n) : { kind: 'act', n };
+}
+
+/** A person's permission holds for this request until it is done, however many calls fail before. */
+export function permissionDecision(rows: Rows, requestHash: string, n: number): PermissionDecision {
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
   const confirmation = same.find(({ blockedBy, resolution }) => blockedBy === 'confirmation' && !resolution);

@@ -2,14 +2,7 @@
  * Effects without a run: those of `effects.once` (docs/once.md). Their rows name an owner in place of a run, one for each key
  * of a tenant, and the time from which a person has to check them, because no run asks.
  */
-import {
-  type EffectChange,
-  type EffectRecord,
-  type EffectResolution,
-  isByLookup,
-  isInDoubt,
-  isWithoutCall,
-} from './effect.ts';
+import { type EffectChange, type EffectRecord, type EffectResolution, isByLookup } from './effect.ts';
 
 const PREFIX = 'external:';
 export const EXTERNAL_PLACE = { stepId: 'external', revision: 1 } as const;
@@ -59,17 +52,24 @@ type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
   readonly presumedAt?: number | undefined;
 };
 
+/** Returns true if a person has to say how the call ended, or whether it may be made. */
+export function asksPerson({ status, blockedBy, resolution }: AskedEffect): boolean {
+  return (
+    status === 'attempted' || (status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined)
+  );
+}
+
 /**
  * Time from which a person has to check a row; undefined: never. If the process of a call dies before it records the outcome,
  * the row becomes a question when the call must have ended, without a process that detects it.
  */
 export function effectAskingSince(
-  { status, blockedBy, resolution, presumedAt }: AskedEffect,
+  effect: AskedEffect,
   { now, underWayMs }: Pick<ExternalTimes, 'now' | 'underWayMs'>,
 ): number | undefined {
+  if (!asksPerson(effect)) return undefined;
   // A row that only presumes a call has no call under way.
-  if (status === 'attempted') return presumedAt === undefined ? now + underWayMs : now;
-  return status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined ? now : undefined;
+  return effect.status === 'attempted' && effect.presumedAt === undefined ? now + underWayMs : now;
 }
 
 /** The change as it is made to a row without a run. */
@@ -80,12 +80,10 @@ export function askingChange(change: EffectChange, times: ExternalTimes): Effect
 
 /** Time from which a row counts as deleted. Undefined: its call may still take effect, or the row is kept. */
 export function expiresAt(
-  { status, blockedBy, resolution }: AskedEffect,
+  effect: AskedEffect,
   { now, keepMs }: Pick<ExternalTimes, 'now' | 'keepMs'>,
 ): number | undefined {
-  const isOpen = status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined;
-  if (keepMs === undefined || status === 'attempted' || isOpen) return undefined;
-  return now + keepMs;
+  return keepMs === undefined || asksPerson(effect) ? undefined : now + keepMs;
 }
 
 /**
@@ -102,12 +100,6 @@ export function withoutExpiredResult(row: EffectRecord, now: number): EffectReco
 /** Returns true while another process may be making the call. `now`: by the time of the store. */
 export function isUnderWay({ status, askingSince: until }: EffectRecord, now: number): boolean {
   return status === 'attempted' && until !== undefined && now < until;
-}
-
-/** Returns true if the row waits for a person's decision. */
-export function asksPerson(row: EffectRecord): boolean {
-  const isQuestion = isWithoutCall(row) && row.blockedBy !== 'mismatch';
-  return isInDoubt(row) || (isQuestion && row.resolution === undefined);
 }
 
 /** A person has forbidden the call. `rows`: the newest first. */

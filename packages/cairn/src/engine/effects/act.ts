@@ -118,7 +118,7 @@ async function attempt(
   const appended = await effectCall.append((state) => {
     // The caller has stopped waiting.
     if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
-    isOverBudget = effectCall.isBudgeted && state.budget !== undefined && effectsReached(state.budget);
+    isOverBudget = effectCall.mayAsk && state.budget !== undefined && effectsReached(state.budget);
     if (isOverBudget) return [];
     const now = deps.clock.now();
     const row = attemptedRow(
@@ -298,6 +298,7 @@ async function resolveDoubt(
       return lookUp(effectCall, ledger.key, stored);
   }
 }
+
 export function abortOf(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -346,6 +347,7 @@ async function lookUp(
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
   return !wasWritten ? { kind: 'stopped' } : 'try_again';
 }
+
 function performedOf({ caller, trace }: PerformCall): Performed {
   const { state, execution, capability } = caller;
   return { runId: state.id, execution, capability, parent: trace };

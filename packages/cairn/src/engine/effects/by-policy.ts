@@ -2,7 +2,7 @@
  * Applies the installation's call policy: it allows a call, requires a person's permission first, or forbids the call. If the policy
  * fails, no call is made.
  */
-import type { EffectRecord } from '../../core/effects/effect.ts';
+import { permissionDecision } from '../../core/effects/decision.ts';
 import { NotApplied } from '../../core/errors.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { cut } from '../../core/run/records.ts';
@@ -52,12 +52,12 @@ export async function stoppedByPolicy(
   ledger: LedgerLookup,
   n: number,
 ): Promise<ActEnd | undefined> {
-  const { deps, judge, request, caller, isBudgeted: mayAsk } = effectCall;
+  const { deps, judge, request, caller, mayAsk } = effectCall;
   const { mask = String } = deps;
   if (!judge) return undefined;
-  const same = ledger.rows.filter((row) => row.requestHash === request.hash);
-  // A person's permission applies to this request until the call is made, whatever the policy decides by then.
-  if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return undefined;
+  const permission = permissionDecision(ledger.rows, request.hash, n);
+  // Given already: it applies whatever the policy decides by then.
+  if (permission.kind === 'act') return undefined;
   const { id } = caller.capability;
   let answer: CallDecision;
   try {
@@ -74,18 +74,8 @@ export async function stoppedByPolicy(
     const why = `a policy wants a person asked about '${id}', and a step with 'idempotent: false' cannot be`;
     return denied(effectCall, `${why}: ${reason}`);
   }
-  const openQuestion = same.find(isOpen);
   const who = answer.who === undefined ? '' : `${cut(mask(messageOf(answer.who)), MAX_REASON_CHARS)}: `;
-  return confirmFirst(
-    effectCall,
-    ledger,
-    { kind: 'confirm', n, openQuestion: openQuestion },
-    `${who}${reason}`,
-  );
-}
-
-function isOpen({ blockedBy, resolution }: EffectRecord): boolean {
-  return blockedBy === 'confirmation' && resolution === undefined;
+  return confirmFirst(effectCall, ledger, permission, `${who}${reason}`);
 }
 
 function denied({ caller, deps }: PerformCall, message: string): ActEnd {

@@ -33,8 +33,8 @@ export interface PerformCall {
   readonly call: string | number;
   /** The caller is the compensation of the step. */
   readonly undo: boolean;
-  /** The run's budget limits this call. */
-  readonly isBudgeted: boolean;
+  /** A person may be asked before the call, for the budget or by a policy: the body is stopped, and runs again with the answer. */
+  readonly mayAsk: boolean;
   /** Asked before each call: why the budget of the tenant's day refuses it. Absent: it has none. */
   readonly refusedBy?: (() => Promise<BudgetRefusal | undefined>) | undefined;
   /** Asks the installation's policy; absent: there is none, or it does not apply to this call. */

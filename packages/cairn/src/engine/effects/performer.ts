@@ -31,7 +31,7 @@ import { assertDeclared, type CheckedRequest, checkedRequest, responseOf } from 
 interface PerformerParams
   extends Pick<
     PerformCall,
-    'undo' | 'isBudgeted' | 'refusedBy' | 'mayHaveRows' | 'restoredAt' | 'alive' | 'trace'
+    'undo' | 'mayAsk' | 'refusedBy' | 'mayHaveRows' | 'restoredAt' | 'alive' | 'trace'
   > {
   readonly deps: EngineDeps;
   readonly state: () => RunState;
@@ -195,7 +195,7 @@ export class Performer {
 
   async #act(capability: Capability, request: CheckedRequest, call: string | number): Promise<string> {
     const { deps, state, execution, undo, body, calls, provedAt } = this.#params;
-    const { isBudgeted, refusedBy, mayHaveRows, restoredAt, alive } = this.#params;
+    const { mayAsk, refusedBy, mayHaveRows, restoredAt, alive } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const span = deps.tracer?.open(effectSpan(this.#performed(capability)));
     const acting = act({
@@ -204,7 +204,7 @@ export class Performer {
       request,
       call,
       undo,
-      isBudgeted,
+      mayAsk,
       refusedBy,
       judge: undo ? undefined : judgeOf(deps.callPolicy, { ...caller, state: state(), request }),
       mayHaveRows,

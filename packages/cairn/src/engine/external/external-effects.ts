@@ -246,7 +246,7 @@ export class ExternalEffects {
       request,
       call: key,
       undo: false,
-      isBudgeted: false,
+      mayAsk: false,
       restoredAt,
       mayHaveRows: true,
       alive: this.#alive,

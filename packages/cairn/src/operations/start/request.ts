@@ -46,7 +46,7 @@ export interface StartRequest extends GivenIdentity {
   /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work (API calls without a key). */
   readonly key: string | undefined;
   readonly requestHash: string;
-  /** GitHub only: a second key under which the same content within five seconds counts as the same. */
+  /** GitHub only: key of the content, under which two deliveries within a day are one (`GITHUB_SECONDARY_WINDOW_MS`). */
   readonly secondaryKey?: string | undefined;
   /** The span of the caller; absent: it begins a trace of its own. */
   readonly trace?: TraceContext | undefined;

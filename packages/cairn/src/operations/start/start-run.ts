@@ -164,7 +164,7 @@ async function withdrawInput(deps: StartDeps, request: StartRequest, draft: Draf
   }
 }
 
-/** Without it, a redelivery after the five seconds would be a second run for one delivery. */
+/** Without it, a redelivery would be a second run for one delivery once the record of its content has expired. */
 async function pointPrimaryAt(deps: StartDeps, request: StartRequest, hit: IdempotencyRecord): Promise<void> {
   const { records, clock, log } = deps;
   if (request.key === undefined) return;

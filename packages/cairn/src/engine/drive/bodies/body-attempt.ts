@@ -185,7 +185,7 @@ export class BodyAttempt {
       uses: unit.step.uses,
       undo: undoes ?? false,
       // A body that must not run twice is not stopped in the middle.
-      isBudgeted: !undoes && unit.step.idempotent,
+      mayAsk: !undoes && unit.step.idempotent,
       refusedBy,
       mayHaveRows: undoes || !isFirst,
       restoredAt,
