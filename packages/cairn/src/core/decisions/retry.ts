@@ -22,11 +22,15 @@ export interface RetryPolicy extends Backoff {
 
 export const DEFAULT_RETRY: RetryPolicy = { maxAttempts: 3, initialMs: 1_000, factor: 2, capMs: 60_000 };
 
+/** `at`: epoch ms; now or in the past: immediately. */
 export type RetryDecision =
-  | { readonly kind: 'retry' /** Epoch ms; now or in the past: immediately. */; readonly at: number }
-  /** The condition that the step polls does not hold yet: no attempt failed. `at` in epoch ms. */
+  | { readonly kind: 'retry'; readonly at: number }
+  | { readonly kind: 'give_up'; readonly reason: 'fatal' | 'attempts_exhausted' };
+
+/** The condition that the step polls does not hold yet: no attempt failed. `at`: epoch ms. */
+export type PollDecision =
   | { readonly kind: 'poll_again'; readonly at: number }
-  | { readonly kind: 'give_up'; readonly reason: 'fatal' | 'attempts_exhausted' | 'poll_over' };
+  | { readonly kind: 'give_up'; readonly reason: 'poll_over' };
 
 /** Polling of a step: `RetryAt` means "not yet", until this many ms after the step began. */
 export interface PollPolicy {
@@ -78,7 +82,7 @@ export function nextRetry({ policy, attempt, random, now, error, polls = 0 }: Fa
 }
 
 /** Decision after a poll whose condition does not hold yet. The last poll is not before the end of `withinMs`. */
-export function nextPoll({ poll, startedAt, now, error, polls = 0 }: PollAttempt): RetryDecision {
+export function nextPoll({ poll, startedAt, now, error, polls = 0 }: PollAttempt): PollDecision {
   const endsAt = startedAt + poll.withinMs;
   if (now >= endsAt || polls + 1 >= MAX_POLLS) return { kind: 'give_up', reason: 'poll_over' };
   return { kind: 'poll_again', at: Math.max(now + MIN_POLL_MS, Math.min(error.at, endsAt)) };
@@ -99,10 +103,14 @@ export function halfJitterMs(boundMs: number, random: number): number {
 /**
  * A policy completed from the defaults.
  *
- * @throws CairnError INVALID_INPUT naming the invalid member
+ * @param option that gives the policy
+ * @throws CairnError INVALID_INPUT naming the option and its invalid member
  */
-export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
+export function retryPolicy(given: Partial<RetryPolicy> = {}, option = 'retry'): RetryPolicy {
   const policy = { ...DEFAULT_RETRY, ...given };
+  const check = (member: keyof RetryPolicy, holds: boolean, expected: string) => {
+    if (!holds) throw invalidInput(`${option}.${member}`, `${option}.${member} must be ${expected}`);
+  };
   check(
     'maxAttempts',
     Number.isSafeInteger(policy.maxAttempts) && policy.maxAttempts >= 1,
@@ -116,9 +124,4 @@ export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
   check('factor', Number.isFinite(policy.factor) && policy.factor >= 1, 'a number of at least 1');
   check('capMs', Number.isFinite(policy.capMs) && policy.capMs >= 0, 'a number of milliseconds, 0 or more');
   return policy;
-}
-
-function check(member: keyof RetryPolicy, holds: boolean, expected: string): void {
-  if (holds) return;
-  throw invalidInput(`retry.${member}`, `retry.${member} must be ${expected}`);
 }

@@ -50,7 +50,7 @@ export interface PayloadRef {
   readonly chunks: number;
 }
 
-/** An execution of a step that has begun: which attempt, over which inputs, since when. */
+/** An execution of a step that has begun: which attempt, over which inputs. */
 export interface StepExecution extends StepRef {
   readonly kind: StepKind;
   readonly attempt: number;
@@ -59,6 +59,7 @@ export interface StepExecution extends StepRef {
   readonly request?: string | undefined;
   /** Place in the project's source where the flow's code requested it, such as `src/orders.ts:12`; absent where unknown. */
   readonly location?: string | undefined;
+  /** Begin of the first attempt of this revision. */
   readonly startedAt: number;
   /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */
   readonly polls?: number | undefined;

@@ -149,11 +149,11 @@ export const FLOW_WORKFLOW_OPTIONS: Names<flows.FlowWorkflowOptions<unknown, unk
   run: true,
 };
 
-const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: true } as const;
+const retryMembers = { maxAttempts: true, initialMs: true, factor: true, capMs: true } as const;
 
 /** Options of `retry` and of an entry of `retry.perError`. */
-export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryPolicy, perError: true };
-export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, match: true };
+export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryMembers, perError: true };
+export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryMembers, match: true };
 
 interface OptionShape {
   fits(value: unknown): boolean;

@@ -225,12 +225,10 @@ function assertRetryOptions(name: StepName, given: types.RetryOptions = {}): voi
 
 function retryOf(name: StepName, option: string, given: Partial<RetryPolicy>): RetryPolicy {
   try {
-    return retryPolicy(given);
+    return retryPolicy(given, option);
   } catch (error) {
     if (!(error instanceof CairnError)) throw error;
-    const member = error.field?.replace('retry', option) ?? option;
-    const problem = error.message.replace('retry', option);
-    throw invalid(name.type, `${name.id}.${member}`, `step '${name.id}': ${problem}`);
+    throw invalid(name.type, `${name.id}.${error.field}`, `step '${name.id}': ${error.message}`);
   }
 }
 

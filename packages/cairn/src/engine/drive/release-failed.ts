@@ -1,9 +1,9 @@
 /**
- * Releases a run whose drive threw in a live process: the run continues after an increasing back-off. That is not a
+ * Releases a run whose dispatch threw in a live process: the run continues after an increasing back-off. That is not a
  * death and does not count against the run.
  */
 import { toleratesOverlap } from '../../core/decisions/claim.ts';
-import { backoffBoundMs, DEFAULT_RETRY, type RetryPolicy } from '../../core/decisions/retry.ts';
+import { type Backoff, backoffBoundMs, DEFAULT_RETRY } from '../../core/decisions/retry.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
@@ -15,9 +15,9 @@ import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
 import { deployedFor, isPlanMissing } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 
-const BACK_OFF: RetryPolicy = { ...DEFAULT_RETRY, maxAttempts: Number.POSITIVE_INFINITY };
+const BACK_OFF: Backoff = DEFAULT_RETRY;
 /** A deployment may be days away, and each attempt costs a claim and a release. */
-const BACK_OFF_TO_DEPLOYMENT: RetryPolicy = { ...BACK_OFF, capMs: PARKED_MS };
+const BACK_OFF_TO_DEPLOYMENT: Backoff = { ...BACK_OFF, capMs: PARKED_MS };
 
 /** `dueAt`: epoch ms. */
 export interface ReleasedFailed {
@@ -26,7 +26,7 @@ export interface ReleasedFailed {
 }
 
 /**
- * Undefined: this owner does not hold the run (any more). The journal of the failed drive may be unusable, so this is
+ * Undefined: this owner does not hold the run (any more). The journal of the failed dispatch may be unusable, so this is
  * another writer; pending appends of the former are fenced by the sequence numbers.
  *
  * @throws errors of the store: then the lease is left to the redelivery of the task, or expires
@@ -46,7 +46,7 @@ export async function releaseFailed(
   return { state, dueAt: event.data.dueAt };
 }
 
-/** Bodies of the drive may still be running here: where overlapping would do harm, the run waits as after a death. */
+/** Bodies of the dispatch may still be running here: where overlapping would do harm, the run waits as after a death. */
 function released(
   { clock, random, settings, registry }: EngineDeps,
   state: RunState,

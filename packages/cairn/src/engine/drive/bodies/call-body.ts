@@ -37,8 +37,8 @@ interface AttemptFailure {
   readonly error: RecordedError;
   /** Effects with an unknown outcome: the step cannot end before they are resolved. */
   readonly doubts?: readonly OpenEffect[];
-  /** No failure: the step polls, and its condition does not hold yet. */
-  readonly polled?: true;
+  /** No failure: the step polls, and its condition does not hold yet. The error names the time of the next poll. */
+  readonly polled?: RetryAt;
 }
 
 export type AttemptResult =
@@ -112,8 +112,8 @@ async function resultOf({ step, context, abort, mask }: BodyCall): Promise<Attem
   } catch (thrown) {
     if (abort.signal.aborted) return { kind: 'unfinished' };
     const cause = readableThrown(thrown);
-    const polled = step.poll && cause instanceof RetryAt ? { polled: true as const } : {};
-    return { ...failure(step.id, cause, mask), ...polled };
+    const failed = failure(step.id, cause, mask);
+    return step.poll && cause instanceof RetryAt ? { ...failed, polled: cause } : failed;
   }
 }
 

@@ -1,6 +1,11 @@
 /** Consequence of a failed attempt: a retry and its time, or the end of the step. Logs it. */
-import { nextPoll, nextRetry, type RetryDecision, type RetryPolicy } from '../../../core/decisions/retry.ts';
-import { RetryAt } from '../../../core/errors.ts';
+import {
+  nextPoll,
+  nextRetry,
+  type PollDecision,
+  type RetryDecision,
+  type RetryPolicy,
+} from '../../../core/decisions/retry.ts';
 import { optional } from '../../../core/optional.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { stepKey } from '../../../core/run/state.ts';
@@ -24,23 +29,24 @@ export function afterFailure(
   { random, log, settings }: EngineDeps,
   { runId, step, execution, now, undoes }: FailedExecution,
   { cause, error, polled }: Extract<AttemptResult, { kind: 'failed' }>,
-): RetryDecision {
+): RetryDecision | PollDecision {
   const { attempt, polls, startedAt } = execution;
   const about = undoes ? { runId, step: stepKey(execution) } : { runId, stepId: step.id };
-  const failed = {
-    policy: policyFor(step, cause, (thrown) =>
-      log.warn('retry_match_failed', { ...about, error: messageOf(thrown) }),
-    ),
-    attempt,
-    random: random.unit(),
-    now,
-    error: cause,
-    polls,
-  };
-  const { poll } = step;
-  const isPoll = poll !== undefined && polled === true && cause instanceof RetryAt;
-  const next = isPoll ? nextPoll({ poll, startedAt, now, error: cause, polls }) : nextRetry(failed);
   const { code, message, trace } = error;
+  const { poll } = step;
+  const next =
+    poll && polled
+      ? nextPoll({ poll, startedAt, now, error: polled, polls })
+      : nextRetry({
+          policy: policyFor(step, cause, (thrown) =>
+            log.warn('retry_match_failed', { ...about, error: messageOf(thrown) }),
+          ),
+          attempt,
+          random: random.unit(),
+          now,
+          error: cause,
+          polls,
+        });
   if (next.kind === 'poll_again') {
     log.debug('step_polled', { ...about, attempt, message, again: next.at });
     return next;
