@@ -1,14 +1,15 @@
 /**
- * Records what a person decided about an approval, or about a step in doubt: one pure decision, one append, and a drive
+ * Records what a person decided about an approval, or about a step in doubt: one pure decision, one append, and a dispatch
  * to carry on. The first answer in the journal counts; later callers get that decision.
  */
 import { type ApprovalDecision, approvalDecision } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
+import type { Decided } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
-import type { JournalDeps } from '../../journal/run-journal.ts';
+import type { Appended, JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { logCancelRequests } from '../cancel-run.ts';
 import { decisionEvents } from './decision-events.ts';
@@ -27,47 +28,52 @@ interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
  */
 export async function decideApproval(deps: DecideDeps, request: DecideRequest): Promise<ApprovalDecided> {
   assertDecisionContent(request);
-  const { runId, tenantId, stepId: step, decision } = request;
-  const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
-  let { waitId } = request;
-  let outcome: ApprovalDecision | undefined;
-  let dayAsked: Wait | undefined;
-  let raised: Wait | undefined;
-  const append = () =>
-    appendToRun(deps, {
-      runId,
-      tenantId,
-      decide: (state, now) => {
-        outcome = approvalDecision(state, { ...answer, waitId }, now);
-        if (outcome.kind === 'repeated') return [];
-        const { wait } = outcome;
-        // A decision that lost against feedback does not answer the question that follows from the feedback.
-        waitId = wait.id;
-        const decided = draftsOn(deps, { state, request, wait, now });
-        const mustRaise = wait.day !== undefined && decision === 'approve' && !raised;
-        dayAsked = mustRaise ? wait : undefined;
-        return mustRaise ? [] : decided;
-      },
-    });
-  let appended = await append();
-  if (dayAsked) {
-    raised = dayAsked;
-    await raiseDay(deps, raised, request);
-    appended = await append();
+  const { runId, tenantId, stepId, decision, actor } = request;
+  let { decided, appended } = await decide(deps, request);
+  const dayQuestion = decided.kind === 'decide' && appended.events.length === 0 ? decided.wait : undefined;
+  if (dayQuestion) {
+    await raiseDay(deps, dayQuestion, request);
+    ({ decided, appended } = await decide(deps, request, dayQuestion));
   }
-  const { events } = appended;
-  if (events.length > 0) deps.log.info('approval_decided', { runId, tenantId, stepId: step, decision });
+  const [resolved] = appended.events;
+  if (resolved) deps.log.info('approval_decided', { runId, tenantId, stepId, decision });
   logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
-  if (raised && events.length > 0)
-    await resumeAsking(deps, { run: appended.state, wait: raised, actor: request.actor });
-  const [resolved] = events;
-  if (resolved && outcome?.kind === 'decide') {
-    return viewOf(request, { waitId: outcome.wait.id, actor: request.actor, at: resolved.at });
-  }
-  if (outcome?.kind !== 'repeated')
-    throw new Error(`run ${runId}: '${step}' was neither decided nor repeated`);
-  return viewOf(request, outcome.decided);
+  if (dayQuestion && resolved) await resumeAsking(deps, { run: appended.state, wait: dayQuestion, actor });
+  if (decided.kind === 'repeated') return answerOf(request, decided.decided);
+  if (!resolved) throw new Error(`run ${runId}: the decision about '${stepId}' was not recorded`);
+  return answerOf(request, { waitId: decided.wait.id, actor, at: resolved.at });
+}
+
+interface Decision {
+  readonly decided: ApprovalDecision;
+  /** Without events: a repetition, or the day must be raised first. */
+  readonly appended: Appended;
+}
+
+/** @param raised the question about the budget of a day, once the day is raised */
+async function decide(deps: DecideDeps, request: DecideRequest, raised?: Wait): Promise<Decision> {
+  const { runId, tenantId, stepId: step, decision } = request;
+  const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
+  let waitId = raised?.id ?? request.waitId;
+  let decided: ApprovalDecision | undefined;
+  const appended = await appendToRun(deps, {
+    runId,
+    tenantId,
+    decide: (state, now) => {
+      decided = approvalDecision(state, { ...answer, waitId }, now);
+      if (decided.kind === 'repeated') return [];
+      const { wait } = decided;
+      // A decision that lost against feedback does not answer the question that follows from the feedback.
+      waitId = wait.id;
+      // A decision that the run cannot carry out raises nothing.
+      const drafts = draftsOn(deps, { state, request, wait, now });
+      const mustRaise = wait.day !== undefined && decision === 'approve' && !raised;
+      return mustRaise ? [] : drafts;
+    },
+  });
+  if (!decided) throw new Error(`run ${runId}: nothing was decided about '${step}'`);
+  return { decided, appended };
 }
 
 type Situation = Omit<Parameters<typeof decisionEvents>[0], 'workflow' | 'deployed'>;
@@ -79,9 +85,9 @@ function draftsOn({ registry }: DecideDeps, situation: Situation): EventDraft[] 
   return decisionEvents({ ...situation, workflow, deployed: deployedFor(registry, state) });
 }
 
-function viewOf(
+function answerOf(
   { runId, stepId, decision }: DecideRequest,
-  { waitId, actor, at }: { readonly waitId: string; readonly actor?: string; readonly at: number },
+  { waitId, actor, at }: Pick<Decided, 'waitId' | 'actor' | 'at'>,
 ): ApprovalDecided {
   return { runId, stepId, waitId, decision, decidedBy: actor, decidedAt: at };
 }
