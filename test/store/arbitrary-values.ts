@@ -116,10 +116,11 @@ export const execution: fc.Arbitrary<StepExecution> = withOptional(executionMemb
 });
 
 const open = { id: text, execution, openedAt: time };
-const openOptions = { dueAt: time, announced: fc.constant(true as const) };
+const announced = fc.constant(true as const);
+const openOptions = { dueAt: time, announced };
 const question = { ...open, kind: word('approval'), detailText: fc.json() };
 export const wait: fc.Arbitrary<Wait> = fc.oneof(
-  withOptional({ ...open, kind: word('timer') }, openOptions),
+  withOptional({ ...open, kind: word('timer'), dueAt: time }, { announced }),
   withOptional(
     { ...open, kind: word('event'), name: text, key: text },
     {
@@ -130,5 +131,6 @@ export const wait: fc.Arbitrary<Wait> = fc.oneof(
   ),
   withOptional({ ...open, kind: word('child'), child: plain({ runId: text, onParentEnd }) }, openOptions),
   withOptional(question, { ...openOptions, purpose: word('doubt') }),
+  withOptional({ ...question, purpose: word('budget') }, { ...openOptions, day: text }),
   withOptional({ ...question, purpose: word('effect'), effectId: text }, openOptions),
 );

@@ -1,6 +1,8 @@
 /** Drafts of events as the engine makes them, and journals grown from them by the real core. */
+import { optional } from '../../../packages/cairn/src/core/optional.ts';
 import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts';
 import type {
+  BudgetQuestion,
   ChildWait,
   EventData,
   EventDraft,
@@ -132,13 +134,20 @@ export function waitOf(stepId: string, openedAt = T0, changes: Partial<EventWait
 
 /** A sleep. */
 export function timerOf(stepId: string, changes: Partial<TimerWait> = {}): TimerWait {
-  return { ...openWait(stepId, 'sleep'), kind: 'timer', ...changes };
+  return { ...openWait(stepId, 'sleep'), kind: 'timer', dueAt: T0 + 1_000, ...changes };
+}
+
+/** An open question about the budget: of the day, or of the run. */
+export function budgetQuestionOf(stepId: string, day?: string): BudgetQuestion {
+  return { ...openWait(stepId, 'approval'), ...QUESTION, purpose: 'budget', ...optional('day', day) };
 }
 
 /** An open question to a person. */
 export function questionOf(stepId: string, changes: Partial<StepQuestion> = {}): StepQuestion {
-  return { ...openWait(stepId, 'approval'), kind: 'approval', detailText: '{"question":"?"}', ...changes };
+  return { ...openWait(stepId, 'approval'), ...QUESTION, ...changes };
 }
+
+const QUESTION = { kind: 'approval', detailText: '{"question":"?"}' } as const;
 
 /** A child under way. */
 export function childOf(stepId: string, runId: string, changes: Partial<ChildWait> = {}): ChildWait {

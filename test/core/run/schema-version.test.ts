@@ -6,7 +6,7 @@ import {
   type EventData,
   type EventDraft,
 } from '../../../packages/cairn/src/core/run/events.ts';
-import { append, bySystem, claimed, created, opened, questionOf, T0 } from './journal-drafts.ts';
+import { append, budgetQuestionOf, bySystem, claimed, created, opened, T0 } from './journal-drafts.ts';
 
 const limits = fc.record(
   { deadlineAt: fc.constant(T0 + 60_000), budget: fc.constant({ operations: 5 }) },
@@ -37,7 +37,7 @@ test('an event that release 0.2.0 would fold wrongly is refused by it, and so is
       let { state } = created();
       let isLater = false;
       const { data } = claimed(state) as { data: EventData['run_claimed'] };
-      const question = opened(questionOf('gate', { purpose: 'budget', ...(day && { day }) }));
+      const question = opened(budgetQuestionOf('gate', day));
       for (const one of [
         drafted(bySystem('run_claimed', { ...data, ...claim }), claim.budget, claim.deadlineAt),
         drafted(suspended),

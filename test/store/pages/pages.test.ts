@@ -14,7 +14,7 @@ import { firestoreHarness } from '../../conformance/support/harness.firestore.ts
 import type { Stores } from '../../conformance/support/harness.ts';
 import { answers, attempts, failedUndos } from '../../conformance/support/large-run.ts';
 import { move, release } from '../../conformance/support/run-fixture.ts';
-import { opened, questionOf } from '../../core/run/journal-drafts.ts';
+import { budgetQuestionOf, opened } from '../../core/run/journal-drafts.ts';
 import { completed } from '../../integrity/support/runs.ts';
 
 /** A run is checked under an id that one can have. */
@@ -115,7 +115,7 @@ describe('the pages of a run', () => {
 
   test.each([
     ['the common version', []],
-    ['a later version', [opened(questionOf('gate', { purpose: 'budget', day: '2026-05-17' }))]],
+    ['a later version', [opened(budgetQuestionOf('gate', '2026-05-17'))]],
   ])(
     'do not count once a process that does not know of them wrote a run of %s without',
     async (_, drafts) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { StepQuestion, Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import type { BudgetQuestion, StepQuestion, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import { doubtOf } from '../../../packages/cairn/src/engine/waits/question.ts';
 import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { MAX_VALUE_CHARS, readValue } from '../../../packages/cairn/src/triggers/slack/decision-value.ts';
@@ -30,8 +30,8 @@ const blocksOf = (wait: Wait) => approvalBlocks({ runId: RUN, type: 'release', w
 
 describe('an open approval', () => {
   test('about the budget of a day has no button to raise it: users of Slack have no role', () => {
-    const labelsOf = (more: Partial<StepQuestion>) =>
-      blocksOf(asking('More?', 'gate', { purpose: 'budget', ...more })).flatMap((block) =>
+    const labelsOf = (more: Partial<BudgetQuestion>) =>
+      blocksOf({ ...asking('More?'), purpose: 'budget', ...more } as BudgetQuestion).flatMap((block) =>
         block.type === 'actions' ? block.elements.map(({ text }) => text.text) : [],
       );
     expect(labelsOf({})).toEqual(['Raise the budget', 'Fail the step', 'Halt the run']);

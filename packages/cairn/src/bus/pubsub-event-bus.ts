@@ -4,7 +4,7 @@
  *
  * Must not: know the content of a message, or decide when to give up.
  */
-import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
+import { type Backoff, backoffBoundMs, halfJitterMs } from '../core/decisions/retry.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -68,7 +68,7 @@ export class PubsubEventBus implements EventBus {
       } catch (error) {
         if (!leavesOutcomeUnknown(error) || attempt === ATTEMPTS || clock.now() >= deadline) throw error;
       }
-      await pause(clock, backoffBoundMs(BACKOFF, attempt) * (0.5 + random.unit() / 2));
+      await pause(clock, halfJitterMs(backoffBoundMs(BACKOFF, attempt), random.unit()));
     }
   }
 }

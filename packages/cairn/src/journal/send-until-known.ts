@@ -1,5 +1,5 @@
 /** Repeats a call of a store until its outcome is known (J8), for callers without a journal writer. */
-import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
+import { type Backoff, backoffBoundMs, halfJitterMs } from '../core/decisions/retry.ts';
 import { CairnError } from '../core/errors.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -42,7 +42,7 @@ export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () =>
       if (sent === MAX_SENDS || isOver) {
         throw new CairnError('UNAVAILABLE', 'the store did not respond', { cause: error });
       }
-      await pause(clock, backoffBoundMs(BACKOFF, sent) * (0.5 + random.unit() / 2));
+      await pause(clock, halfJitterMs(backoffBoundMs(BACKOFF, sent), random.unit()));
     }
   }
 }

@@ -55,17 +55,17 @@ function missingChild({ status, lease, failures }: RunState): string | undefined
 }
 
 function outlookOf(wait: Wait, read: ReadState): NextMove {
-  const { kind, dueAt, name, key, child } = wait;
+  const { dueAt } = wait;
   const step = `'${stepKey(wait.execution)}'`;
-  switch (kind) {
+  switch (wait.kind) {
     case 'timer':
-      return { movesAt: dueAt ?? AT_ONCE, asked: [] };
+      return { movesAt: wait.dueAt, asked: [] };
     case 'approval':
       return asks(`a decision on ${step}${until(dueAt)}`, dueAt);
     case 'event':
-      return asks(`the event '${name}' for '${key}' in ${step}${until(dueAt)}`, dueAt);
+      return asks(`the event '${wait.name}' for '${wait.key}' in ${step}${until(dueAt)}`, dueAt);
     case 'child': {
-      const state = child && read(child.runId);
+      const state = read(wait.child.runId);
       if (!state) return { movesAt: AT_ONCE, asked: [] };
       const { movesAt, asked } = nextMove(state, read);
       return {

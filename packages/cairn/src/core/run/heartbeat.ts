@@ -2,7 +2,9 @@
  * Heartbeats of the sender of an awaited event. Each one extends the time at which the wait fails, up to the wait's own timeout. A
  * heartbeat is recorded only if the recorded time is less than `withinMs` away. Pure.
  */
-import type { Wait, WaitHeartbeat } from './events.ts';
+import type { EventWait, Wait, WaitHeartbeat } from './events.ts';
+
+export type WaitWithHeartbeat = EventWait & { readonly heartbeat: WaitHeartbeat };
 
 /** Shortest `within` of a wait, ms: each recorded heartbeat is a commit. */
 export const MIN_WAIT_HEARTBEAT_MS = 10_000;
@@ -26,6 +28,6 @@ export function dueAfterBeat({ heartbeat, dueAt = 0 }: Wait, now: number): numbe
 }
 
 /** True if a wait whose time has come failed because of a missing heartbeat, not by its own timeout. */
-export function missedHeartbeat({ heartbeat, dueAt }: Wait): boolean {
-  return heartbeat !== undefined && dueAt !== heartbeat.timeoutAt;
+export function missedHeartbeat(wait: Wait): wait is WaitWithHeartbeat {
+  return wait.heartbeat !== undefined && wait.dueAt !== wait.heartbeat.timeoutAt;
 }

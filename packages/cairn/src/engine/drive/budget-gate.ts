@@ -14,7 +14,7 @@ import {
   spentBy,
   type UnderWay,
 } from '../../core/budget/decision.ts';
-import { halfJitterMs } from '../../core/decisions/retry.ts';
+import { type Backoff, backoffBoundMs, halfJitterMs } from '../../core/decisions/retry.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -42,9 +42,8 @@ export interface Stopped {
   readonly spent?: Cost | undefined;
 }
 
-/** Delay before an attempt that waits for other runs of its tenant checks again. It doubles each time, up to the cap. */
-const BUSY_FIRST_MS = 2_000;
-const BUSY_CAP_MS = 60_000;
+/** Delay before an attempt that waits for other runs of its tenant checks again. */
+const BUSY_BACKOFF: Backoff = { initialMs: 2_000, factor: 2, capMs: 60_000 };
 
 export class BudgetGate {
   readonly #dispatch: DispatchState;
@@ -149,7 +148,7 @@ export class BudgetGate {
 
   #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {
     const { deps, now } = this.#dispatch;
-    const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
+    const bound = backoffBoundMs(BUSY_BACKOFF, (execution.polls ?? 0) + 1);
     const at = Math.ceil(now + halfJitterMs(bound, deps.random.unit()));
     const again = build.retryWithinBudget(execution, at, spent, build.budgetHeld(execution));
     return changeOf({ unit, execution }, [...settled, again], { kind: 'rests', at });

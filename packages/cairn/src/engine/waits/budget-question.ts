@@ -16,11 +16,11 @@ import {
   usedOf,
 } from '../../core/budget/day.ts';
 import { type GivenBudget, shownAmounts } from '../../core/budget/given.ts';
-import type { StepExecution, Wait } from '../../core/run/events.ts';
+import type { BudgetQuestion, StepExecution, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import { questionAbout } from './question.ts';
 
-interface BudgetQuestion {
+interface BudgetReached {
   /** The attempt that cannot begin, or that was stopped before a call. */
   readonly execution: StepExecution;
   readonly reached: readonly BudgetName[];
@@ -33,8 +33,8 @@ type BudgetedRun = Pick<RunState, 'budget' | 'startedAt' | 'createdAt'>;
 
 export function budgetQuestion(
   { budget, startedAt, createdAt }: BudgetedRun,
-  { execution, reached, estimate, now }: BudgetQuestion,
-): Wait {
+  { execution, reached, estimate, now }: BudgetReached,
+): BudgetQuestion {
   if (!budget) throw new Error('a run without a budget has no question about one');
   const key = stepKey(execution);
   const spent = spentOf(budget, now - (startedAt ?? createdAt));
@@ -45,7 +45,7 @@ export function budgetQuestion(
   return { ...questionAbout(execution, 'budget', { question, budget: shown }, now), purpose: 'budget' };
 }
 
-interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
+interface DayReached extends Omit<BudgetReached, 'reached'> {
   readonly reached: readonly DayLimit[];
   readonly budget: DayBudget;
   /** The amount that does not fit. */
@@ -55,7 +55,7 @@ interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
 }
 
 /** The run continues by itself on the next day. */
-export function dayQuestion(question: DayQuestion): Wait {
+export function dayQuestion(question: DayReached): BudgetQuestion {
   const { execution, reached, estimate, now, budget, need, until } = question;
   const key = stepKey(execution);
   const { day } = budget;

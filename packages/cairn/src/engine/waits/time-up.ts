@@ -1,8 +1,8 @@
 /** Events at the expiry of a wait. Pure. */
 import { durationText } from '../../core/duration.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
-import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
-import { missedHeartbeat } from '../../core/run/heartbeat.ts';
+import type { EventDraft, RecordedError, TimerWait, Wait } from '../../core/run/events.ts';
+import { missedHeartbeat, type WaitWithHeartbeat } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { NO_OUTPUT, outputFrom } from '../recording/output.ts';
 import { answerDrafts, budgetAnswerDrafts, type EndOfWait, expiryDrafts } from './end-of-wait.ts';
@@ -15,14 +15,14 @@ export function timeUp(end: EndOfWait): EventDraft[] {
   // The next day has a budget of its own.
   if (wait.day !== undefined) return budgetAnswerDrafts(end, { initiator: 'timeout' });
   if (missedHeartbeat(wait)) return expiryDrafts(end, heartbeatMissed(wait));
-  if (step.kind !== 'approval') return expiryDrafts(end, tooLate(end, 'STEP_TIMEOUT'));
+  if (step.kind !== 'approval') return expiryDrafts(end, tooLate(wait, 'STEP_TIMEOUT'));
   switch (step.onExpiry) {
     case 'fail':
-      return expiryDrafts(end, tooLate(end, 'APPROVAL_EXPIRED'));
+      return expiryDrafts(end, tooLate(wait, 'APPROVAL_EXPIRED'));
     case 'approve':
       return expiryDrafts(end, outputFrom(UNATTENDED));
     case 'halt': {
-      const reason = tooLate(end, 'APPROVAL_EXPIRED').message;
+      const reason = tooLate(wait, 'APPROVAL_EXPIRED').message;
       return [
         { type: 'wait_expired', initiator: 'timeout', data: { waitId: wait.id } },
         { type: 'cancel_requested', initiator: 'timeout', data: { stopKind: 'halt', reason } },
@@ -31,9 +31,9 @@ export function timeUp(end: EndOfWait): EventDraft[] {
   }
 }
 
-function heartbeatMissed({ execution, heartbeat }: Wait): RecordedError {
-  const after = heartbeat?.lastAt === undefined ? 'the wait was opened' : 'the last one';
-  const message = `no heartbeat came within ${durationText(heartbeat?.withinMs ?? 0)} after ${after}`;
+function heartbeatMissed({ execution, heartbeat: { lastAt, withinMs } }: WaitWithHeartbeat): RecordedError {
+  const after = lastAt === undefined ? 'the wait was opened' : 'the last one';
+  const message = `no heartbeat came within ${durationText(withinMs)} after ${after}`;
   return { code: 'HEARTBEAT_MISSED', message, stepId: stepKey(execution), retryable: false };
 }
 
@@ -41,11 +41,13 @@ const MISSING = {
   approval: 'nobody decided',
   event: 'no event came',
   child: 'the child run did not end',
-  timer: '',
 } as const;
 
-function tooLate({ wait }: EndOfWait, code: string): RecordedError {
-  const stepId = stepKey(wait.execution);
-  const waited = (wait.dueAt ?? wait.openedAt) - wait.openedAt;
-  return { code, message: `${MISSING[wait.kind]} within ${durationText(waited)}`, stepId, retryable: false };
+function tooLate(
+  { kind, execution, dueAt, openedAt }: Exclude<Wait, TimerWait>,
+  code: string,
+): RecordedError {
+  const stepId = stepKey(execution);
+  const waited = (dueAt ?? openedAt) - openedAt;
+  return { code, message: `${MISSING[kind]} within ${durationText(waited)}`, stepId, retryable: false };
 }

@@ -3,7 +3,7 @@
  * the timeout. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
-import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import type { EventDraft, EventWait, RecordedError } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { isOver, type RunState, stepKey, tookIn } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -61,7 +61,7 @@ function failDrafts(
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
-export function openEventWait(state: RunState, stepId: string): Wait {
+export function openEventWait(state: RunState, stepId: string): EventWait {
   const { status, cancellation, compensating, waits } = state;
   if (isOver(state) || cancellation || compensating) {
     const what = isOver(state) ? `is ${status}` : 'is ending';
@@ -69,8 +69,8 @@ export function openEventWait(state: RunState, stepId: string): Wait {
       details: { status },
     });
   }
-  const wait = waits.find(({ kind, execution }) => kind === 'event' && stepKey(execution) === stepId);
-  if (wait) return wait;
+  const wait = waits.find(({ execution }) => stepKey(execution) === stepId);
+  if (wait?.kind === 'event') return wait;
   throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' is not waiting for an event`, {
     stepId,
     help: 'Read the run: `waits` lists its open waits. A wait that was answered, failed or timed out is closed.',

@@ -40,6 +40,8 @@ export interface TimerWait
   extends AnyWait,
     Without<ApprovalMember | EventMember | 'child' | 'dataSchemaText'> {
   readonly kind: 'timer';
+  /** End of the sleep. */
+  readonly dueAt: number;
 }
 
 export interface EventWait extends AnyWait, WithDataSchema, Without<ApprovalMember | 'child'> {
@@ -64,12 +66,14 @@ interface QuestionBase extends AnyWait, WithDataSchema, Without<EventMember | 'c
   readonly detailText: string;
 }
 
-/**
- * A question of the step itself, about the handling of its interrupted attempt (`doubt`), or about what the run may spend
- * (`budget`).
- */
-export interface StepQuestion extends QuestionBase, Without<'effectId'> {
-  readonly purpose?: 'doubt' | 'budget';
+/** A question of the step itself, or about the handling of its interrupted attempt (`doubt`). */
+export interface StepQuestion extends QuestionBase, Without<'effectId' | 'day'> {
+  readonly purpose?: 'doubt';
+}
+
+/** A question about what the run may spend. */
+export interface BudgetQuestion extends QuestionBase, Without<'effectId'> {
+  readonly purpose: 'budget';
   /**
    * UTC day, such as `2026-11-23`, whose budget the tenant has reached. It continues at `dueAt`, when the day is over. Absent: the run has
    * reached its own.
@@ -83,10 +87,8 @@ export interface EffectQuestion extends QuestionBase, Without<'day'> {
   readonly effectId: string;
 }
 
-type ApprovalWait = StepQuestion | EffectQuestion;
-
 /**
  * An open wait of a step (or of an item of a set of children). Has everything needed to record the outcome of the step,
  * so that the process that delivers the answer records it.
  */
-export type Wait = TimerWait | EventWait | ChildWait | ApprovalWait;
+export type Wait = TimerWait | EventWait | ChildWait | StepQuestion | BudgetQuestion | EffectQuestion;
