@@ -25,9 +25,9 @@ function inProcess(script: string, env: Record<string, string> = {}) {
 
 /** Scripts end once all they wrote is out: into a pipe that is read slowly, a part is written later, and an exit loses it. */
 const OURS = `
-    const { drive } = await import('./functions/src/index.ts');
-    const { installationOf } = await import('./packages/cairn/src/platform/installation/installation.ts');
-    const ours = installationOf(drive);`;
+    await import('./functions/src/index.ts');
+    const { servedInstallations } = await import('./packages/cairn/src/platform/installation/installation.ts');
+    const [ours] = servedInstallations();`;
 const NAMES = { drive: 'drive', driveAlone: 'driveAlone' };
 const deliveringTo = (url: string) => ({
   shared: { name: 'drive', targetUrl: `${url}/drive` },

@@ -13,7 +13,7 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly string[]>> = {
   stackdriverLoggingConfig: ['samplingRatio'],
 };
 
-/** Rules between fields apply to the result. Without paths all settings are replaced. @throws TasksError INVALID_ARGUMENT */
+/** Rules between fields apply to the result. Without paths all settings are replaced. @throws GrpcRefusal INVALID_ARGUMENT */
 export function updatedQueue(
   before: QueueConfig,
   wire: WireQueue,

@@ -166,7 +166,7 @@ export function queueFrom(name: string, queue: WireQueue): QueueConfig {
   };
 }
 
-/** @throws TasksError INVALID_ARGUMENT for settings that Cloud Tasks does not allow */
+/** @throws GrpcRefusal INVALID_ARGUMENT for settings that Cloud Tasks does not allow */
 export function settingsFrom(
   wire: Pick<WireQueue, 'rateLimits' | 'retryConfig' | 'stackdriverLoggingConfig'>,
 ): Pick<QueueConfig, 'rateLimits' | 'retry' | 'loggedRatio'> {

@@ -35,13 +35,9 @@ describe('an existing record', () => {
     [
       'completed is answered from',
       { status: 'completed', runId: 'run_1', response: { ok: true } },
-      { kind: 'replay', runId: 'run_1', response: { ok: true } },
+      { kind: 'replay' },
     ],
-    [
-      'completed without a run as well',
-      { status: 'completed', response: 5 },
-      { kind: 'replay', runId: undefined, response: 5 },
-    ],
+    ['completed without a run as well', { status: 'completed', response: 5 }, { kind: 'replay' }],
     ['in work under a lock is in flight', {}, { kind: 'in_flight' }],
     ['is in flight until the last millisecond of the lock', { lockExpiresAt: 10_001 }, { kind: 'in_flight' }],
     ['of a dead worker is taken over', { lockExpiresAt: 10_000 }, { kind: 'take_over', attempts: 2 }],
@@ -58,23 +54,23 @@ describe('an existing record', () => {
     [
       'of a dead worker after the last attempt is exhausted',
       { lockExpiresAt: 1, attempts: MAX_ATTEMPTS },
-      { kind: 'exhausted', error: undefined },
+      { kind: 'exhausted' },
     ],
     ['that failed is taken over', { status: 'failed', error: 'x' }, { kind: 'take_over', attempts: 2 }],
     [
       'that failed for the last time is exhausted',
       { status: 'failed', error: 'x', attempts: MAX_ATTEMPTS },
-      { kind: 'exhausted', error: 'x' },
+      { kind: 'exhausted' },
     ],
     [
       'with a run is never taken over, even if its lock is over',
       { runId: 'run_1', lockExpiresAt: 1 },
-      { kind: 'replay', runId: 'run_1', response: undefined },
+      { kind: 'replay' },
     ],
     [
       'with a run that failed is not taken over either',
       { runId: 'run_1', status: 'failed', error: 'x' },
-      { kind: 'replay', runId: 'run_1', response: undefined },
+      { kind: 'replay' },
     ],
     [
       'of another request conflicts',
@@ -101,16 +97,7 @@ describe('an existing record', () => {
       { kind: 'foreign_tenant' },
     ],
   ])('%s', (_claim, fields, expected) => {
-    expect(decideExisting(record(fields), request)).toMatchObject(expected as object);
-  });
-
-  test('the number of attempts can be set', () => {
-    const failed = record({ status: 'failed', attempts: 3 });
-    expect(decideExisting(failed, { ...request, maxAttempts: 4 })).toEqual({
-      kind: 'take_over',
-      attempts: 4,
-    });
-    expect(decideExisting(failed, { ...request, maxAttempts: 1 }).kind).toBe('exhausted');
+    expect(decideExisting(record(fields), request)).toEqual(expected);
   });
 
   test('is replayed only for the same tenant and request, and work begins only when no other attempt can be running', () => {
@@ -137,7 +124,6 @@ describe('an existing record', () => {
           if (existing.status === 'processing')
             expect(existing.lockExpiresAt ?? Infinity).toBeLessThanOrEqual(request.now);
         }
-        if (!ours) expect(JSON.stringify(decision)).not.toMatch(/run_1|answer/);
       }),
       { numRuns: 1_000 },
     );

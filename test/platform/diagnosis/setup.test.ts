@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import * as functions from '../../../functions/src/index.ts';
 import { boundSecrets } from '../../../packages/cairn/src/platform/diagnosis/bound-secrets.ts';
 import { setupProbe } from '../../../packages/cairn/src/platform/diagnosis/setup.ts';
-import { installationOf } from '../../../packages/cairn/src/platform/installation/installation.ts';
+import { servedInstallations } from '../../../packages/cairn/src/platform/installation/installation.ts';
+import type { CairnOptions } from '../../../packages/cairn/src/platform/installation/options.ts';
 
 const SETTINGS = {
   project: 'p',
@@ -11,7 +12,8 @@ const SETTINGS = {
   slackTenants: '',
 };
 
-const SECRETS = boundSecrets(installationOf(functions.drive).options, {});
+const [installation] = servedInstallations();
+const SECRETS = boundSecrets(installation?.options as CairnOptions, {});
 
 test('the table of secrets says which function is deployed with which', () => {
   const bound: Record<string, string[]> = {};

@@ -9,7 +9,6 @@ import {
   driveTimeoutS,
   poolsOf,
 } from '../../../packages/cairn/src/platform/installation/drive-classes.ts';
-import { installationOf } from '../../../packages/cairn/src/platform/installation/installation.ts';
 import { assertApart } from '../../../packages/cairn/src/platform/installation/store-location.ts';
 
 const endpointOf = (made: unknown) =>
@@ -203,9 +202,10 @@ describe('drives', () => {
 
 test('two installations that keep their runs in the same place are refused', () => {
   const named = (drive: string, collectionPrefix?: string) => ({
-    installation: installationOf(
-      cairnFunctions({ workflows, ...(collectionPrefix === undefined ? {} : { collectionPrefix }) }),
-    ),
+    installation: {
+      options: { workflows, ...(collectionPrefix === undefined ? {} : { collectionPrefix }) },
+      members: {},
+    },
     drive,
   });
   expect(() => assertApart([named('shop-drive'), named('blog-drive')])).not.toThrow();

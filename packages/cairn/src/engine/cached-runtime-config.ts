@@ -44,7 +44,7 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
   async #read(): Promise<RuntimeConfig> {
     const config = (await this.#store.read())?.config ?? NOTHING_SET;
     if (!isCopy(config.home, this.#home)) return config;
-    // Until it is stored: see operations/restore.
+    // Until it is stored: see operations/runtime/restore.ts.
     return { ...config, restore: { at: this.#clock.now(), by: 'system', held: true } };
   }
 }

@@ -1,9 +1,7 @@
 /** Decides whether and when a failed task is retried, by the rules of the Cloud Tasks reference. Pure. */
 import type { RetryConfig } from '../model.ts';
 
-type TaskRetryDecision =
-  | { readonly kind: 'retry'; readonly atMs: number }
-  | { readonly kind: 'give-up'; readonly reason: string };
+type TaskRetryDecision = { readonly kind: 'retry'; readonly atMs: number } | { readonly kind: 'give-up' };
 
 interface FailedTask {
   /** Attempts made so far, the failed one included; at least 1. */
@@ -39,9 +37,7 @@ export function afterFailure(config: RetryConfig, failed: FailedTask): TaskRetry
   const durationLimited = config.maxRetryDurationMs > 0;
   const attemptsSpent = !attemptsLimited || failed.attempts >= config.maxAttempts;
   const durationSpent = !durationLimited || failed.now - failed.firstAttemptAt >= config.maxRetryDurationMs;
-  if ((attemptsLimited || durationLimited) && attemptsSpent && durationSpent) {
-    return { kind: 'give-up', reason: `failed after ${failed.attempts} attempts` };
-  }
+  if ((attemptsLimited || durationLimited) && attemptsSpent && durationSpent) return { kind: 'give-up' };
   const afterPause = failed.pauseFrom + backoffMs(config, failed.attempts);
   return { kind: 'retry', atMs: Math.max(afterPause, failed.now + (failed.retryAfterMs ?? 0)) };
 }

@@ -32,17 +32,15 @@ export function blockedOn(
   deployed: Pick<DeployedPlan, 'available' | 'changed'>,
   now: number,
 ): BlockedRun | undefined {
-  const blocked = standingOf(state, now);
+  const standing = standingOf(state, now);
   // A suspended run is reported as suspended.
-  if (!blocked || state.lease || isSuspendedWithoutWorker(state)) return undefined;
-  if (deployed.available)
-    return blocked.canContinue ? { code: 'DISPATCH_DUE', ...timesOf(blocked) } : undefined;
-  return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(blocked) };
+  if (!standing || state.lease || isSuspendedWithoutWorker(state)) return undefined;
+  const { canContinue, ...times } = standing;
+  if (deployed.available) return canContinue ? { code: 'DISPATCH_DUE', ...times } : undefined;
+  return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...times };
 }
 
-interface BlockedStanding {
-  readonly since: number;
-  readonly checkMs: number;
+interface BlockedStanding extends Pick<BlockedRun, 'since' | 'checkMs'> {
   /** True if the run continues by itself once its plan is deployed. */
   readonly canContinue: boolean;
 }
@@ -70,8 +68,4 @@ function standingOf(state: RestingRun, now: number): BlockedStanding | undefined
 /** Time until the tick of the scan that handles the run. */
 function wholeTicks(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
-}
-
-function timesOf({ since, checkMs }: BlockedStanding): Pick<BlockedRun, 'since' | 'checkMs'> {
-  return { since, checkMs };
 }

@@ -53,8 +53,8 @@ export const GITHUB_SECONDARY_WINDOW_MS = COMPLETED_TTL_MS;
 
 /** Decision about a request whose key has a record. */
 export type ExistingDecision =
-  /** Answer as before. `response` is absent if a run was made but its response not yet recorded. */
-  | { readonly kind: 'replay'; readonly response?: Json | undefined; readonly runId?: string | undefined }
+  /** Answer as before, from the record. It has no `response` if a run was made but its response not yet recorded. */
+  | { readonly kind: 'replay' }
   /** The request is in progress: 202. */
   | { readonly kind: 'in_flight' }
   /** Another request under the same key: 422 `IDEMPOTENCY_KEY_REUSED`. */
@@ -64,7 +64,7 @@ export type ExistingDecision =
   /** Treated as if there were no record: new work, which replaces it. */
   | { readonly kind: 'expired' }
   /** The last allowed attempt failed. */
-  | { readonly kind: 'exhausted'; readonly error: string | undefined }
+  | { readonly kind: 'exhausted' }
   /** The record must be neither used nor revealed. */
   | { readonly kind: 'foreign_tenant' };
 
@@ -73,7 +73,6 @@ interface RepeatedRequest {
   readonly tenantId: string;
   /** Epoch ms. */
   readonly now: number;
-  readonly maxAttempts?: number | undefined;
 }
 
 /**
@@ -84,13 +83,9 @@ export function decideExisting(record: IdempotencyRecord, request: RepeatedReque
   if (record.tenantId !== request.tenantId) return { kind: 'foreign_tenant' };
   if (request.now >= record.expiresAt) return { kind: 'expired' };
   if (record.requestHash !== request.requestHash) return { kind: 'conflict' };
-  if (record.status === 'completed' || record.runId !== undefined) {
-    return { kind: 'replay', response: record.response, runId: record.runId };
-  }
+  if (record.status === 'completed' || record.runId !== undefined) return { kind: 'replay' };
   if (record.status === 'processing' && request.now < lockEnd(record)) return { kind: 'in_flight' };
-  if (record.attempts >= (request.maxAttempts ?? MAX_ATTEMPTS)) {
-    return { kind: 'exhausted', error: record.error };
-  }
+  if (record.attempts >= MAX_ATTEMPTS) return { kind: 'exhausted' };
   return { kind: 'take_over', attempts: record.attempts + 1 };
 }
 

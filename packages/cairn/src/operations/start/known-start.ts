@@ -4,7 +4,8 @@ import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { logHit } from '../log-hit.ts';
 import { refusedKey } from '../refused-key.ts';
-import type { StartDeps, StartRequest, StartResponse, StartResult } from './request.ts';
+import type { StartDeps, StartRequest, StartResult } from './request.ts';
+import { answerOf } from './start-records.ts';
 
 type Keyed = Pick<StartRequest, 'key' | 'tenantId' | 'requestHash'>;
 
@@ -23,11 +24,12 @@ export async function knownStart(deps: StartDeps, request: Keyed): Promise<Start
     case 'in_flight':
       return decision;
     case 'replay': {
-      const { runId, response, source } = record;
-      if (runId === undefined || response === undefined) return { kind: 'in_flight' };
-      logHit(deps.log, { key, source, tenantId, cachedRunId: runId });
+      const answer = answerOf(record);
+      if (answer.kind === 'in_flight') return answer;
+      const { source } = record;
+      logHit(deps.log, { key, source, tenantId, cachedRunId: answer.runId });
       deps.metrics.answered({ tenantId, source, result: 'hit' });
-      return { kind: 'replayed', runId, response: response as StartResponse };
+      return answer;
     }
     default:
       throw refusedKey(decision.kind);

@@ -63,16 +63,18 @@ export interface StoredRecords {
 
 export type StartDecision =
   | { readonly kind: 'ours' }
+  | KnownAnswer
+  | { readonly kind: 'again'; readonly replace: Replace };
+
+type KnownAnswer =
   | { readonly kind: 'in_flight' }
   | {
       readonly kind: 'replayed';
       readonly runId: string;
       readonly response: StartResponse;
-      /** The hit was on the second key: this delivery's own key must answer the same from now on. */
-      readonly pointsToNewRun: boolean;
-      readonly record: IdempotencyRecord;
-    }
-  | { readonly kind: 'again'; readonly replace: Replace };
+      /** The hit was on the second key, whose record this is: the delivery's own key must answer the same from now on. */
+      readonly byContent?: IdempotencyRecord;
+    };
 
 /** Meaning of existing records for this request. */
 export function judge(
@@ -91,10 +93,13 @@ export function judge(
   if (primary) {
     const decision = decideExisting(primary.record, { ...request, now });
     if (decision.kind === 'in_flight') return decision;
-    if (decision.kind === 'replay') return replayOf(primary.record, false);
+    if (decision.kind === 'replay') return answerOf(primary.record);
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
   }
-  if (secondary && isSameContent(secondary.record, request, now)) return replayOf(secondary.record, true);
+  if (secondary && isSameContent(secondary.record, request, now)) {
+    const answer = answerOf(secondary.record);
+    return answer.kind === 'replayed' ? { ...answer, byContent: secondary.record } : answer;
+  }
   return { kind: 'again', replace: { primary: primary?.version, secondary: secondary?.version } };
 }
 
@@ -102,13 +107,8 @@ function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, no
   return record.tenantId === tenantId && now - record.createdAt < GITHUB_SECONDARY_WINDOW_MS;
 }
 
-function replayOf(record: IdempotencyRecord, pointsToNewRun: boolean): StartDecision {
-  if (record.runId === undefined || record.response === undefined) return { kind: 'in_flight' };
-  return {
-    kind: 'replayed',
-    runId: record.runId,
-    response: record.response as StartResponse,
-    pointsToNewRun: pointsToNewRun,
-    record,
-  };
+/** The answer that a record with a run gives; in flight as long as it has no response. */
+export function answerOf({ runId, response }: IdempotencyRecord): KnownAnswer {
+  if (runId === undefined || response === undefined) return { kind: 'in_flight' };
+  return { kind: 'replayed', runId, response: response as StartResponse };
 }

@@ -29,17 +29,16 @@ const MAX_TRIES = 8;
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartResult> {
   const startedAt = deps.clock.now();
-  let outcome: StartResult;
-  try {
-    outcome = await (deps.recent
-      ? deps.recent.join(deps, request, () => startOnce(deps, request))
-      : startOnce(deps, request));
-  } catch (refusal) {
-    const before = await startedBefore(deps, request, refusal);
-    reportAnswered(deps, request, before, startedAt);
-    return before;
-  }
+  const outcome = await startOrJoin(deps, request).catch((refusal: unknown) =>
+    startedBefore(deps, request, refusal),
+  );
   reportAnswered(deps, request, outcome, startedAt);
+  return outcome;
+}
+
+async function startOrJoin(deps: StartDeps, request: StartRequest): Promise<StartResult> {
+  const start = () => startOnce(deps, request);
+  const outcome = await (deps.recent ? deps.recent.join(deps, request, start) : start());
   const { tenantId, source, key } = request;
   if (key !== undefined && outcome.kind !== 'in_flight')
     deps.metrics.answered({ tenantId, source, result: outcome.kind === 'replayed' ? 'hit' : 'miss' });
@@ -144,7 +143,7 @@ async function answered(
   if (decision.kind === 'ours') return created(deps, request, draft);
   if (decision.kind === 'in_flight') return decision;
   logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: decision.runId });
-  if (decision.pointsToNewRun) await pointPrimaryAt(deps, request, decision.record);
+  if (decision.byContent) await pointPrimaryAt(deps, request, decision.byContent);
   return { kind: 'replayed', runId: decision.runId, response: decision.response };
 }
 

@@ -109,7 +109,7 @@ export function cairnFunctions<
   }
   // Firebase passes over functions that are no endpoints.
   Object.assign(functions, inProcess(installation));
-  register(installation, functions);
+  register(installation);
   locateStore(installation);
   startServing();
   return functions as unknown as CairnFunctions<G, S, T, D>;

@@ -7,23 +7,13 @@ export interface CairnInstallation {
   readonly members: Readonly<Record<string, object>>;
 }
 
-const known = new WeakMap<object, CairnInstallation>();
 const served: CairnInstallation[] = [];
 
 /** All of the codebase. */
 export const servedInstallations = (): readonly CairnInstallation[] => served;
 
-/** Makes the installation known by the result of the call, and by each function in it. */
-export function register(installation: CairnInstallation, returned: object): void {
+export function register(installation: CairnInstallation): void {
   served.push(installation);
-  for (const one of [returned, ...Object.values(installation.members)]) known.set(one, installation);
-}
-
-/** @throws TypeError if it is nothing that `cairnFunctions` made */
-export function installationOf(made: object): CairnInstallation {
-  const installation = known.get(made);
-  if (!installation) throw new TypeError('not a value returned by cairnFunctions');
-  return installation;
 }
 
 /** Functions and queue of a class of workflows: `driveVideo`. Those of all others are called `drive`. */
