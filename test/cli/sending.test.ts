@@ -162,7 +162,7 @@ describe('a refusal', () => {
   test('by a server other than Cairn says so', async () => {
     const reply = () => new Response('<html>Bad gateway</html>', { status: 404 });
     const { code, err } = await saying(['runs', 'show', 'run_1'], server(reply).world);
-    expect([code, err]).toEqual([3, expect.stringContaining('HTTP_404 <html>Bad gateway</html>')]);
+    expect([code, err]).toEqual([3, expect.stringContaining('HTTP_404 a web page: Bad gateway')]);
     const html = await saying(
       ['runs', 'show', 'run_1'],
       server(() => new Response('<html>Sign in</html>')).world,

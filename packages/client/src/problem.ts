@@ -57,9 +57,17 @@ export function problemOf(status: number, text: string): Problem {
     status,
     code: `HTTP_${status}`,
     title: 'The response is not from the Cairn API',
-    detail: text.trim() === '' ? undefined : text.slice(0, TEXT_CHARS),
+    detail: text.trim() === '' ? undefined : readablePart(text).slice(0, TEXT_CHARS),
     help: 'Check the URL: use the URL of the site, without a path.',
   };
+}
+
+/** The title of a web page, or its words if it has none. */
+function readablePart(text: string): string {
+  if (!/^\s*<(?:!doctype|html)\b/i.test(text)) return text;
+  const [, title = ''] = /<title\b[^>]*>([^<]*)/i.exec(text) ?? [];
+  const words = text.replace(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ');
+  return `a web page: ${(title.trim() || words).replace(/\s+/g, ' ').trim()}`;
 }
 
 /**

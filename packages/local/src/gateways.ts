@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
-import { rewritesToInstallation } from './gateway/installation.ts';
+import { rewritesToInstallation, unservedOfInstallation } from './gateway/installation.ts';
 import { type HostingConfig, type Rewrite, readRewrites, sitesOf } from './gateway/rewrites.ts';
 import { readSite, siteOf } from './gateway/site.ts';
 import { commandsToTry, type Welcome, welcomePage } from './gateway/welcome.ts';
@@ -47,6 +47,7 @@ export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
     port,
     now: setting.clock.now,
     rewrites: () => rewritesToInstallation(host.functions),
+    unserved: unservedOfInstallation,
     site: consoleSite(),
     serve: host.serve,
     collect,

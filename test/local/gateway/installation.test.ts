@@ -1,8 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { apisAmong, rewritesToInstallation } from '../../../packages/local/src/gateway/installation.ts';
+import { startGateway } from '../../../packages/local/src/gateway/gateway.ts';
+import {
+  apisAmong,
+  rewritesToInstallation,
+  unservedOfInstallation,
+} from '../../../packages/local/src/gateway/installation.ts';
 import type { HostingConfig } from '../../../packages/local/src/gateway/rewrites.ts';
+import { siteOf } from '../../../packages/local/src/gateway/site.ts';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 
 /** Functions of these names; `drive` of an installation says where its runs are. */
@@ -44,6 +51,37 @@ describe('an installation is found among the functions', () => {
   test('the APIs of all installations are known', () => {
     expect(apisAmong(functions('a-api', 'a-drive', 'api', 'b-drive', 'b-api'))).toEqual(['a-api', 'b-api']);
   });
+});
+
+test('its paths are answered with a problem while its codebase is not loaded, not with the page of the console for missing paths', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-gateway-'));
+  for (const page of ['index.html', '404.html']) writeFileSync(join(folder, page), '<!doctype html>');
+  let names: readonly string[] = ['orders'];
+  const gateway = await startGateway({
+    port: 0,
+    now: () => 0,
+    rewrites: () => rewritesToInstallation(functions(...names)),
+    unserved: unservedOfInstallation,
+    site: siteOf(folder, {}),
+    serve: (_, __, response) => void response.end('served'),
+  });
+  try {
+    for (const path of ['/v1/runs', '/v1/workflows?summary=true', '/webhooks/github']) {
+      const answer = await fetch(gateway.url + path);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(await answer.json()).toMatchObject({
+        status: 404,
+        detail: expect.stringContaining('its codebase is not loaded'),
+        help: expect.stringContaining('cairn init adds one'),
+      });
+    }
+    expect(await (await fetch(`${gateway.url}/elsewhere`)).text()).toBe('<!doctype html>');
+    names = ['api', 'drive'];
+    expect(await (await fetch(`${gateway.url}/v1/runs`)).text()).toBe('served');
+  } finally {
+    await gateway.stop(0);
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('the console is served as firebase.json says', () => {

@@ -24,6 +24,8 @@ interface GatewayOptions {
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
   /** Time of the cloud for the `Date` header, epoch ms. */
   now(): number;
+  /** Reason why no function has a path that is for functions only; undefined for other paths. */
+  unserved?(path: string): Unserved | undefined;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
   /** JSON for the local console only, which opens without asking for a key. Absent: none. */
@@ -32,6 +34,11 @@ interface GatewayOptions {
   welcome?(): string;
   /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: (() => void) | undefined;
+}
+
+export interface Unserved {
+  readonly detail: string;
+  readonly help: string;
 }
 
 export interface Gateway {
@@ -44,6 +51,7 @@ export interface Gateway {
 export async function startGateway({
   port,
   rewrites,
+  unserved,
   site,
   now,
   serve,
@@ -59,12 +67,16 @@ export async function startGateway({
     readTarget(request);
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites().find((candidate) => candidate.matches(path));
+    const missing = path === undefined || rewrite ? undefined : unserved?.(path);
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {
       const { host } = request.headers;
       // HTTP/1.0 does not require a host.
       if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
+    } else if (missing) {
+      // Not by the page of the site: programs call these paths.
+      refuse(response, 404, missing.detail, { help: missing.help });
     } else if (path === '/console.json' && consoleJson && isReading(request)) {
       if (!isOwnPage(request)) refuse(response, 403, 'only pages of this address may use it');
       else response.writeHead(200, JSON_HEADERS).end(consoleJson());
@@ -89,7 +101,7 @@ export async function startGateway({
 }
 
 /** Longest path shown in an error. */
-const SHOWN_PATH_CHARS = 200;
+export const SHOWN_PATH_CHARS = 200;
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 

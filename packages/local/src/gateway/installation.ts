@@ -1,5 +1,6 @@
 /** Finds the functions of an installation of Cairn, under whatever names they were exported. Pure. */
 import type { FunctionSpec } from '../host/function-spec.ts';
+import { SHOWN_PATH_CHARS, type Unserved } from './gateway.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
 
 /** Paths of the installation, and the member that answers each. */
@@ -26,6 +27,15 @@ export function rewritesToInstallation(functions: Functions): Rewrite[] {
     if (prefix === undefined) return [];
     return [{ functionName: prefix + member, matches }];
   });
+}
+
+/** For a path of the installation that none of {@link rewritesToInstallation} matches. */
+export function unservedOfInstallation(path: string): Unserved | undefined {
+  if (!PATHS.some(({ matches }) => matches(path))) return undefined;
+  return {
+    detail: `no function of Cairn answers ${path.slice(0, SHOWN_PATH_CHARS)}: its codebase is not loaded, or firebase.json has none`,
+    help: 'The log of the local cloud has the reason why a codebase is not loaded. cairn init adds one.',
+  };
 }
 
 /** Prefixes of the function names `drive`, `api` and so on. */
