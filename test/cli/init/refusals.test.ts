@@ -1,3 +1,5 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
 
@@ -113,6 +115,33 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     const { error } = JSON.parse(output.err);
     expect(error.code).toBe(code);
     expect(error.help).toMatch(/\w/);
+    expect(project.files()).toEqual(before);
+  });
+
+  /** Files that no user can read: links that lead to themselves. */
+  const looping = (path: string) => (project: TemporaryProject) => {
+    project.write(path, '');
+    rmSync(join(project.root, path));
+    symlinkSync('loop', join(project.root, path));
+    symlinkSync('loop', join(project.root, path, '../loop'));
+  };
+  const written = (path: string) => (project: TemporaryProject) => project.write(path, '{');
+
+  test.each([
+    ['.gitignore', looping('.gitignore')],
+    ['functions/index.js', looping('functions/index.js')],
+    ['functions/package.json', looping('functions')],
+    ['cairn/init-record.json', looping('cairn/init-record.json')],
+    ['node_modules/cairn/package.json', written('node_modules/cairn/package.json')],
+    ['package.json', written('package.json')],
+  ])('where %s cannot be read, which it names', async (path, spoil) => {
+    const project = withFiles(js);
+    spoil(project);
+    const before = project.files();
+    const { code, err } = await project.init(['--yes', '--json']);
+    const { error } = JSON.parse(err);
+    expect([code, error.code, error.detail]).toEqual([1, 'READ_FAILED', expect.stringContaining(path)]);
+    expect(error.help).toContain('run the command again');
     expect(project.files()).toEqual(before);
   });
 

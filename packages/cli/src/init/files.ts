@@ -14,7 +14,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { unreadable } from './problem.ts';
 
+/** Methods that read throw InitProblem READ_FAILED. */
 export interface Files {
   /** Undefined: there is no file. */
   read(path: string): Uint8Array | undefined;
@@ -40,10 +42,11 @@ export interface Files {
 export function filesOf(root: string): Files {
   const at = (path: string) => join(root, path);
   return {
-    read: (path) => (isFile(at(path)) ? readFileSync(at(path)) : undefined),
+    read: (path) => reading(path, () => (isFile(at(path)) ? readFileSync(at(path)) : undefined)),
     exists: (path) => existsSync(at(path)),
-    isFolder: (path) => lstatSync(at(path), { throwIfNoEntry: false })?.isDirectory() === true,
-    names: (folder) => (isFolder(at(folder)) ? readdirSync(at(folder)) : []),
+    isFolder: (path) =>
+      reading(path, () => lstatSync(at(path), { throwIfNoEntry: false })?.isDirectory() === true),
+    names: (folder) => reading(folder, () => (isFolder(at(folder)) ? readdirSync(at(folder)) : [])),
     write: (path, content) => writeFileSync(at(path), content),
     rename(from, to) {
       const target = existsSync(at(to)) ? realpathSync(at(to)) : at(to);
@@ -74,6 +77,14 @@ export function readingOnly(files: Files): Files {
     makeFolder: () => [],
     removeFolder: nothing,
   };
+}
+
+function reading<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 function isFolder(path: string): boolean {

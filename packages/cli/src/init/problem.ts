@@ -15,6 +15,7 @@ export const INIT_CODES = [
   'NO_RECORD',
   'NOT_CONFIRMED',
   'CHANGED_MEANWHILE',
+  'READ_FAILED',
   'WRITE_FAILED',
   'INSTALL_FAILED',
 ] as const;
@@ -22,6 +23,15 @@ type InitCode = (typeof INIT_CODES)[number];
 
 /** The command line is invalid. */
 const USAGE: ReadonlySet<InitCode> = new Set<InitCode>(['NAME_INVALID', 'REGION_INVALID', 'NOT_CONFIRMED']);
+
+/** The reason why a file cannot be read: permissions, or what is in it. */
+export function unreadable(path: string, error: unknown): InitProblem {
+  return new InitProblem(
+    'READ_FAILED',
+    `${path} cannot be read: ${(error as Error).message}`,
+    'Correct the named problem, then run the command again.',
+  );
+}
 
 export class InitProblem extends Declined {
   override readonly name = 'InitProblem';

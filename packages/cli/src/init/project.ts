@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import type { Files } from './files.ts';
 import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
-import { InitProblem } from './problem.ts';
+import { InitProblem, unreadable } from './problem.ts';
 import { type CompiledFiles, compiledFiles } from './tsconfig.ts';
 
 export type Language = 'ts' | 'js';
@@ -67,7 +67,7 @@ export function projectFolder(start: string): string {
   );
 }
 
-/** @throws InitProblem FIREBASE_JSON_INVALID, NOT_INSTALLED */
+/** @throws InitProblem FIREBASE_JSON_INVALID, NOT_INSTALLED, READ_FAILED */
 export function readProject(root: string, files: Files): Project {
   const firebaseJson = textOf(files, CONFIG) ?? '';
   const read = readFirebaseJson(firebaseJson);
@@ -96,8 +96,7 @@ function isWorkspace(folder: string): boolean {
   if (existsSync(join(folder, 'pnpm-workspace.yaml'))) return true;
   const manifest = join(folder, 'package.json');
   return (
-    existsSync(manifest) &&
-    manifestIn(new TextDecoder().decode(readFileSync(manifest))).workspaces !== undefined
+    existsSync(manifest) && manifestIn(new TextDecoder().decode(bytesOf(manifest))).workspaces !== undefined
   );
 }
 
@@ -170,7 +169,7 @@ function homeOf(root: string): string | undefined {
   return upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
 }
 
-/** The nearest `node_modules` that has it, upwards, like Node's resolution. @throws InitProblem NOT_INSTALLED */
+/** The nearest `node_modules` that has it, upwards, like Node's resolution. @throws InitProblem NOT_INSTALLED, READ_FAILED */
 function installedIn(root: string): InstalledPackage {
   const home = homeOf(root);
   if (home === undefined) {
@@ -216,11 +215,24 @@ function tarballOf(home: string): InstalledPackage['tarball'] {
   if (path === undefined) return undefined;
   const place = resolve(home, path);
   if (!existsSync(place)) throw notInstalled(`${file} names ${path} for cairn, which is not there`);
-  return { fileName: place.split(/[\\/]/).at(-1) ?? '', content: readFileSync(place) };
+  return { fileName: place.split(/[\\/]/).at(-1) ?? '', content: bytesOf(place) };
 }
 
 function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(path, 'utf8'));
+  const text = bytesOf(path).toString('utf8');
+  try {
+    return JSON.parse(text) ?? {};
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 function notInstalled(what: string): InitProblem {
