@@ -41,6 +41,8 @@ interface InitOptions {
   readonly cwd?: string;
   readonly answer?: string;
   readonly nodeVersion?: string;
+  /** Called while it runs a program. */
+  readonly during?: () => Promise<void>;
 }
 
 export function temporaryProject(files: Readonly<Record<string, string>>): TemporaryProject {
@@ -56,9 +58,10 @@ export function temporaryProject(files: Readonly<Record<string, string>>): Tempo
     files: () => filesBelow(root),
     write,
     remove: (path) => rmSync(at(path), { recursive: true }),
-    async init(words, { cwd = '.', answer, program, nodeVersion = '24.0.0' } = {}) {
+    async init(words, { cwd = '.', answer, program, during, nodeVersion = '24.0.0' } = {}) {
       const world = listening({ ...(answer !== undefined && { answer }), ...(program && { program }) });
       const runProgram: typeof world.runProgram = async (command, args, folder) => {
+        await during?.();
         const end = await world.runProgram(command, args, folder);
         if (end.code === 0) leavePackages(folder);
         return end;

@@ -16,6 +16,7 @@ export const INIT_CODES = [
   'NOT_CONFIRMED',
   'CHANGED_MEANWHILE',
   'READ_FAILED',
+  'UNDER_WAY',
   'WRITE_FAILED',
   'INSTALL_FAILED',
 ] as const;

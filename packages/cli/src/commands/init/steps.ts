@@ -6,6 +6,7 @@ import { apply, type Restored, removeUnplaced, undo } from '../../init/edits.ts'
 import { type Files, filesOf, readingOnly } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { hasItsPackages } from '../../init/installed-packages.ts';
+import { alone } from '../../init/lock.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
 import {
@@ -34,9 +35,13 @@ interface InitRequest {
 
 /** @throws InitProblem */
 export async function initOrUndo(context: CommandContext, request: InitRequest): Promise<void> {
-  const { name, mayAsk } = request;
-  assertName(name);
+  assertName(request.name);
   const root = projectFolder(context.world.cwd);
+  await alone(root, () => initOrUndoIn(root, context, request));
+}
+
+async function initOrUndoIn(root: string, context: CommandContext, request: InitRequest): Promise<void> {
+  const { name, mayAsk } = request;
   const place: InitTarget = { root, name, files: filesOf(root), mayAsk };
   const record = recordIn(place);
   if (record === undefined) removeUnplaced(name, place.files);
