@@ -14,6 +14,7 @@ import './one-stage/live-runs.suite.ts';
 import './one-stage/own-range.suite.ts';
 import './one-stage/refused-parts.suite.ts';
 import './one-stage/still-inbox.suite.ts';
+import './one-stage/wide-graph.suite.ts';
 import './one-stage/words.suite.ts';
 import './one-stage/flows.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';

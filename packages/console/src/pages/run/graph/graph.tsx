@@ -85,9 +85,12 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   // A frame of another width shows the whole graph again, unless a person has moved it: a phone is turned, a panel opens.
   const width = useStore((state) => state.width);
   const isMoved = useRef(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each width anew
+  // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each width anew, not for each step
   useEffect(() => {
     if (!isLarge && !isMoved.current) void flow.fitView(WHOLE);
+    else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
+      show(selected);
   }, [width, isLarge, flow]);
 
   // A step that was selected in the address or the table is scrolled into view.
@@ -164,8 +167,8 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           panOnScroll
           zoomOnDoubleClick={false}
           deleteKeyCode={null}
-          onMoveStart={(event) => {
-            // Without an event it is moved by the page.
+          onMove={(event) => {
+            // Without an event it is moved by the page. A click starts a move, too, and moves nothing.
             if (event) isMoved.current = true;
           }}
           selectionKeyCode={null}
@@ -179,6 +182,13 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
       </div>
     </StepsContext.Provider>
   );
+}
+
+/** True if the step is whole between the sides of a frame of this width. */
+function isWithin(at: PlacedNode | undefined, { x, zoom }: Viewport, width: number): boolean {
+  if (!at) return true;
+  const left = at.x * zoom + x;
+  return left >= 0 && left + NODE_WIDTH * zoom <= width;
 }
 
 /** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
@@ -241,6 +251,8 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
       data: {},
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
+      // Otherwise only those that were drawn once count as the whole graph.
+      measured: { width: NODE_WIDTH, height: NODE_HEIGHT },
       // React Flow describes each as a "node", which only an element with a role may be: the button within has one.
       domAttributes: UNDESCRIBED,
       handles: [

@@ -1,0 +1,71 @@
+/** A graph that is wider than its frame. On the stage of `flows.test.ts`. */
+import { test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { becomes } from '../support/becomes.ts';
+import { SIZES } from '../support/sizes.ts';
+import { show, stage } from './showcase-stage.ts';
+
+interface Graph {
+  readonly nodes: readonly { readonly id: string }[];
+}
+/** More would be too small to read on a phone. */
+const ACROSS = 5;
+const LAST = `wide-${ACROSS}`;
+
+/** The plan of the run becomes one of many steps side by side. */
+async function withWidePlan(page: Page): Promise<void> {
+  await page.route('**/v1/runs/*/graph', async (route) => {
+    const answer = (await (await route.fetch()).json()) as Graph;
+    const [some] = answer.nodes;
+    const nodes = Array.from({ length: ACROSS }, (_, at) => ({ ...some, id: `wide-${at + 1}`, needs: [] }));
+    await route.fulfill({ json: { ...answer, nodes } });
+  });
+}
+
+/** Steps that are whole within the frame. */
+const inFrame = (page: Page) =>
+  page.locator('.graph .react-flow').evaluate((frame) => {
+    const { left, top, right, bottom } = frame.getBoundingClientRect();
+    return [...frame.querySelectorAll('.step-box')]
+      .filter((step) => {
+        const box = step.getBoundingClientRect();
+        return left <= box.left && box.right <= right && top <= box.top && box.bottom <= bottom;
+      })
+      .map((step) => step.getAttribute('data-step'));
+  });
+
+const open = (viewport: { width: number; height: number }) =>
+  stage.browser.open(`/runs/${show.completed}`, { viewport, prepare: withWidePlan });
+
+test.each(Object.entries(SIZES))('%s: a graph is shown whole at first, and by *fit*', async (_, viewport) => {
+  const page = await open(viewport);
+  await becomes(async () => (await inFrame(page)).length, ACROSS);
+  const zoom = page.getByRole('group', { name: 'Zoom' });
+  for (let times = 0; times < 4; times += 1) await zoom.getByRole('button', { name: 'Closer' }).click();
+  await becomes(async () => (await inFrame(page)).length < ACROSS, true);
+  await zoom.getByRole('button', { name: 'fit' }).click();
+  await becomes(async () => (await inFrame(page)).length, ACROSS);
+});
+
+test.each(['as it was', 'moved'])(
+  'a step that is clicked in a graph %s is in sight beside its panel',
+  async (how) => {
+    const page = await open(SIZES.desktop);
+    await becomes(async () => (await inFrame(page)).length, ACROSS);
+    const frame = await page.locator('.graph .react-flow').boundingBox();
+    if (!frame) throw new Error('no graph');
+    if (how === 'moved') {
+      const [x, y] = [frame.x + frame.width / 2, frame.y + frame.height - 20];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x + 30, y, { steps: 3 });
+      await page.mouse.up();
+    }
+    await page.locator(`button[data-step="${LAST}"]`).click();
+    await page.getByRole('region', { name: 'The selected step' }).waitFor();
+    for (const width of [1280, 1000, 860]) {
+      await page.setViewportSize({ width, height: 800 });
+      await becomes(async () => (await inFrame(page)).includes(LAST), true);
+    }
+  },
+);
