@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import type { PauseMark } from '../../packages/cairn/src/core/schedule/schedule.ts';
 import { DEFER_MS } from '../../packages/cairn/src/engine/admission.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
@@ -10,7 +11,7 @@ import {
   unpauseWorkflow,
 } from '../../packages/cairn/src/operations/runtime/pause-workflow.ts';
 import { MAX_WOKEN } from '../../packages/cairn/src/operations/runtime/wake-held.ts';
-import type { PauseMark, RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
+import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type InterceptedCall, intercept, type Proceed } from '../support/intercept.ts';
 import { settle } from '../support/virtual-clock.ts';

@@ -4,11 +4,8 @@
  */
 
 import type { RestoreMark } from '../core/recovery/restored.ts';
-import type { SchedulePause } from '../core/schedule/schedule.ts';
+import type { PauseMark } from '../core/schedule/schedule.ts';
 import type { CompareAndSetResult, Version } from './run-store.ts';
-
-/** Pause of a workflow. */
-export type PauseMark = SchedulePause;
 
 export interface RuntimeConfig {
   /** On: nothing is driven, of no workflow and no tenant. */

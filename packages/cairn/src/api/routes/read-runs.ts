@@ -18,7 +18,7 @@ import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts'
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import type { WHICH_RUNS, WORDS } from '../openapi/paths/describe.ts';
+import type { VOCABULARY, WHICH_RUNS } from '../openapi/paths/describe.ts';
 import type { QueryValues } from '../parameters.ts';
 import type { ReadHandler, RouteCall } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
@@ -32,7 +32,7 @@ import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
 
 /** Values of the parameters that select runs. */
-type RunSelection = Partial<QueryValues<typeof WHICH_RUNS & typeof WORDS>>;
+type RunSelection = Partial<QueryValues<typeof WHICH_RUNS & typeof VOCABULARY>>;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: ReadHandler<'GET /v1/runs'> = async ({

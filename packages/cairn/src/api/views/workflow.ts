@@ -2,12 +2,13 @@
 import type { Json } from '../../core/encoding/json.ts';
 import { declaredType } from '../../core/flow/parts.ts';
 import type { RunState } from '../../core/run/state.ts';
+import type { PauseMark } from '../../core/schedule/schedule.ts';
 import { pausedBy } from '../../engine/admission.ts';
 import { jsonSchemaOf } from '../../engine/define/data-schema.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PlanChange } from '../../engine/plans/known-plans.ts';
 import type { LiveVersion } from '../../ports/run-statistics.ts';
-import type { PauseMark, RuntimeConfig } from '../../ports/runtime-config.ts';
+import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import { type Caller, mayActAs } from '../auth.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';

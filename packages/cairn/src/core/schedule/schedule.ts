@@ -51,7 +51,7 @@ export interface CatchUpReport {
 }
 
 /** Pause of a schedule or a workflow, since a time in epoch ms, by a principal as journals name it. */
-export interface SchedulePause {
+export interface PauseMark {
   readonly since: number;
   readonly by: string;
   readonly reason?: string | undefined;
@@ -74,7 +74,7 @@ export interface Schedule extends ScheduleSpec {
    */
   readonly nextAt?: number | undefined;
   /** While `paused`. */
-  readonly pause?: SchedulePause;
+  readonly pause?: PauseMark;
   readonly last?: SlotResult | undefined;
   readonly lastCatchUp?: CatchUpReport | undefined;
   /** Slots for which a run was started. */

@@ -41,17 +41,11 @@ export function listedState(state: ListedState): ListedState {
   return shown as unknown as ListedState;
 }
 
-export type ListedMetadata = Pick<
-  VolatileMetadata,
-  'lastHeartbeatAt' | 'leaseExtendedTo' | 'running' | 'cost'
->;
+/** Members of the volatile metadata that lists show. */
+export const LISTED_METADATA = ['lastHeartbeatAt', 'leaseExtendedTo', 'running', 'cost'] as const;
 
-/** The same for the volatile metadata. */
-export function listedMetadata({
-  lastHeartbeatAt,
-  leaseExtendedTo,
-  running,
-  cost,
-}: ListedMetadata): ListedMetadata {
-  return { lastHeartbeatAt, leaseExtendedTo, running, cost };
+export type ListedMetadata = Pick<VolatileMetadata, (typeof LISTED_METADATA)[number]>;
+
+export function listedMetadata(metadata: ListedMetadata): ListedMetadata {
+  return Object.fromEntries(LISTED_METADATA.map((name) => [name, metadata[name]]));
 }

@@ -87,16 +87,14 @@ async function claimAndDrive(claiming: Claiming): Promise<ClaimedResult> {
   const claim = await journal.append((current) => claimDrafts(current, claiming));
   if (claim.events.length === 0) return 'try_again';
   account.took(claim.state);
-  const end = await work();
-  return finish({ deps, account, state: journal.state, journal, publisher }, end);
-
-  async function work(): Promise<ClaimedEnd> {
-    if (claim.state.lease?.owner !== owner) return { kind: 'not_begun' };
+  let end: ClaimedEnd = { kind: 'not_begun' };
+  if (claim.state.lease?.owner === owner) {
     const workflow = workflowOf(registry, claim.state) as Workflow;
     const restedMs = restedForPolicy(loaded.state);
     const alone = account.isAlone;
-    return importAndRun({ deps, journal, workflow, budgetEndsAt, report, alone, restoredAt, restedMs });
+    end = await importAndRun({ deps, journal, workflow, budgetEndsAt, report, alone, restoredAt, restedMs });
   }
+  return finish({ deps, account, state: journal.state, journal, publisher }, end);
 }
 
 /** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */

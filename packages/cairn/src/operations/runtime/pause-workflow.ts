@@ -3,7 +3,7 @@
  * Applies to all tenants.
  */
 import { CairnError } from '../../core/errors.ts';
-import type { PauseMark } from '../../ports/runtime-config.ts';
+import type { PauseMark } from '../../core/schedule/schedule.ts';
 import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 

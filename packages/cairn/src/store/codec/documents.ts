@@ -2,10 +2,10 @@
 import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../core/mailbox/mailbox.ts';
 import type { RestoreMark } from '../../core/recovery/restored.ts';
 import type { DeletedCounts, Erasure } from '../../core/retention/erasure.ts';
-import type { CatchUpReport, Schedule, SchedulePause, SlotResult } from '../../core/schedule/schedule.ts';
+import type { CatchUpReport, PauseMark, Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import type { RunFinding } from '../../ports/diagnosis/findings.ts';
 import type { Heartbeat, Heartbeats, SampleFound } from '../../ports/diagnosis/heartbeats.ts';
-import type { PauseMark, RuntimeConfig } from '../../ports/runtime-config.ts';
+import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import {
   byName,
   documentCodec,
@@ -31,7 +31,7 @@ const outcome = map<SlotResult>({
   error: optional(map({ code: text, message: text })),
 });
 
-const pause = map<SchedulePause>({ since: time, by: text, reason: optional(text) });
+const pause = map<PauseMark>({ since: time, by: text, reason: optional(text) });
 
 const catchUpReport = map<CatchUpReport>({
   at: time,
@@ -108,11 +108,9 @@ function list<V>(of: Kind<V>): Kind<readonly V[]> {
   );
 }
 
-const mark = map<PauseMark>({ since: time, by: text, reason: optional(text) });
-
 const marks = kind<RuntimeConfig['paused']>(
-  (paused) => byName(mark).encode(Object.fromEntries(paused)),
-  (raw) => new Map(Object.entries(byName(mark).decode(raw))),
+  (paused) => byName(pause).encode(Object.fromEntries(paused)),
+  (raw) => new Map(Object.entries(byName(pause).decode(raw))),
 );
 
 const codec = documentCodec<RuntimeConfig>({

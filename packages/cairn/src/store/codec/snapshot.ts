@@ -23,7 +23,7 @@ import { askingSince } from '../../core/run/open-questions.ts';
 import type { Lease, RunState, Suspicion, VolatileMetadata } from '../../core/run/state.ts';
 import { RUN_STATUSES } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
-import { listedMetadata, listedState, NOT_LISTED } from '../../core/search/listed.ts';
+import { LISTED_METADATA, listedMetadata, listedState, NOT_LISTED } from '../../core/search/listed.ts';
 import {
   type ListedWaits,
   listedWaits,
@@ -321,8 +321,6 @@ const listedChanging = documentCodec(listedOf(changingTable));
 /** Members of an error that lists show: all but the trace. */
 const LISTED_ERROR: readonly string[] = ['code', 'message', 'stepId', 'retryable'];
 
-const LISTED_METADATA = ['lastHeartbeatAt', 'leaseExtendedTo', 'running', 'cost', 'deletionMarkedAt'];
-
 /**
  * Members of a run document that lists read: without paged entries, and without members that only the run itself shows.
  */
@@ -334,6 +332,7 @@ export const LISTED_NAMES: readonly string[] = [
   'pages',
   'wakeAt',
   ...LISTED_METADATA.map((name) => `soft.${name}`),
+  'soft.deletionMarkedAt',
 ];
 
 /** A list may have to read the waits besides, for a run last written by a version of Cairn without `listed`. */

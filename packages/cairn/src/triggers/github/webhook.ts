@@ -1,6 +1,6 @@
 /**
  * The GitHub webhook: one signed delivery becomes one run of every workflow that listens to it, however often it is delivered.
- * Answers as soon as the runs are durable, before they are driven.
+ * Answers as soon as the runs are durable, before they are dispatched.
  */
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
@@ -58,32 +58,31 @@ async function answer(
   }
   const listeners = deps.registry.githubListeners(event, action);
   if (listeners.length === 0) return json(202, { ignored: true });
+  const received = { delivery, tenantId, context };
   const matching = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
-  if (matching.length === 0) {
-    const reason = payloadProblems(listeners, payload);
-    const before = await startsBefore(deps, delivery, { tenantId, workflows: listeners, reason });
-    if (before.length > 0) return answerFor(before);
-    deps.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
-    return json(202, { ignored: true, reason });
-  }
-  return answerFor(await startAll(deps, delivery, { tenantId, workflows: matching, context }));
+  if (matching.length > 0) return answerFor(await startAll(deps, received, matching));
+  const reason = payloadProblems(listeners, payload);
+  const before = await startsBefore(deps, received, { listeners, reason });
+  if (before.length > 0) return answerFor(before);
+  deps.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
+  return json(202, { ignored: true, reason });
 }
 
-interface RefusedDelivery {
+interface Received {
+  readonly delivery: GithubDelivery;
   readonly tenantId: string;
-  readonly workflows: readonly Workflow[];
-  readonly reason: string;
+  readonly context: RequestContext;
 }
 
 /** Runs that the delivery started while another version was deployed: it may be a redelivery. */
 async function startsBefore(
   deps: GithubDeps,
-  delivery: GithubDelivery,
-  { tenantId, workflows, reason }: RefusedDelivery,
+  { delivery, tenantId }: Received,
+  { listeners, reason }: { readonly listeners: readonly Workflow[]; readonly reason: string },
 ): Promise<readonly StartResult[]> {
   const refusal = new CairnError('INVALID_INPUT', reason);
   const results: StartResult[] = [];
-  for (const suffix of ['', ...workflows.map(({ type }) => `:${type}`)]) {
+  for (const suffix of ['', ...listeners.map(({ type }) => `:${type}`)]) {
     try {
       results.push(await startedBefore(deps, { tenantId, ...identityOf(delivery, suffix) }, refusal));
     } catch (error) {
@@ -98,39 +97,34 @@ function identityOf({ id, event, payload }: GithubDelivery, suffix: string) {
   return { key: `${githubKey(id)}${suffix}`, requestHash: requestHash(`github:${event}`, payload) };
 }
 
-interface ListeningTenant {
-  readonly tenantId: string;
-  readonly workflows: readonly Workflow[];
-  readonly context: RequestContext;
-}
-
 /**
- * One run of each workflow. The first has the key of the source texts, further ones add their type. The first one may have
- * changed since the event was delivered before: then its key leads to the run of another, and it starts under its own key.
+ * One run of each workflow. The first starts under the key of the delivery, the others under that key with their type. After a
+ * deployment another workflow may be the first: then a redelivery finds the run of the previous one under the key of the delivery,
+ * and the workflow starts under the key with its type.
  *
  * @throws CairnError PLAN_CHANGED of the first that was changed under its version, once all others have their runs: GitHub's
  * log of deliveries shows the failure, and a redelivery from there starts the missing one
  */
 async function startAll(
   deps: GithubDeps,
-  delivery: GithubDelivery,
-  { tenantId, workflows, context }: ListeningTenant,
+  received: Received,
+  workflows: readonly Workflow[],
 ): Promise<StartResult[]> {
   const results: StartResult[] = [];
   let refused: CairnError | undefined;
   for (const workflow of workflows) {
     if (results.some((outcome) => isRunOf(outcome, workflow))) continue;
     const { type } = workflow;
-    const listener = { tenantId, workflow, context, suffix: results.length === 0 ? '' : `:${type}` };
+    const withType = { workflow, suffix: `:${type}` };
     try {
-      const outcome = await start(deps, delivery, listener);
+      const outcome = await start(deps, received, results.length === 0 ? { workflow, suffix: '' } : withType);
       results.push(outcome);
       if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow))
-        results.push(await start(deps, delivery, { ...listener, suffix: `:${type}` }));
+        results.push(await start(deps, received, withType));
     } catch (error) {
       if (!(error instanceof CairnError) || !isPlanMissing(error)) throw error;
-      const { code, message } = error;
-      deps.log.error('github_start_refused', { deliveryId: delivery.id, type, code, reason: message });
+      const { code, message: reason } = error;
+      deps.log.error('github_start_refused', { deliveryId: received.delivery.id, type, code, reason });
       refused ??= error;
     }
   }
@@ -142,18 +136,11 @@ function isRunOf(outcome: StartResult, { type }: Workflow): boolean {
   return outcome.kind !== 'in_flight' && outcome.response.type === type;
 }
 
-interface ListeningWorkflow {
-  readonly tenantId: string;
-  readonly workflow: Workflow;
-  /** Added to the keys. */
-  readonly suffix: string;
-  readonly context: RequestContext;
-}
-
+/** @param suffix added to the keys */
 function start(
   deps: GithubDeps,
-  delivery: GithubDelivery,
-  { tenantId, workflow, suffix, context }: ListeningWorkflow,
+  { delivery, tenantId, context }: Received,
+  { workflow, suffix }: { readonly workflow: Workflow; readonly suffix: string },
 ): Promise<StartResult> {
   const subject = subjectOf(delivery);
   return startRun(deps, {

@@ -44,7 +44,7 @@ export function partsOf(name: string): readonly [method: Method, path: string] {
 }
 
 /** Query parameter of routes that return the status of a run. */
-export const WORDS = {
+export const VOCABULARY = {
   vocabulary: vocabulary('Vocabulary of `status` in the response.'),
 } as const;
 

@@ -1,6 +1,6 @@
 /** The routes about all runs of a tenant. */
 import { limit, requiredText, text, time } from '../../parameters.ts';
-import { OF_RUNS, type OperationTable, PAGE, WORDS } from './describe.ts';
+import { OF_RUNS, type OperationTable, PAGE, VOCABULARY } from './describe.ts';
 
 export const OVERVIEW_OPERATIONS = {
   'GET /v1/inbox': {
@@ -51,7 +51,7 @@ export const OVERVIEW_OPERATIONS = {
         'Run id or its prefix (`run_` and at least 6 characters), GitHub delivery id, idempotency key, thread id, trace id, or pull request URL.',
         'Give an identifier.',
       ),
-      ...WORDS,
+      ...VOCABULARY,
     },
     answers: { 200: { what: 'The runs found; may be empty', schema: 'FoundRuns' } },
   },

@@ -13,7 +13,7 @@ import {
   text,
   wait,
 } from '../../parameters.ts';
-import { type OperationTable, PAGE, WHICH_RUNS, WORDS } from './describe.ts';
+import { type OperationTable, PAGE, VOCABULARY, WHICH_RUNS } from './describe.ts';
 
 const FOLLOW = {
   follow: flag(
@@ -70,7 +70,7 @@ export const RUN_OPERATIONS = {
         '`longest`: by duration, of a live run since its creation. `updated`: changed last first. Default: `newest`. A page of another order than `newest` reads at most 1,000 runs of each kind that it merges, and can then be short or empty while there is a `next`; its `cursor` belongs to that order.',
         ['newest', ...RUN_ORDERS],
       ),
-      ...WORDS,
+      ...VOCABULARY,
       ...PAGE,
     },
     answers: { 200: { what: 'A page of runs', schema: 'RunPage' } },
@@ -92,7 +92,7 @@ export const RUN_OPERATIONS = {
     role: 'viewer',
     query: {
       ...WHICH_RUNS,
-      ...WORDS,
+      ...VOCABULARY,
       ...FOLLOW,
       limit: limit('Number of runs to follow.', DEFAULT_STREAMED),
     },
@@ -116,7 +116,7 @@ export const RUN_OPERATIONS = {
     summary: 'Returns a run, with `wait` once it has ended',
     role: 'viewer',
     query: {
-      ...WORDS,
+      ...VOCABULARY,
       wait: wait(
         `\`1s\` to \`${MAX_WAIT_S}s\`. Responds when the run has ended, or after this time with its current state.`,
       ),
@@ -243,7 +243,7 @@ export const RUN_OPERATIONS = {
         minimum: 0,
       }),
       ...FOLLOW,
-      ...WORDS,
+      ...VOCABULARY,
     },
     answers: {
       200: {
@@ -316,7 +316,7 @@ export const RUN_OPERATIONS = {
         '`id` of the last known event, or `after` of a page of lines. The header `Last-Event-ID` takes precedence.',
       ),
       ...FOLLOW,
-      ...WORDS,
+      ...VOCABULARY,
     },
     answers: {
       200: {

@@ -23,12 +23,7 @@ export function withLive(log: EventLog, events: readonly RunEvent[]): EventLog {
   const last = lastSeq(log.since) ?? 0;
   const news = events.filter(({ seq }) => seq > last);
   const since = isWhole(log.since, news[0]) ? [...log.since, ...news] : news;
-  return joined({ history: log.history, since: since.length > MAX_SINCE ? [] : since }, events);
-}
-
-/** Read from the journal, page by page. */
-export function withHistory(log: EventLog, page: readonly RunEvent[]): EventLog {
-  return joined(log, page);
+  return withHistory({ history: log.history, since: since.length > MAX_SINCE ? [] : since }, events);
 }
 
 /** Seq of the last event of the history; 0 for none. */
@@ -40,9 +35,10 @@ export function isFull({ history }: EventLog): boolean {
   return history.length >= MAX_EVENTS;
 }
 
-function joined({ history, since }: EventLog, more: readonly RunEvent[]): EventLog {
+/** With events read from the journal, as far as they follow the history. */
+export function withHistory({ history, since }: EventLog, page: readonly RunEvent[]): EventLog {
   const whole = [...history];
-  for (const events of [more, since])
+  for (const events of [page, since])
     for (const event of events)
       if (event.seq === whole.length + 1 && whole.length < MAX_EVENTS) whole.push(event);
   const isJoined = (since[0]?.seq ?? Number.POSITIVE_INFINITY) <= whole.length + 1;

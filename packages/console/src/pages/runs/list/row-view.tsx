@@ -10,18 +10,15 @@ import { useNow, When } from '../../../parts/when.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
 import { NAMES } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
+import { OPTIONAL_COLUMNS } from '../view/columns.ts';
 import { Cell, Row } from './grid-parts.tsx';
 
 export const COLUMNS = [
   { name: 'c-choose', title: 'Chosen' },
   { name: 'c-status', title: 'Status' },
   { name: 'c-run', title: 'Run' },
-  { name: 'c-about', title: 'About' },
-  { name: 'c-trigger', title: 'Trigger' },
-  { name: 'c-time', title: 'Started' },
-  { name: 'c-steps', title: 'Steps' },
-  { name: 'c-now', title: 'Now' },
-] as const;
+  ...Object.entries(OPTIONAL_COLUMNS).map(([column, title]) => ({ name: `c-${column}`, title })),
+];
 
 /** `run_` and enough characters to distinguish the rows of one page. */
 const SHORT_ID = 14;

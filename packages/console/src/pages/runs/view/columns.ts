@@ -1,4 +1,4 @@
-/** Columns of the list that can be left out, and how the address names them. Pure. */
+/** Columns of the list that can be left out, in their order, and how the address names them. A column is `c-{name}` in page.css. Pure. */
 
 export const OPTIONAL_COLUMNS = {
   about: 'About',
