@@ -4,12 +4,12 @@
  * machine are answered with CORS.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { jsonBody } from '@cairn/local-kit/http/json-body';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import { jsonCall } from '@cairn/local-kit/rest/json-call';
-import { bindingsOf, restCall } from '@cairn/local-kit/rest/routes';
+import { restRequest } from '@cairn/local-kit/rest/rest-request';
+import { bindingsOf, type RestCall, type RestRequest, restCall } from '@cairn/local-kit/rest/routes';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { Code, StatusError, unimplemented } from '../model/status.ts';
@@ -44,7 +44,7 @@ interface RestAnswer {
 export function restServer(options: RestOptions): Server {
   const bindings = bindingsOf(options.protocol);
   const answer = async (request: IncomingMessage, url: URL): Promise<RestAnswer> => {
-    const { pathname, searchParams: query } = url;
+    const { pathname } = url;
     const { method = 'GET' } = request;
     // Tools send this request to learn whether the emulator is up.
     if (method === 'GET' && pathname === '/') return { status: 200, body: 'Ok\n' };
@@ -57,11 +57,11 @@ export function restServer(options: RestOptions): Server {
       throw unimplemented(
         'Security rules are not implemented by the local Firestore server: nobody is refused.',
       );
-    const asked = { method, path: pathname, query, body: await jsonBody(request, BODY) };
+    const asked = await restRequest(request, url, BODY);
     // A path of the other kind, such as DELETE of a collection, is refused by the call in its own words.
     const found = restCall(bindings, asked, isOfKind) ?? restCall(bindings, asked);
-    if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${method} ${pathname}.`);
-    return { status: 200, body: await call(found.name, found.message, options) };
+    if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${asked.method} ${pathname}.`);
+    return { status: 200, body: await call({ ...found, query: asked.query }, options) };
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://firestore');
@@ -95,18 +95,18 @@ function isOfKind(call: string, name: string): boolean {
 }
 
 async function call(
-  name: string,
-  message: object,
+  { name, message, query }: RestCall & Pick<RestRequest, 'query'>,
   { protocol, service, context }: RestOptions,
 ): Promise<unknown> {
   const messages = jsonCall(name, protocol, service);
   const served = servedCall(name);
   if (!served || !messages) throw notImplemented(name);
   const request = messages.request(message);
-  if (served.kind === 'unary') return messages.answer(await served.answer(request, context));
+  const inJson = messages.answersIn(query);
+  if (served.kind === 'unary') return inJson(await served.answer(request, context));
   const answers: unknown[] = [];
   try {
-    for (const one of await served.answer(request, context)) answers.push(messages.answer(one));
+    for (const one of await served.answer(request, context)) answers.push(inJson(one));
   } catch (error) {
     throw new StreamError(error);
   }

@@ -24,11 +24,12 @@ export class ChannelStream {
   constructor(handler: handleBidiStreamingCall<object, object>, messages: JsonCall, answers: ChannelAnswers) {
     this.#messages = messages;
     this.#answers = answers;
+    const inJson = messages.answersIn();
     this.#call.on('error', (error: unknown) => this.#fail(error));
     Object.assign(this.#call, {
       // Statuses come as messages here, not behind headers.
       sendMetadata: () => {},
-      write: (message: object) => this.#hasEnded || answers.push(JSON.stringify([messages.answer(message)])),
+      write: (message: object) => this.#hasEnded || answers.push(JSON.stringify([inJson(message)])),
       end: () => this.#end(),
     });
     handler(this.#call as unknown as ServerDuplexStream<object, object>);

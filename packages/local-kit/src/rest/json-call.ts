@@ -3,11 +3,16 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { fromJson, toJson } from '../wire/proto-json.ts';
+import { fieldsMask, kept } from './answer-form.ts';
 
 export interface JsonCall {
   /** @throws JsonShapeError if it is not the JSON of the call's request */
   request(json: unknown): object;
-  answer(message: object): unknown;
+  /**
+   * @param query may ask for a part of each answer
+   * @throws JsonShapeError if the answer cannot have the form that it asks for
+   */
+  answersIn(query?: URLSearchParams): (message: object) => unknown;
 }
 
 /**
@@ -31,6 +36,12 @@ export function jsonCall(
       const bytes = requestType.encode(requestType.fromObject(fromJson(requestType, json))).finish();
       return definition.requestDeserialize(Buffer.from(bytes)) as object;
     },
-    answer: (message) => toJson(answerType, answerType.decode(definition.responseSerialize(message))),
+    answersIn(query) {
+      const mask = query && fieldsMask(answerType, query);
+      return (message) => {
+        const json = toJson(answerType, answerType.decode(definition.responseSerialize(message)));
+        return mask ? kept(json, mask) : json;
+      };
+    },
   };
 }

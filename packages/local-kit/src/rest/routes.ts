@@ -4,9 +4,10 @@
  */
 
 import protobuf from 'protobufjs';
-import { fieldOf, JsonShapeError } from '../wire/proto-json.ts';
+import { camelCase, fieldOf, JsonShapeError } from '../wire/proto-json.ts';
+import { isSystemParameter } from './answer-form.ts';
 
-interface RestRequest {
+export interface RestRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -14,7 +15,7 @@ interface RestRequest {
   readonly body: unknown;
 }
 
-interface RestCall {
+export interface RestCall {
   readonly name: string;
   readonly message: Record<string, unknown>;
 }
@@ -128,7 +129,7 @@ function objectOf(body: unknown): object {
 }
 
 function setPath(message: Record<string, unknown>, path: string, value: unknown): void {
-  const [head = '', ...rest] = path.split('.').map(camel);
+  const [head = '', ...rest] = path.split('.').map(camelCase);
   if (rest.length === 0) {
     message[head] = value;
     return;
@@ -138,13 +139,10 @@ function setPath(message: Record<string, unknown>, path: string, value: unknown)
   setPath(inner, rest.join('.'), value);
 }
 
-/** Parameters about the form of the answer or the caller, which no call reads. */
-const SYSTEM = /^(\$|alt$|key$|prettyPrint$|fields$|access_token$|callback$|quotaUser$|upload)/;
-
 function addQuery(type: protobuf.Type, message: Record<string, unknown>, query: URLSearchParams): void {
   for (const key of new Set(query.keys())) {
-    if (SYSTEM.test(key)) continue;
-    const path = key.split('.').map(camel);
+    if (isSystemParameter(key)) continue;
+    const path = key.split('.').map(camelCase);
     let level = type;
     let field: protobuf.Field | undefined;
     for (const part of path) {
@@ -163,8 +161,4 @@ function addQuery(type: protobuf.Type, message: Record<string, unknown>, query: 
 function parameterOf({ type, resolvedType }: protobuf.Field, text: string): unknown {
   if (resolvedType instanceof protobuf.Enum && /^\d+$/.test(text)) return Number(text);
   return type === 'bool' ? text === 'true' : text;
-}
-
-function camel(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -14,7 +14,6 @@ import type {
 } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
-import { jsonBody } from '../http/json-body.ts';
 import { refusedCaller } from '../http/loopback.ts';
 import { createServer } from '../http/node-http.ts';
 import { answerUnreadable } from '../http/unreadable.ts';
@@ -22,6 +21,7 @@ import { GrpcRefusal, grpcStatusOf } from '../wire/grpc-refusal.ts';
 import { JsonShapeError } from '../wire/proto-json.ts';
 import { type JsonCall, jsonCall } from './json-call.ts';
 import { type HandlerStatus, jsonStatus } from './json-status.ts';
+import { restRequest } from './rest-request.ts';
 import { bindingsOf, restCall } from './routes.ts';
 
 export interface RestService {
@@ -63,16 +63,17 @@ export function unaryRest({ services, name, maxBodyBytes, otherwise }: UnaryRest
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
     const refused = refusedCaller(request.headers, 'no pages');
     if (refused !== undefined) throw new GrpcRefusal(status.PERMISSION_DENIED, refused);
-    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://local');
-    const { method = 'GET' } = request;
+    const url = new URL(request.url ?? '/', 'http://local');
     // Tools send this request to learn whether an emulator is up.
-    if (method === 'GET' && path === '/') return 'Ok\n';
-    const other = await otherwise?.(request, path);
+    if (request.method === 'GET' && url.pathname === '/') return 'Ok\n';
+    const other = await otherwise?.(request, url.pathname);
     if (other !== undefined) return other;
-    const found = restCall(bindings, { method, path, query, body: await jsonBody(request, body) });
+    const asked = await restRequest(request, url, body);
+    const found = restCall(bindings, asked);
     const call = found && calls.get(found.name);
-    if (!call) throw new GrpcRefusal(status.NOT_FOUND, `Nothing is served at ${method} ${path}.`);
-    return call.messages.answer(await handled(call.handler, call.messages.request(found.message), response));
+    if (!call) throw new GrpcRefusal(status.NOT_FOUND, `Nothing is served at ${asked.method} ${asked.path}.`);
+    const answer = call.messages.answersIn(asked.query);
+    return answer(await handled(call.handler, call.messages.request(found.message), response));
   };
   const server = createServer((request, response) => {
     answer(request, response).then(

@@ -55,6 +55,11 @@ export function toJson(type: protobuf.Type, message: object): JsonText {
   return json;
 }
 
+/** Its JSON is not an object of its fields: a timestamp, for example, is a text. */
+export function hasJsonOfItsOwn(type: protobuf.Type): boolean {
+  return Object.hasOwn(SPECIAL, type.fullName);
+}
+
 /** By its JSON name or its name in the protocol. @throws JsonShapeError */
 export function fieldOf(type: protobuf.Type, key: string): protobuf.Field {
   const name = camelCase(key);
@@ -64,7 +69,7 @@ export function fieldOf(type: protobuf.Type, key: string): protobuf.Field {
   return field.resolve();
 }
 
-function camelCase(name: string): string {
+export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
