@@ -25,5 +25,4 @@ export const taskExistedRecently = () =>
 
 export const queueExists = () => new GrpcRefusal(status.ALREADY_EXISTS, 'Queue already exists');
 
-export const unimplemented = (what: string) =>
-  new GrpcRefusal(status.UNIMPLEMENTED, `${what} is not implemented by the local Cloud Tasks server.`);
+export const failedPrecondition = (message: string) => new GrpcRefusal(status.FAILED_PRECONDITION, message);

@@ -23,18 +23,21 @@ await serve(
         value: 'URL',
         help: 'target of firebase-admin tasks without a URL: tasks of queue Q go to URL/Q',
       },
+      { name: 'app-engine', value: 'URL', help: 'the app that tasks for App Engine are sent to' },
     ],
     async start({ port, data, sync, project = DEFAULT_PROJECT }, values) {
       const { randomTaskId, startTasksServer } = await import('./server.ts');
       const parent = `projects/${project}/locations/${values.one('location') ?? DEFAULT_LOCATION}`;
       const queues = values.all('queue').map((id) => queueOf(parent, id));
-      const functions = functionsUrl(values);
+      const functions = urlOf(values, 'functions');
+      const app = urlOf(values, 'app-engine');
       const server = await startTasksServer({
         storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data, sync },
         port,
         clock: movableClock(Date.now),
         dispatch: dispatchOverHttp,
         freshTaskId: randomTaskId,
+        ...(app !== undefined && { appEngineUrl: app }),
         ...(functions !== undefined && { functionUrl: (name) => `${functions}/${name}` }),
       });
       for (const queue of queues) server.ensureQueue(queue);
@@ -61,11 +64,11 @@ function queueOf(parent: string, id: string): QueueConfig {
   };
 }
 
-function functionsUrl(values: FlagValues): string | undefined {
-  const url = values.one('functions');
+function urlOf(values: FlagValues, flag: string): string | undefined {
+  const url = values.one(flag);
   if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new FlagError(
-      `--functions must be a URL such as http://127.0.0.1:5001/demo/us-central1, not '${url}'`,
+      `--${flag} must be a URL such as http://127.0.0.1:5001/demo/us-central1, not '${url}'`,
     );
   return url?.replace(/\/+$/, '');
 }

@@ -26,16 +26,29 @@ export interface QueueConfig {
   readonly retry: RetryConfig;
   /** Part of the operations that production logs; undefined: none. Returned to the caller; nothing is logged. */
   readonly loggedRatio?: number | undefined;
+  /** For all App Engine tasks of the queue, in place of their own. */
+  readonly appEngineRouting?: AppEngineRouting | undefined;
   readonly state: 'running' | 'paused';
   readonly purgedAt: number | undefined;
 }
 
-export interface HttpTarget {
+/** Part of an App Engine app; without members: what answers by default. */
+export interface AppEngineRouting {
+  readonly service?: string;
+  readonly version?: string;
+  readonly instance?: string;
+}
+
+export interface TaskTarget {
+  /** A relative URI if the task is for App Engine. */
   readonly url: string;
   readonly method: HttpMethod;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  readonly oidc: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
+  readonly oidc?: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
+  readonly oauth?: { readonly serviceAccountEmail: string; readonly scope: string } | undefined;
+  /** Given: the task is for App Engine. */
+  readonly appEngine?: AppEngineRouting | undefined;
 }
 
 /** In the order of the protocol's enum, so that an index is the wire value (0 is "unspecified": POST). */
@@ -77,7 +90,7 @@ export interface TaskRecord {
   readonly createdAt: number;
   readonly scheduledAt: number;
   readonly deadlineMs: number;
-  readonly target: HttpTarget;
+  readonly target: TaskTarget;
   readonly progress: TaskProgress;
 }
 
@@ -111,6 +124,9 @@ export const LIMITS = {
   scheduleAheadMs: 30 * 24 * 3_600_000,
   minDeadlineMs: 15_000,
   maxDeadlineMs: 30 * 60_000,
+  maxAppEngineDeadlineMs: 24 * 3_600_000 + 15_000,
+  /** Largest task for App Engine. */
+  appEngineTaskBytes: 100 * 1024,
   defaultDeadlineMs: 10 * 60_000,
   queuesPage: 1000,
   tasksPage: 1000,

@@ -4,13 +4,14 @@ import type { QueueConfig } from './model.ts';
 import { settingsFrom, type WireQueue } from './validate.ts';
 import { toWireQueue } from './wire.ts';
 
-type Settings = Pick<WireQueue, 'rateLimits' | 'retryConfig' | 'stackdriverLoggingConfig'>;
+type Settings = Omit<WireQueue, 'name'>;
 
 /** Members of each setting, by the names of the protocol in JSON. */
 const SETTINGS: Readonly<Record<keyof Settings, readonly string[]>> = {
   rateLimits: ['maxDispatchesPerSecond', 'maxBurstSize', 'maxConcurrentDispatches'],
   retryConfig: ['maxAttempts', 'maxRetryDuration', 'minBackoff', 'maxBackoff', 'maxDoublings'],
   stackdriverLoggingConfig: ['samplingRatio'],
+  appEngineRoutingOverride: ['service', 'version', 'instance'],
 };
 
 /** Rules between fields apply to the result. Without paths all settings are replaced. @throws GrpcRefusal INVALID_ARGUMENT */

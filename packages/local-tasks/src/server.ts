@@ -15,6 +15,7 @@ import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
 import { adminQueueCall, MAX_BODY_BYTES } from './admin-queue.ts';
 import type { Dispatch } from './dispatch/attempt.ts';
+import { toAppEngine } from './dispatch/to-app-engine.ts';
 import type { QueueConfig } from './model.ts';
 import { requireQueue } from './names.ts';
 import { type RegistryCounts, TaskRegistry } from './registry.ts';
@@ -29,6 +30,8 @@ export interface TasksServerOptions {
   readonly dispatch: Dispatch;
   /** URL of a queue's function, for a task without one. */
   readonly functionUrl?: (name: string) => string;
+  /** URL of the app that tasks for App Engine are sent to, whatever their service; without it none is taken. */
+  readonly appEngineUrl?: string;
   /** Source of the ids of unnamed tasks: unique, decimal digits. */
   readonly freshTaskId: () => string;
 }
@@ -56,13 +59,14 @@ export function randomTaskId(): string {
 }
 
 export async function startTasksServer(options: TasksServerOptions): Promise<TasksServer> {
-  const { clock, dispatch, freshTaskId } = options;
+  const { clock, freshTaskId, appEngineUrl } = options;
+  const dispatch = toAppEngine(options.dispatch, appEngineUrl);
   const store = new TaskStore(options.storage);
   const registry = new TaskRegistry({ store, clock, dispatch });
   const now = () => clock.now();
   const requireResource = (name: string) => void registry.queue(requireQueue(name));
   const handlers = {
-    ...cloudTasksService({ registry, now, freshTaskId }),
+    ...cloudTasksService({ registry, now, freshTaskId, hasAppEngine: appEngineUrl !== undefined }),
     ...iamCalls({ store: store.policies, now, requireResource }),
   };
   const server = new Server();

@@ -14,6 +14,8 @@ interface ServiceOptions {
   readonly registry: TaskRegistry;
   readonly now: () => number;
   readonly freshTaskId: () => string;
+  /** Tasks for App Engine are taken. */
+  readonly hasAppEngine: boolean;
 }
 
 interface NameRequest {
@@ -30,7 +32,7 @@ interface TaskPageRequest {
 }
 
 /** Handlers by method name; each returns the response message or throws a `GrpcRefusal`. */
-export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions) {
+export function cloudTasksService({ registry, now, freshTaskId, hasAppEngine }: ServiceOptions) {
   const setState = (name: string, state: QueueConfig['state']) =>
     toWireQueue(registry.configureQueue({ ...registry.queue(requireQueue(name)), state }));
 
@@ -84,7 +86,7 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
     ResumeQueue: ({ name }: NameRequest) => setState(name, 'running'),
 
     CreateTask({ parent, task, responseView }: { parent: string; task?: WireTask; responseView?: number }) {
-      const record = taskFrom({ parent, task, now: now(), freshId: freshTaskId });
+      const record = taskFrom({ parent, task, now: now(), freshId: freshTaskId, hasAppEngine });
       return toWireTask(registry.createTask(record), responseView ?? 0);
     },
 

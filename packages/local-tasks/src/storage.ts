@@ -6,7 +6,7 @@
 import type { PolicyStore } from '@cairn/local-kit/iam/policies';
 import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/policy-table';
 import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
-import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
+import type { QueueConfig, TaskProgress, TaskRecord, TaskTarget } from './model.ts';
 
 /** Defaults of a task stored by an earlier version. */
 const PROGRESS_OF_OLD_DATA = { executionCount: 0 };
@@ -196,7 +196,7 @@ const SQL = {
 } as const;
 
 function fromRow(row: TaskRow): TaskRecord {
-  const target = JSON.parse(row.target) as Omit<HttpTarget, 'body'>;
+  const target = JSON.parse(row.target) as Omit<TaskTarget, 'body'>;
   return {
     name: row.name,
     queue: row.queue,
@@ -204,7 +204,7 @@ function fromRow(row: TaskRow): TaskRecord {
     createdAt: row.created,
     scheduledAt: row.due,
     deadlineMs: row.deadline,
-    target: { ...target, oidc: target.oidc, body: row.body },
+    target: { ...target, body: row.body },
     progress: { ...PROGRESS_OF_OLD_DATA, ...(JSON.parse(row.progress) as TaskProgress) },
   };
 }

@@ -3,40 +3,31 @@
  * takes the time and a new task id.
  */
 import { isDuration, isTime, toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
-import { invalid, unimplemented } from './errors.ts';
+import { invalid } from './errors.ts';
 import {
   burstFor,
   DEFAULT_RATE_LIMITS,
   DEFAULT_RETRY,
-  HTTP_METHODS,
-  type HttpTarget,
   LIMITS,
   NO_PROGRESS,
   type QueueConfig,
   type RateLimits,
   type RetryConfig,
   type TaskRecord,
+  type TaskTarget,
 } from './model.ts';
 import { requireQueue, requireTask } from './names.ts';
+import { routingFrom, targetFrom, type WireRouting, type WireTarget } from './target.ts';
 
-export interface WireTask {
+export interface WireTask extends WireTarget {
   readonly name?: string | null;
-  readonly appEngineHttpRequest?: object | null;
-  readonly httpRequest?: {
-    readonly url?: string | null;
-    readonly httpMethod?: number | null;
-    readonly headers?: Record<string, string> | null;
-    readonly body?: Uint8Array | null;
-    readonly oauthToken?: object | null;
-    readonly oidcToken?: { serviceAccountEmail?: string | null; audience?: string | null } | null;
-  } | null;
   readonly scheduleTime?: WireTimestamp | null;
   readonly dispatchDeadline?: WireTimestamp | null;
 }
 
 export interface WireQueue {
   readonly name?: string | null;
-  readonly appEngineRoutingOverride?: object | null;
+  readonly appEngineRoutingOverride?: WireRouting | null;
   readonly rateLimits?: {
     maxDispatchesPerSecond?: number | null;
     maxConcurrentDispatches?: number | null;
@@ -57,9 +48,11 @@ interface NewTask {
   readonly now: number;
   /** Id of an unnamed task: decimal digits, as in Cloud Tasks. */
   readonly freshId: () => string;
+  /** There is an app that tasks for App Engine can be sent to. */
+  readonly hasAppEngine: boolean;
 }
 
-export function taskFrom({ parent, task, now, freshId }: NewTask): TaskRecord {
+export function taskFrom({ parent, task, now, freshId, hasAppEngine }: NewTask): TaskRecord {
   const queue = requireQueue(parent);
   if (!task) throw invalid('Task is required.');
   const named = Boolean(task.name);
@@ -69,7 +62,7 @@ export function taskFrom({ parent, task, now, freshId }: NewTask): TaskRecord {
       `The queue name from request ('${queue}') must be the same as the queue name of the task ('${name.queue}').`,
     );
   }
-  const target = targetFrom(task);
+  const target = targetFrom(task, hasAppEngine);
   // A time in the past means now, and the task reports its time of creation.
   const wanted = task.scheduleTime ? timeFrom('Task.schedule_time', task.scheduleTime) : now;
   if (wanted > now + LIMITS.scheduleAheadMs) {
@@ -81,7 +74,7 @@ export function taskFrom({ parent, task, now, freshId }: NewTask): TaskRecord {
     named,
     createdAt: now,
     scheduledAt: Math.max(wanted, now),
-    deadlineMs: deadlineFrom(task.dispatchDeadline),
+    deadlineMs: deadlineFrom(task.dispatchDeadline, target),
     target,
     progress: NO_PROGRESS,
   };
@@ -97,67 +90,20 @@ function durationFrom(field: string, value: WireTimestamp): number {
   return toMs(value);
 }
 
-function deadlineFrom(duration: WireTimestamp | null | undefined): number {
+function deadlineFrom(duration: WireTimestamp | null | undefined, { appEngine }: TaskTarget): number {
   if (!duration) return LIMITS.defaultDeadlineMs;
   const ms = durationFrom('Task.dispatch_deadline', duration);
-  if (ms < LIMITS.minDeadlineMs || ms > LIMITS.maxDeadlineMs) {
-    throw invalid('Task.dispatch_deadline must be between [15s, 30m] for HTTP tasks.');
+  const most = appEngine ? LIMITS.maxAppEngineDeadlineMs : LIMITS.maxDeadlineMs;
+  if (ms < LIMITS.minDeadlineMs || ms > most) {
+    const [range, kind] = appEngine ? ['15s, 24h15s', 'App Engine'] : ['15s, 30m', 'HTTP'];
+    throw invalid(`Task.dispatch_deadline must be between [${range}] for ${kind} tasks.`);
   }
   return ms;
-}
-
-function targetFrom(task: WireTask): HttpTarget {
-  if (task.appEngineHttpRequest) throw unimplemented('Task.app_engine_http_request');
-  const http = task.httpRequest;
-  if (!http) throw invalid('Task.payload_type must be set: one of app_engine_http_request, http_request.');
-  if (http.oauthToken) throw unimplemented('HttpRequest.oauth_token');
-  const url = http.url ?? '';
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw invalid("HttpRequest.url must start with 'http://' or 'https://' and be a valid URL.");
-  }
-  if (new URL(url).href.length > LIMITS.urlLength)
-    throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters after encoding.`);
-  const method = http.httpMethod ? HTTP_METHODS[http.httpMethod] : 'POST';
-  if (method === undefined) throw invalid(`HttpRequest.http_method ${http.httpMethod} is unknown.`);
-  // protobufjs gives an empty array instead of empty bytes for an absent field.
-  const body = http.body?.length ? http.body : new Uint8Array();
-  if (body.length > 0 && !['POST', 'PUT', 'PATCH'].includes(method)) {
-    throw invalid(`HttpRequest.body is only allowed for POST, PUT and PATCH, not for ${method}.`);
-  }
-  const headers = { ...http.headers };
-  checkHeaders(headers);
-  const bytes = body.length + Buffer.byteLength(url) + headerBytes(headers);
-  if (bytes > LIMITS.taskBytes) {
-    throw invalid(`Task size too large: it has ${bytes} bytes, a task may have ${LIMITS.taskBytes}.`);
-  }
-  const token = http.oidcToken;
-  if (token && !token.serviceAccountEmail) {
-    throw invalid('HttpRequest.oidc_token.service_account_email must be set.');
-  }
-  const oidc = token
-    ? { serviceAccountEmail: String(token.serviceAccountEmail), audience: token.audience || url }
-    : undefined;
-  return { url, method, headers, body, oidc };
-}
-
-function checkHeaders(headers: Record<string, string>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
-      throw invalid(`HttpRequest.headers: '${name}' is not a valid header.`);
-    }
-  }
-  if (headerBytes(headers) > LIMITS.headerBytes) throw invalid('HttpRequest.headers exceed 80 KB.');
-}
-
-function headerBytes(headers: Record<string, string>): number {
-  const parts = Object.entries(headers).flat();
-  return parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
 }
 
 /** The configuration of a new queue, with the defaults of Cloud Tasks. */
 export function queueFrom(name: string, queue: WireQueue): QueueConfig {
   requireQueue(name);
-  if (queue.appEngineRoutingOverride) throw unimplemented('Queue.app_engine_routing_override');
   return {
     name,
     ...settingsFrom(queue),
@@ -168,13 +114,15 @@ export function queueFrom(name: string, queue: WireQueue): QueueConfig {
 
 /** @throws GrpcRefusal INVALID_ARGUMENT for settings that Cloud Tasks does not allow */
 export function settingsFrom(
-  wire: Pick<WireQueue, 'rateLimits' | 'retryConfig' | 'stackdriverLoggingConfig'>,
-): Pick<QueueConfig, 'rateLimits' | 'retry' | 'loggedRatio'> {
+  wire: Omit<WireQueue, 'name'>,
+): Pick<QueueConfig, 'rateLimits' | 'retry' | 'loggedRatio' | 'appEngineRouting'> {
   const logging = wire.stackdriverLoggingConfig;
+  const routing = wire.appEngineRoutingOverride;
   return {
     rateLimits: rateLimitsFrom(wire.rateLimits),
     retry: retryFrom(wire.retryConfig),
     loggedRatio: logging ? ratioFrom(logging.samplingRatio ?? 0) : undefined,
+    appEngineRouting: routing ? routingFrom(routing) : undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Between protobuf messages and the model: tasks and queues. No state, no rules. */
 import { fromMs } from '@cairn/local-kit/wire/timestamp';
-import type { AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
+import type { AppEngineRouting, AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
 import { HTTP_METHODS } from './model.ts';
 
 const RUNNING = 1;
@@ -18,6 +18,9 @@ export function toWireQueue(queue: QueueConfig): object {
       maxBackoff: fromMs(retry.maxBackoffMs),
       maxDoublings: retry.maxDoublings,
     },
+    ...(queue.appEngineRouting && {
+      appEngineRoutingOverride: toWireRouting(queue.appEngineRouting, queue.name),
+    }),
     ...(queue.loggedRatio !== undefined && {
       stackdriverLoggingConfig: { samplingRatio: queue.loggedRatio },
     }),
@@ -31,18 +34,11 @@ export const FULL = 2;
 
 /** The basic view leaves out the body, which may be large or secret. */
 export function toWireTask(task: TaskRecord, view: number): object {
-  const { target, progress } = task;
+  const { progress } = task;
   const full = view === FULL;
-  const { oidc } = target;
   return {
     name: task.name,
-    httpRequest: {
-      url: target.url,
-      httpMethod: HTTP_METHODS.indexOf(target.method),
-      headers: target.headers,
-      ...(full && { body: target.body }),
-      ...(oidc && { oidcToken: { serviceAccountEmail: oidc.serviceAccountEmail, audience: oidc.audience } }),
-    },
+    ...toWireTarget(task, full),
     scheduleTime: fromMs(task.scheduledAt),
     createTime: fromMs(Math.floor(task.createdAt / 1000) * 1000),
     dispatchDeadline: fromMs(task.deadlineMs),
@@ -52,6 +48,34 @@ export function toWireTask(task: TaskRecord, view: number): object {
     ...(progress.last && { lastAttempt: toWireAttempt(progress.last) }),
     view: full ? FULL : BASIC,
   };
+}
+
+function toWireTarget({ target, name }: TaskRecord, full: boolean): object {
+  const { oidc, oauth, appEngine } = target;
+  const request = {
+    httpMethod: HTTP_METHODS.indexOf(target.method),
+    headers: target.headers,
+    ...(full && { body: target.body }),
+  };
+  if (appEngine) {
+    const appEngineRouting = toWireRouting(appEngine, name);
+    return { appEngineHttpRequest: { ...request, relativeUri: target.url, appEngineRouting } };
+  }
+  return {
+    httpRequest: {
+      ...request,
+      url: target.url,
+      ...(oidc && { oidcToken: { ...oidc } }),
+      ...(oauth && { oauthToken: { ...oauth } }),
+    },
+  };
+}
+
+/** The host is that of the project's app, in production's older form, without a region. */
+function toWireRouting(routing: AppEngineRouting, resource: string): object {
+  const { service, version, instance } = routing;
+  const app = `${resource.split('/')[1]}.appspot.com`;
+  return { ...routing, host: [instance, version, service, app].filter(Boolean).join('.') };
 }
 
 function toWireAttempt(attempt: AttemptRecord): object {

@@ -56,6 +56,21 @@ const STEPS: readonly Step[] = [
   ['createTask', { parent: QUEUE, task: { httpRequest: { url: 'ftp://nowhere' } } }],
   ['createTask', { parent: QUEUE, task: { httpRequest: {} } }],
   ['createTask', { parent: QUEUE, task: {} }],
+  ['createTask', { parent: QUEUE, task: { appEngineHttpRequest: { relativeUri: '/' } } }],
+  [
+    'createTask',
+    {
+      parent: QUEUE,
+      task: { scheduleTime: later, httpRequest: { url, oauthToken: { serviceAccountEmail: 'a@b.c' } } },
+    },
+  ],
+  [
+    'updateQueue',
+    {
+      queue: { name: QUEUE, appEngineRoutingOverride: { service: 's', version: 'v' } },
+      updateMask: { paths: ['app_engine_routing_override.service'] },
+    },
+  ],
   ['createTask', { parent: `${LOCATION}/queues/none`, task: { httpRequest: { url } } }],
   ['getTask', { name: TASK, responseView: 'FULL' }],
   ['getTask', { name: TASK }],

@@ -40,7 +40,10 @@ export const answered = (status: number, retryAfter?: string): DispatchResult =>
 });
 
 /** Time stands still unless the test moves it, so that schedules and backoffs are exact. */
-export async function startTasks(storage: StorageChoice = { kind: 'memory' }): Promise<TasksFixture> {
+export async function startTasks(
+  storage: StorageChoice = { kind: 'memory' },
+  { appEngineUrl }: { readonly appEngineUrl?: string } = {},
+): Promise<TasksFixture> {
   const began = Date.UTC(2026, 0, 1);
   const deadlines = new Set<{ readonly ms: number; readonly wake: () => void }>();
   const clock: MovableClock = {
@@ -57,6 +60,7 @@ export async function startTasks(storage: StorageChoice = { kind: 'memory' }): P
   const server = await startTasksServer({
     storage,
     clock,
+    ...(appEngineUrl !== undefined && { appEngineUrl }),
     freshTaskId: () => String(++ids + 10 ** 15),
     async dispatch(request) {
       requests.push(request);

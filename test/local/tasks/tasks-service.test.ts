@@ -86,7 +86,16 @@ describe('what is refused', () => {
     ['a body over 1 MiB', { httpRequest: { url, body: Buffer.alloc(1024 * 1024 + 1) } }, /too large/],
     ['a header with a line break', { httpRequest: { url, headers: { a: 'b\nc: d' } } }, /not a valid header/],
     ['a header HTTP cannot carry', { httpRequest: { url, headers: { a: '→' } } }, /not a valid header/],
-    ['a token without an account', { httpRequest: { url, oidcToken: {} } }, /service_account_email/],
+    [
+      'a token without an account',
+      { httpRequest: { url, oidcToken: {} } },
+      /oidc_token.service_account_email/,
+    ],
+    [
+      'an access token without an account',
+      { httpRequest: { url, oauthToken: {} } },
+      /oauth_token.service_account_email/,
+    ],
     [
       'a schedule 31 days ahead',
       { httpRequest: { url }, scheduleTime: { seconds: 1767225600 + 31 * 86400 } },
@@ -135,11 +144,11 @@ describe('what is refused', () => {
     expect(details).toMatch(/^Queue does not exist/);
   });
 
-  test.each([
-    ['App Engine targets', { appEngineHttpRequest: { relativeUri: '/' } }],
-    ['OAuth tokens', { httpRequest: { url, oauthToken: { serviceAccountEmail: 'a@b' } } }],
-  ])('%s are not implemented, and said so', async (_what, task) => {
-    expect(await refusal(create(task))).toMatchObject({ code: status.UNIMPLEMENTED });
+  test('a task for App Engine fails its precondition, and the answer says how to name the app', async () => {
+    expect(await refusal(create({ appEngineHttpRequest: { relativeUri: '/' } }))).toMatchObject({
+      code: status.FAILED_PRECONDITION,
+      details: expect.stringContaining('--app-engine URL'),
+    });
   });
 
   test('calls without a handler are not implemented', async () => {

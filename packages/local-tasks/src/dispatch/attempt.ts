@@ -38,23 +38,31 @@ const TOKEN_LIFE_S = 3600;
 
 export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest, 'signal'> {
   const { target, progress } = task;
-  const overridden = target.oidc ? /^authorization$/i : undefined;
+  const { oidc, oauth, appEngine } = target;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(target.headers)) {
-    if (![RESERVED, HOP_BY_HOP, overridden].some((kept) => kept?.test(name))) headers[name] = value;
+    const isOverridden = (oidc ?? oauth) !== undefined && /^authorization$/i.test(name);
+    const isOwn = RESERVED.test(name) || HOP_BY_HOP.test(name);
+    if (!isOverridden && (!isOwn || (appEngine && /^user-agent$/i.test(name)))) headers[name] = value;
   }
-  headers['User-Agent'] = 'Google-Cloud-Tasks';
-  headers['X-CloudTasks-QueueName'] = lastSegment(task.queue);
-  headers['X-CloudTasks-TaskName'] = lastSegment(task.name);
-  headers['X-CloudTasks-TaskRetryCount'] = String(progress.dispatchCount);
-  headers['X-CloudTasks-TaskExecutionCount'] = String(progress.executionCount);
-  headers['X-CloudTasks-TaskETA'] = (task.scheduledAt / 1000).toFixed(6);
-  if (progress.previousResponse !== undefined) {
-    headers['X-CloudTasks-TaskPreviousResponse'] = String(progress.previousResponse);
-  }
-  if (progress.retryReason !== undefined) headers['X-CloudTasks-TaskRetryReason'] = progress.retryReason;
-  if (target.oidc) headers.Authorization = `Bearer ${identityToken(target.oidc, now)}`;
+  if (!appEngine) headers['User-Agent'] = 'Google-Cloud-Tasks';
+  const about = appEngine ? 'X-AppEngine' : 'X-CloudTasks';
+  headers[`${about}-QueueName`] = lastSegment(task.queue);
+  headers[`${about}-TaskName`] = lastSegment(task.name);
+  headers[`${about}-TaskRetryCount`] = String(progress.dispatchCount);
+  headers[`${about}-TaskExecutionCount`] = String(progress.executionCount);
+  headers[`${about}-TaskETA`] = (task.scheduledAt / 1000).toFixed(6);
+  if (progress.previousResponse !== undefined)
+    headers[`${about}-TaskPreviousResponse`] = String(progress.previousResponse);
+  if (progress.retryReason !== undefined) headers[`${about}-TaskRetryReason`] = progress.retryReason;
+  if (oidc) headers.Authorization = `Bearer ${identityToken(oidc, now)}`;
+  if (oauth) headers.Authorization = `Bearer ${accessToken(oauth)}`;
   return { url: target.url, method: target.method, headers, body: target.body };
+}
+
+/** Says for whom it is; no API of Google's accepts it. */
+function accessToken(oauth: { serviceAccountEmail: string; scope: string }): string {
+  return `local.${Buffer.from(JSON.stringify(oauth)).toString('base64url')}`;
 }
 
 /**

@@ -1,0 +1,13 @@
+/** Sends the tasks for App Engine, whose URL is a relative one, to the address of the app. */
+import type { Dispatch } from './attempt.ts';
+
+/**
+ * @param app undefined: there is no app (any longer), and such an attempt fails
+ */
+export function toAppEngine(dispatch: Dispatch, app: string | undefined): Dispatch {
+  return async (request) => {
+    if (!request.url.startsWith('/')) return dispatch(request);
+    if (app === undefined) return { kind: 'unreachable', reason: 'There is no App Engine app.' };
+    return dispatch({ ...request, url: `${app.replace(/\/+$/, '')}${request.url}` });
+  };
+}

@@ -1,0 +1,150 @@
+/** Validates where a task is sent: to a URL or to an App Engine app. Pure. */
+import { failedPrecondition, invalid } from './errors.ts';
+import { type AppEngineRouting, HTTP_METHODS, type HttpMethod, LIMITS, type TaskTarget } from './model.ts';
+
+export interface WireRouting {
+  readonly service?: string | null;
+  readonly version?: string | null;
+  readonly instance?: string | null;
+}
+
+interface WireRequest {
+  readonly httpMethod?: number | null;
+  readonly headers?: Record<string, string> | null;
+  readonly body?: Uint8Array | null;
+}
+
+export interface WireTarget {
+  readonly appEngineHttpRequest?:
+    | (WireRequest & {
+        readonly relativeUri?: string | null;
+        readonly appEngineRouting?: WireRouting | null;
+      })
+    | null;
+  readonly httpRequest?:
+    | (WireRequest & {
+        readonly url?: string | null;
+        readonly oauthToken?: { serviceAccountEmail?: string | null; scope?: string | null } | null;
+        readonly oidcToken?: { serviceAccountEmail?: string | null; audience?: string | null } | null;
+      })
+    | null;
+}
+
+type RequestName = 'HttpRequest' | 'AppEngineHttpRequest';
+
+const WITH_BODY: Readonly<Record<RequestName, readonly HttpMethod[]>> = {
+  HttpRequest: ['POST', 'PUT', 'PATCH'],
+  AppEngineHttpRequest: ['POST', 'PUT'],
+};
+const APP_ENGINE_AGENT = 'AppEngine-Google; (+http://code.google.com/appengine)';
+const DEFAULT_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+
+/** @throws TasksError INVALID_ARGUMENT, or FAILED_PRECONDITION if there is no app */
+export function targetFrom({ appEngineHttpRequest, httpRequest }: WireTarget, hasApp: boolean): TaskTarget {
+  if (httpRequest) return httpTarget(httpRequest);
+  if (!appEngineHttpRequest)
+    throw invalid('Task.payload_type must be set: one of app_engine_http_request, http_request.');
+  if (!hasApp) {
+    throw failedPrecondition(
+      'There is no App Engine app: the local Cloud Tasks server sends tasks to one if it is started with its address (--app-engine URL).',
+    );
+  }
+  return appEngineTarget(appEngineHttpRequest);
+}
+
+export function routingFrom({ service, version, instance }: WireRouting): AppEngineRouting {
+  return {
+    ...(service && { service }),
+    ...(version && { version }),
+    ...(instance && { instance }),
+  };
+}
+
+function httpTarget(http: NonNullable<WireTarget['httpRequest']>): TaskTarget {
+  const url = http.url ?? '';
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw invalid("HttpRequest.url must start with 'http://' or 'https://' and be a valid URL.");
+  }
+  if (new URL(url).href.length > LIMITS.urlLength)
+    throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters after encoding.`);
+  const target = { url, ...requestFrom(http, 'HttpRequest') };
+  requireSize(target, LIMITS.taskBytes);
+  const { oidcToken, oauthToken } = http;
+  return {
+    ...target,
+    ...(oidcToken && {
+      oidc: { ...accountOf(oidcToken, 'oidc_token'), audience: oidcToken.audience || url },
+    }),
+    ...(oauthToken && {
+      oauth: { ...accountOf(oauthToken, 'oauth_token'), scope: oauthToken.scope || DEFAULT_SCOPE },
+    }),
+  };
+}
+
+function accountOf(token: { serviceAccountEmail?: string | null }, field: string) {
+  if (!token.serviceAccountEmail) throw invalid(`HttpRequest.${field}.service_account_email must be set.`);
+  return { serviceAccountEmail: String(token.serviceAccountEmail) };
+}
+
+/** With the headers that Cloud Tasks sets, which its answers have too. */
+function appEngineTarget(request: NonNullable<WireTarget['appEngineHttpRequest']>): TaskTarget {
+  const url = request.relativeUri || '/';
+  if (!url.startsWith('/') || /\s/.test(url) || !URL.canParse(url, 'http://app'))
+    throw invalid("AppEngineHttpRequest.relative_uri must begin with '/' and be a valid relative URI.");
+  if (url.length > LIMITS.urlLength)
+    throw invalid(`AppEngineHttpRequest.relative_uri is longer than ${LIMITS.urlLength} characters.`);
+  const { method, headers, body } = requestFrom(request, 'AppEngineHttpRequest');
+  const names = Object.keys(headers);
+  const agent = names.find((name) => /^user-agent$/i.test(name)) ?? 'User-Agent';
+  const hasType = names.some((name) => /^content-type$/i.test(name));
+  const target = {
+    url,
+    method,
+    body,
+    headers: {
+      ...headers,
+      [agent]: [headers[agent], APP_ENGINE_AGENT].filter(Boolean).join(' '),
+      ...(body.length > 0 && !hasType && { 'Content-Type': 'application/octet-stream' }),
+    },
+    appEngine: routingFrom(request.appEngineRouting ?? {}),
+  };
+  requireSize(target, LIMITS.appEngineTaskBytes);
+  return target;
+}
+
+function requestFrom(
+  request: WireRequest,
+  name: RequestName,
+): Pick<TaskTarget, 'method' | 'headers' | 'body'> {
+  const method = request.httpMethod ? HTTP_METHODS[request.httpMethod] : 'POST';
+  if (method === undefined) throw invalid(`${name}.http_method ${request.httpMethod} is unknown.`);
+  // protobufjs gives an empty array instead of empty bytes for an absent field.
+  const body = request.body?.length ? request.body : new Uint8Array();
+  const methods = WITH_BODY[name];
+  if (body.length > 0 && !methods.includes(method)) {
+    const allowed = `${methods.slice(0, -1).join(', ')} and ${methods.at(-1)}`;
+    throw invalid(`${name}.body is only allowed for ${allowed}, not for ${method}.`);
+  }
+  const headers = { ...request.headers };
+  requireHeaders(headers, name);
+  return { method, headers, body };
+}
+
+function requireHeaders(headers: Record<string, string>, request: RequestName): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
+      throw invalid(`${request}.headers: '${name}' is not a valid header.`);
+    }
+  }
+  if (headerBytes(headers) > LIMITS.headerBytes) throw invalid(`${request}.headers exceed 80 KB.`);
+}
+
+function requireSize({ url, headers, body }: TaskTarget, most: number): void {
+  const bytes = body.length + Buffer.byteLength(url) + headerBytes(headers);
+  if (bytes > most) throw invalid(`Task size too large: it has ${bytes} bytes, a task may have ${most}.`);
+}
+
+function headerBytes(headers: Readonly<Record<string, string>>): number {
+  const parts = Object.entries(headers).flat();
+  return parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
+}
