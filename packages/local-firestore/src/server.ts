@@ -19,7 +19,7 @@ import { reindex } from './service/reindex.ts';
 import { FirestoreSession } from './service/session.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
 import { WebChannels } from './web-channel/web-channels.ts';
-import { firestoreProtocol, firestoreService } from './wire/protocol.ts';
+import { firestoreProtocol, firestoreService, v1beta1Of } from './wire/protocol.ts';
 
 export interface FirestoreServerOptions {
   readonly storage: StorageChoice;
@@ -87,6 +87,7 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   const service = firestoreService();
   const calls = implementation(service, context);
   server.addService(service, calls);
+  server.addService(v1beta1Of(service), calls);
   const reset = (projectId?: string) => {
     session.databases.clear(projectId);
     session.listeners.cut();

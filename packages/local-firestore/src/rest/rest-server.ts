@@ -58,8 +58,9 @@ export function restServer(options: RestOptions): Server {
         'Security rules are not implemented by the local Firestore server: nobody is refused.',
       );
     const asked = await restRequest(request, url, BODY);
+    const path = pathname.replace(/^\/v1beta1\//, '/v1/');
     // A path of the other kind, such as DELETE of a collection, is refused by the call in its own words.
-    const found = restCall(bindings, asked, isOfKind) ?? restCall(bindings, asked);
+    const found = restCall(bindings, { ...asked, path }, isOfKind) ?? restCall(bindings, { ...asked, path });
     if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${asked.method} ${pathname}.`);
     return { status: 200, body: await call({ ...found, query: asked.query }, options) };
   };

@@ -37,6 +37,16 @@ export function firestoreService(): ServiceDefinition {
   );
 }
 
+/** The same calls under the service's name of before: its messages have the same encoding. */
+export function v1beta1Of(service: ServiceDefinition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(service).map(([name, method]) => [
+      name,
+      { ...method, path: method.path.replace('.v1.', '.v1beta1.') },
+    ]),
+  );
+}
+
 const sizes = new WeakMap<object, number>();
 
 /** Size of a request on the wire, which production limits. */

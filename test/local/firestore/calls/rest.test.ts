@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { FieldPath, FieldValue, Filter, Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bench, PROJECT, startBench } from '../support/client.ts';
+import { RawCalls } from '../support/raw-calls.ts';
 import { database } from '../support/requests.ts';
 
 const require = createRequire(import.meta.url);
@@ -238,6 +239,27 @@ describe('plain requests', () => {
     const response = await fetch(address, { method, ...(method === 'PUT' && { body: '{"rules":{}}' }) });
     const { error } = (await response.json()) as { error: { status: string } };
     expect([response.status, error.status]).toEqual([501, 'UNIMPLEMENTED']);
+  });
+
+  test('the earlier version v1beta1 has the same calls, over REST and over gRPC', async () => {
+    const name = `${database}/documents/beta/a`;
+    const beta = `http://${bench.server.host}/v1beta1/${database}/documents`;
+    const made = await fetch(`${beta}/beta?documentId=a`, {
+      method: 'POST',
+      body: '{"fields":{"a":{"integerValue":"1"}}}',
+    });
+    expect(await made.json()).toMatchObject({ name });
+    expect(await (await fetch(`${beta}/beta/a`)).json()).toMatchObject({
+      name,
+      fields: { a: { integerValue: '1' } },
+    });
+    const calls = new RawCalls(bench.server.host, 'v1beta1');
+    try {
+      expect(await calls.call('GetDocument', { name })).toMatchObject({ code: 0, messages: [{ name }] });
+      expect(await calls.call('GetDocument', { name: `${name}no` })).toMatchObject({ code: 5 });
+    } finally {
+      calls.close();
+    }
   });
 
   test('the emulator’s own routes: empty a database, and say that the server is up', async () => {

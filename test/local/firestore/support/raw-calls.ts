@@ -17,7 +17,10 @@ export class RawCalls {
   readonly #root: protobuf.Root;
   readonly #client: Client;
 
-  constructor(host: string) {
+  readonly #version: string;
+
+  constructor(host: string, version = 'v1') {
+    this.#version = version;
     this.#root = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json', withVerify);
     this.#client = new Client(host, credentials.createInsecure(), { 'grpc.max_receive_message_length': -1 });
   }
@@ -35,7 +38,7 @@ export class RawCalls {
     const { resolvedResponseType } = this.#method(method);
     const type = resolvedResponseType as protobuf.Type;
     const same = (b: Buffer) => b;
-    const path = `/google.firestore.v1.Firestore/${method}`;
+    const path = `/google.firestore.${this.#version}.Firestore/${method}`;
     const deadline = { deadline: Date.now() + DEADLINE_MS };
     return new Promise((resolve) => {
       // One answer or many: a server stream reads both.
