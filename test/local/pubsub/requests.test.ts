@@ -87,6 +87,53 @@ describe('durations and times', () => {
   });
 });
 
+describe('a value outside its bounds', () => {
+  const bounds: readonly [string, string, [number, number], (value: number) => object][] = [
+    ['ack_deadline_seconds', '', [10, 600], (value) => ({ ackDeadlineSeconds: value })],
+    [
+      'message_retention_duration',
+      's',
+      [600, 31 * 86_400],
+      (seconds) => ({ messageRetentionDuration: { seconds } }),
+    ],
+    [
+      'max_delivery_attempts',
+      '',
+      [5, 100],
+      (value) => ({ deadLetterPolicy: { deadLetterTopic: TOPIC, maxDeliveryAttempts: value } }),
+    ],
+    [
+      'retry_policy.maximum_backoff',
+      's',
+      [10, 600],
+      (seconds) => ({ retryPolicy: { maximumBackoff: { seconds } } }),
+    ],
+  ];
+
+  test('is refused in the unit in which it was given, with the bound', () => {
+    const cases = fc
+      .constantFrom(...bounds)
+      .chain((bound) => fc.tuple(fc.constant(bound), fc.integer({ min: 1, max: 4_000_000 })));
+    fc.assert(
+      fc.property(cases, ([[field, unit, [least, most], settings], value]) => {
+        const make = () => subscriptionFrom({ name: SUBSCRIPTION, topic: TOPIC, ...settings(value) });
+        const refusedWith = (size: string, kind: string, bound: number) =>
+          `The value for ${field} is too ${size}. You passed ${value}${unit} in the request, but the ${kind} value is ${bound}${unit}.`;
+        if (value < least) expect(make).toThrow(refusedWith('small', 'minimum', least));
+        else if (value > most) expect(make).toThrow(refusedWith('large', 'maximum', most));
+        else expect(make).not.toThrow();
+      }),
+      {
+        examples: bounds.flatMap((bound) =>
+          bound[2].flatMap((edge) =>
+            [edge - 1, edge, edge + 1].map((value): [[typeof bound, number]] => [[bound, value]]),
+          ),
+        ),
+      },
+    );
+  });
+});
+
 test.each<[string, boolean]>([
   ['https://example.com/push?a=b#c', true],
   ['http://localhost:8080', true],

@@ -200,6 +200,18 @@ describe('Avro', () => {
 });
 
 describe('Protocol Buffers', () => {
+  test('a definition that is cut off is refused in words about it', () => {
+    for (let end = 0; end < PROTO.length; end++) {
+      let reason = '';
+      try {
+        parseDefinition('PROTOCOL_BUFFER', PROTO.slice(0, end));
+      } catch (error) {
+        reason = (error as Error).message;
+      }
+      expect([end, reason]).toEqual([end, expect.not.stringMatching(/^$|null|undefined|not a function/)]);
+    }
+  });
+
   test.each<[unknown, RegExp | undefined]>([
     [{ name: 'Q', post_abbr: 'QC' }, undefined],
     [{ name: 'Q', postAbbr: 'QC', codes: [1, '2'], counts: { a: '5' }, kind: 'CAPITAL' }, undefined],

@@ -14,7 +14,7 @@ export function protobufDefinition(text: string): Definition {
   const fields = text.match(/=\s*\d+\s*[;[]/g)?.length ?? 0;
   if (fields > MAX_FIELDS) throw new Error(`it has more than ${MAX_FIELDS} fields`);
   const root = new protobuf.Root();
-  const { imports, weakImports } = protobuf.parse(text, root, { keepCase: true });
+  const { imports, weakImports } = parsed(text, root);
   if ((imports?.length ?? 0) + (weakImports?.length ?? 0) > 0) throw new Error('it imports another file');
   root.resolveAll();
   const [message, ...more] = messagesOf(root);
@@ -24,6 +24,16 @@ export function protobufDefinition(text: string): Definition {
   requireOptions('File', 'the file', root.options);
   requireRules(root, editionOf(message) === 'proto3');
   return new ProtobufDefinition(message);
+}
+
+/** The parser takes the end of the text for a token that is null, and fails in words about that. */
+function parsed(text: string, root: protobuf.Root): protobuf.IParserResult {
+  try {
+    return protobuf.parse(text, root, { keepCase: true });
+  } catch (error) {
+    const isAtEnd = error instanceof TypeError || (/'null'/.test(String(error)) && !/\bnull\b/.test(text));
+    throw isAtEnd ? new Error('it ends in the middle of a declaration', { cause: error }) : error;
+  }
 }
 
 /** protobufjs knows it but does not declare it. */

@@ -182,10 +182,11 @@ function isEndpoint(endpoint: string): boolean {
   return anonymous && (local || protocol === 'https:');
 }
 
-function ackDeadlineFrom(seconds: number | null | undefined): number {
-  return within('ack_deadline_seconds', (seconds ?? 0) * 1000 || LIMITS.defaultAckDeadlineMs, {
+function ackDeadlineFrom(given: number | null | undefined): number {
+  return within('ack_deadline_seconds', (given ?? 0) * 1000 || LIMITS.defaultAckDeadlineMs, {
     least: LIMITS.minAckDeadlineMs,
     most: LIMITS.maxAckDeadlineMs,
+    shown: (ms) => String(ms / 1000),
   });
 }
 
@@ -194,6 +195,7 @@ function retentionFrom(duration: WireTimestamp | null | undefined): number {
   return within(field, duration ? durationFrom(field, duration) : LIMITS.defaultRetentionMs, {
     least: LIMITS.minRetentionMs,
     most: LIMITS.maxRetentionMs,
+    shown: seconds,
   });
 }
 
@@ -208,6 +210,7 @@ function expiryFrom(policy: WireSubscription['expirationPolicy']): number | unde
   return within(field, durationFrom(field, policy.ttl), {
     least: LIMITS.minExpiryMs,
     most: Number.MAX_SAFE_INTEGER,
+    shown: seconds,
   });
 }
 
@@ -216,16 +219,16 @@ function deadLetterFrom(policy: WireSubscription['deadLetterPolicy']): DeadLette
   return {
     topic: requireTopic(policy.deadLetterTopic ?? ''),
     maxDeliveryAttempts: within(
-      'dead_letter_policy.max_delivery_attempts',
+      'max_delivery_attempts',
       policy.maxDeliveryAttempts || LIMITS.minDeliveryAttempts,
-      { least: LIMITS.minDeliveryAttempts, most: LIMITS.maxDeliveryAttempts },
+      { least: LIMITS.minDeliveryAttempts, most: LIMITS.maxDeliveryAttempts, shown: String },
     ),
   };
 }
 
 function retryFrom(policy: WireSubscription['retryPolicy']): PushBackoff | undefined {
   if (!policy) return undefined;
-  const bounds = { least: 0, most: LIMITS.maxBackoffMs };
+  const bounds = { least: 0, most: LIMITS.maxBackoffMs, shown: seconds };
   const { minimumBackoff: min, maximumBackoff: max } = policy;
   const minBackoffMs = min ? durationFrom('retry_policy.minimum_backoff', min) : LIMITS.defaultMinBackoffMs;
   const maxBackoffMs = max ? durationFrom('retry_policy.maximum_backoff', max) : LIMITS.maxBackoffMs;
@@ -234,10 +237,20 @@ function retryFrom(policy: WireSubscription['retryPolicy']): PushBackoff | undef
   return { minBackoffMs, maxBackoffMs };
 }
 
-function within(field: string, value: number, { least, most }: { least: number; most: number }): number {
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+  /** The form in which a caller gives the value. */
+  readonly shown: (value: number) => string;
+}
+
+const seconds = (ms: number) => `${ms / 1000}s`;
+
+function within(field: string, value: number, { least, most, shown }: Bounds): number {
   if (value >= least && value <= most) return value;
+  const [size, kind, bound] = value < least ? ['small', 'minimum', least] : ['large', 'maximum', most];
   throw invalid(
-    `You have passed an invalid argument to the service: ${field} must be in [${least}, ${most}] ms or attempts, is ${value}.`,
+    `The value for ${field} is too ${size}. You passed ${shown(value)} in the request, but the ${kind} value is ${shown(Number(bound))}.`,
   );
 }
 
