@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { blockedOn } from '../../../packages/cairn/src/core/decisions/blocked.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
-import { FIRST_PARKED_LOOK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
+import { FIRST_PARKED_CHECK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE = 60_000;
@@ -13,7 +13,7 @@ const [there, away, changed] = [
   { available: false, changed: false },
   { available: false, changed: true },
 ];
-const parked = run({ parked: 'PLAN_VERSION_UNAVAILABLE', dueAt: NOW - 4 * MINUTE + FIRST_PARKED_LOOK_MS });
+const parked = run({ parked: 'PLAN_VERSION_UNAVAILABLE', dueAt: NOW - 4 * MINUTE + FIRST_PARKED_CHECK_MS });
 const due = run({ waits: [timer] });
 const untold = run({ waits: [{ id: 'e.1', kind: 'event', announced: false }] });
 const taking = run({ status: 'replaying' });

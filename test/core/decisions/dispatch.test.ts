@@ -11,7 +11,7 @@ function everyCombination(): DispatchFacts[] {
   for (const active of [0, 1]) {
     for (const unacknowledged of [0, 1]) {
       for (const unsettled of [0, 2]) {
-        for (const notStarted of [0, 1]) {
+        for (const canStart of [false, true]) {
           for (const awaited of [0, 1]) {
             for (const earliestDueAt of [undefined, 9]) {
               for (const [failed, waits] of [
@@ -25,7 +25,7 @@ function everyCombination(): DispatchFacts[] {
                     active,
                     unacknowledged,
                     unsettled,
-                    notStarted,
+                    canStart,
                     awaited,
                     earliestDueAt,
                     waits,
@@ -49,9 +49,8 @@ function everyCombination(): DispatchFacts[] {
 
 /** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
 function isDeadEnd(facts: DispatchFacts): boolean {
-  const { active, unacknowledged, unsettled, notStarted, awaited, earliestDueAt, waits, failure, stop } =
-    facts;
-  const underWay = active + unacknowledged + notStarted + awaited + waits > 0;
+  const { active, unacknowledged, unsettled, canStart, awaited, earliestDueAt, waits, failure, stop } = facts;
+  const underWay = canStart || active + unacknowledged + awaited + waits > 0;
   const stopped = failure !== undefined || facts.cancellation !== undefined || stop !== undefined;
   return unsettled > 0 && !underWay && earliestDueAt === undefined && !stopped;
 }
@@ -108,7 +107,7 @@ describe('the decision that concludes a drive', () => {
     active: 0,
     unacknowledged: 0,
     unsettled: 3,
-    notStarted: 0,
+    canStart: false,
     awaited: 0,
     earliestDueAt: undefined,
     waits: 0,
@@ -155,7 +154,7 @@ describe('the decision that concludes a drive', () => {
     ],
     [
       'a step that does not fit goes to the next drive',
-      { notStarted: 1 },
+      { canStart: true },
       { kind: 'release', reason: 'budget' },
     ],
     [

@@ -31,7 +31,7 @@ function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
     active: 0,
     unacknowledged: 0,
     unsettled: 1,
-    notStarted: 1,
+    canStart: true,
     awaited: 0,
     earliestDueAt: undefined,
     waits: state.waits.length,

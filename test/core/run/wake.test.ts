@@ -4,13 +4,13 @@ import type { EventData, Wait } from '../../../packages/cairn/src/core/run/event
 import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
 import { hasCompletionDuties, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
-  FIRST_PARKED_LOOK_MS,
+  FIRST_PARKED_CHECK_MS,
   isParked,
+  LONGEST_CHECK_MS,
   nextDue,
   nextParkedCheckMs,
   nextReadyCheckMs,
   OPEN_WAIT_MS,
-  PARKED_MS,
   READY_GRACE_MS,
   type ReadyFacts,
   readySince,
@@ -95,7 +95,7 @@ describe('wakeAt (J10)', () => {
       T0 + 50_000,
     ],
     ['a parked run: when it was to be looked at', waiting([], { ...PARK, until: T0 + 4 }), T0 + 4],
-    ['a parked run that did not say when: half a minute', waiting([], PARK), T0 + FIRST_PARKED_LOOK_MS],
+    ['a parked run that did not say when: half a minute', waiting([], PARK), T0 + FIRST_PARKED_CHECK_MS],
     [
       'a parked run with a wait that is long due: not before it was to be looked at',
       waiting([wait('a', T0 - 9)], { ...PARK, until: T0 + 4 }),
@@ -183,13 +183,13 @@ describe('for any journal', () => {
 });
 
 test('a parked run is scanned after half a minute, and then after twice as long each time, up to ten minutes', () => {
-  const parked = waiting([], { ...PARK, until: T0 + FIRST_PARKED_LOOK_MS });
+  const parked = waiting([], { ...PARK, until: T0 + FIRST_PARKED_CHECK_MS });
   const looks: number[] = [];
   for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextParkedCheckMs(parked, now))
     looks.push(now - T0);
   const minutes = [0.5, 1, 2, 4, 8, 16, 26, 36];
   expect(looks.map((ms) => ms / 60_000)).toEqual(minutes);
-  expect(PARKED_MS).toBe(10 * 60_000);
+  expect(LONGEST_CHECK_MS).toBe(10 * 60_000);
 });
 
 test('a run that stays ready is scanned after a minute, then after twice as long each time, up to ten minutes', () => {

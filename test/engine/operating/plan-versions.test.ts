@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { optional } from '../../../packages/cairn/src/core/optional.ts';
-import { PARKED_MS } from '../../../packages/cairn/src/core/run/wake.ts';
+import { LONGEST_CHECK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
@@ -109,7 +109,7 @@ describe('a run whose version is not deployed', () => {
     const { head } = await world.folded(runId);
     const moved = () => (world.db.runs.get(runId)?.events.length ?? 0) > head;
     await world.run(moved, again);
-    expect(world.clock.now() - deployedAt).toBeLessThanOrEqual(PARKED_MS);
+    expect(world.clock.now() - deployedAt).toBeLessThanOrEqual(LONGEST_CHECK_MS);
     await world.run(() => false, again);
     expect(assertStored(world.db, runId)).toMatchObject({
       status: 'completed',
@@ -125,7 +125,7 @@ describe('a run whose version is not deployed', () => {
     await world.run(() => isParked(runId), others);
     const { head } = await world.folded(runId);
     for (let look = 0; look < 6; look += 1) {
-      world.clock.jump(PARKED_MS);
+      world.clock.jump(LONGEST_CHECK_MS);
       expect(await scan(others)).toMatchObject({ found: 1, enqueued: 0, recovered: 0, failed: 0 });
       expect(await scan(others)).toMatchObject({ found: 0 });
     }
@@ -155,7 +155,7 @@ describe('a run whose version is not deployed', () => {
     await world.run(() => world.clock.now() >= back, others);
     expect((await world.folded(runId)).head).toBe(head);
     await world.run(() => snapshotOf(runId)?.status === 'completed');
-    expect(world.clock.now() - back).toBeLessThanOrEqual(PARKED_MS);
+    expect(world.clock.now() - back).toBeLessThanOrEqual(LONGEST_CHECK_MS);
     expect(assertStored(world.db, runId).result).toEqual({ text: '{"sent":7}' });
   });
 

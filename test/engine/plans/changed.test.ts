@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { PARKED_MS } from '../../../packages/cairn/src/core/run/wake.ts';
+import { LONGEST_CHECK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -155,7 +155,7 @@ describe('a run whose version was changed', () => {
     const again = deployed(next, old);
     const { head } = await world.folded(runId);
     await world.run(() => (world.db.runs.get(runId)?.events.length ?? 0) > head, again);
-    expect(world.clock.now() - until).toBeLessThanOrEqual(PARKED_MS + 60_000);
+    expect(world.clock.now() - until).toBeLessThanOrEqual(LONGEST_CHECK_MS + 60_000);
     await world.run(() => false, again);
     expect(assertStored(world.db, runId)).toMatchObject({
       status: 'completed',

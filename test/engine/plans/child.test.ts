@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
-import { PARKED_MS } from '../../../packages/cairn/src/core/run/wake.ts';
+import { LONGEST_CHECK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -82,7 +82,7 @@ test.each(Object.entries(DEPLOYMENTS))(
     expect(calls).toEqual(['beside', 'after']);
     expect(world.db.runs.has(childRunId(runId, 'one.1'))).toBe(false);
     // Each look costs three events at most, and half the bound lies between two of them at least.
-    expect(head).toBeLessThan(3 * (DAY_MS / (PARKED_MS / 2)));
+    expect(head).toBeLessThan(3 * (DAY_MS / (LONGEST_CHECK_MS / 2)));
 
     await world.run();
     expect(assertStored(world.db, runId)).toMatchObject({
@@ -110,7 +110,7 @@ test('an answer is taken in at once while the start of a child is put off', asyn
   const { world, parent, calls } = family();
   const runId = await world.start('parent');
   const lacking = deployed(world, [parent]);
-  const isPutOff = () => (world.stateOf(runId).dueAt ?? 0) > world.clock.now() + PARKED_MS / 4;
+  const isPutOff = () => (world.stateOf(runId).dueAt ?? 0) > world.clock.now() + LONGEST_CHECK_MS / 4;
   await world.run(isPutOff, lacking);
   const { waits, dueAt = 0 } = await world.folded(runId);
   expect(isPutOff()).toBe(true);
@@ -128,7 +128,10 @@ test.each(['cancel', 'wait', 'abandon'] as const)(
     const { world, parent } = family({ onParentEnd });
     const runId = await world.start('parent');
     const lacking = deployed(world, [parent]);
-    await world.run(() => (world.stateOf(runId).dueAt ?? 0) > world.clock.now() + PARKED_MS / 4, lacking);
+    await world.run(
+      () => (world.stateOf(runId).dueAt ?? 0) > world.clock.now() + LONGEST_CHECK_MS / 4,
+      lacking,
+    );
     const { dueAt = 0 } = await world.folded(runId);
     await cancelRun(lacking, { runId, tenantId: 't1', actor: 'ann', stopKind: 'user' });
     await world.run(() => world.clock.now() >= dueAt, lacking);

@@ -1,11 +1,11 @@
-/** Recovers one run whose worker died. Used by the scan, and by a drive that finds such a run itself. */
+/** Recovers one run whose worker died. Used by the scan, and by a dispatch that finds such a run itself. */
 import { claimDecision, type TaskDelivery } from '../core/decisions/claim.ts';
 import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
 import { type RecoveryDecision, recoveryDecision } from '../core/decisions/recovery.ts';
 import type { Takeover } from '../core/run/data/takeover.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import { type RunState, stepRefOf } from '../core/run/state.ts';
-import { FIRST_PARKED_LOOK_MS, hasUnannouncedWaits } from '../core/run/wake.ts';
+import { FIRST_PARKED_CHECK_MS, hasUnannouncedWaits } from '../core/run/wake.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
@@ -74,7 +74,7 @@ export async function recoverRun(
 }
 
 /**
- * Reports the spans of the dead drive and its running steps, which it can no longer report; their children may be
+ * Reports the spans of the dead dispatch and its running steps, which it can no longer report; their children may be
  * reported already.
  */
 function reportDeadSpans({ tracer, settings }: EngineDeps, state: RunState): void {
@@ -135,7 +135,7 @@ export function recoveryDecisionDrafts(
       return [runFailed(decision.error)];
     case 'park': {
       const { status, reason } = decision;
-      const data = reason === undefined ? {} : { reason, until: now + FIRST_PARKED_LOOK_MS };
+      const data = reason === undefined ? {} : { reason, until: now + FIRST_PARKED_CHECK_MS };
       return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':

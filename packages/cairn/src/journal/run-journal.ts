@@ -5,7 +5,7 @@
  *
  * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
-import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
+import { type Backoff, backoffBoundMs, halfJitterMs } from '../core/decisions/retry.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
@@ -14,7 +14,7 @@ import { type Clock, pause } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import type { CommitResult, LoadedRun, MetadataUpdate, RunStore, Version } from '../ports/run-store.ts';
+import type { LoadedRun, MetadataUpdate, RunStore, Version } from '../ports/run-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { assembleBatch, type CommitBatch, type Decide } from './batch.ts';
@@ -28,7 +28,7 @@ export interface JournalDeps {
   readonly metrics: Metrics;
   readonly log: Log;
   /**
-   * Destination of published events; absent: none. An append only records that they are unpublished: drives publish.
+   * Destination of published events; absent: none. An append only records that they are unpublished: dispatches publish.
    */
   readonly bus?: EventBus | undefined;
   /** Called before each write; throws if a body has spoilt the language, so that the write would be wrong. Absent: never. */
@@ -60,8 +60,14 @@ const BACKOFF: Backoff = { initialMs: 20, factor: 2, capMs: 1_000 };
 /** Pauses after conflicts double up to this attempt, which keeps them below a third of a second: at least twenty tries in seven seconds. */
 const LONGEST_ROOM = 4;
 
+interface AppendJob {
+  readonly kind: 'append';
+  readonly decide: Decide;
+  readonly done: PromiseWithResolvers<Appended>;
+}
+
 type Job =
-  | { readonly kind: 'append'; readonly decide: Decide; readonly done: PromiseWithResolvers<Appended> }
+  | AppendJob
   /** `snapshots`: number of snapshots written before the request. */
   | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
   | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
@@ -145,7 +151,7 @@ export class RunJournal {
     return this.#enqueue({ kind: 'touch', snapshots: this.#snapshots, done: Promise.withResolvers() });
   }
 
-  /** Reads events of other writers, so that a cancel reaches a drive that has nothing to commit. */
+  /** Reads events of other writers, so that a cancel reaches a dispatch that has nothing to commit. */
   refresh(): Promise<Appended> {
     return this.#enqueue({ kind: 'refresh', done: Promise.withResolvers() });
   }
@@ -233,37 +239,35 @@ export class RunJournal {
         }),
       deadline,
     );
-    if (result.kind !== 'committed') {
-      const { isOurs, foreign } = await this.#whoWrote(batch);
-      if (!isOurs && withSnapshot) this.#options.bodies?.putBack();
-      if (!isOurs) return { kind: foreign || batch.effects.length === 0 ? 'overtaken' : 'effect_moved' };
+    const committed = result.kind === 'committed' ? result : undefined;
+    const author = committed ? 'us' : await this.#whoWrote(batch);
+    if (author !== 'us') {
+      if (withSnapshot) this.#options.bodies?.putBack();
+      return { kind: author === 'others' || batch.effects.length === 0 ? 'overtaken' : 'effect_moved' };
     }
     measure(this.#deps, batch);
     this.#options.follower?.take(batch.events);
     // Otherwise the state is already up to date: the tail folded to recognise our events has them, and later foreign ones.
-    if (result.kind === 'committed') this.#state = batch.after;
+    if (committed) this.#state = batch.after;
     this.#lastCommitAt = this.#deps.clock.now();
-    if (withSnapshot)
-      this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);
+    if (withSnapshot) this.#noteSnapshot(batch.after.head, committed?.snapshotVersion);
     // Judged by our own events, not by later foreign ones: a writer that was taken over has not released the run, and must stop.
     this.#holding = this.#isHolder(batch.after);
-    const effectsVersion = result.kind === 'committed' ? result.effectsVersion : undefined;
-    return { kind: 'durable', effectsVersion };
+    return { kind: 'durable', effectsVersion: committed?.effectsVersion };
   }
 
   /**
    * After a refusal: determines whether our own append was applied with a lost response (J8), or another's was. Folds
-   * the tail either way. If neither, the conflict was not an event.
+   * the tail either way. `nobody`: the conflict was not an event.
    */
-  async #whoWrote(batch: CommitBatch): Promise<{ isOurs: boolean; foreign: boolean }> {
-    const first = batch.events[0];
-    const tail = await this.#readTail();
-    const isOurs = tail.length > 0 && tail[0]?.id === first?.id;
-    return { isOurs, foreign: !isOurs && tail.length > 0 };
+  async #whoWrote({ events }: CommitBatch): Promise<'us' | 'others' | 'nobody'> {
+    const [first] = await this.#readTail();
+    if (!first) return 'nobody';
+    return first.id === events[0]?.id ? 'us' : 'others';
   }
 
   /** Rejects the appends whose ledger rows were changed by another writer, so that their callers decide again. The others are sent again. */
-  #refuseEffects(jobs: readonly Extract<Job, { kind: 'append' }>[], { results }: CommitBatch): void {
+  #refuseEffects(jobs: readonly AppendJob[], { results }: CommitBatch): void {
     results.forEach((result, i) => {
       const job = jobs[i];
       if (!job || result.kind !== 'appended' || !result.withEffects) return;
@@ -323,10 +327,7 @@ export class RunJournal {
     }
   }
 
-  async #sendUntilKnown<T extends CommitResult | { kind: string }>(
-    send: () => Promise<T>,
-    deadline: number,
-  ): Promise<T> {
+  async #sendUntilKnown<T>(send: () => Promise<T>, deadline: number): Promise<T> {
     this.#deps.assertIntact?.();
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -340,11 +341,11 @@ export class RunJournal {
 
   #backOff(attempt: number): Promise<void> {
     const bound = backoffBoundMs(BACKOFF, attempt + 1);
-    return pause(this.#deps.clock, bound * (0.5 + this.#deps.random.unit() / 2));
+    return pause(this.#deps.clock, halfJitterMs(bound, this.#deps.random.unit()));
   }
 
-  #leadingAppends(): Extract<Job, { kind: 'append' }>[] {
-    const appends: Extract<Job, { kind: 'append' }>[] = [];
+  #leadingAppends(): AppendJob[] {
+    const appends: AppendJob[] = [];
     for (const job of this.#jobs) {
       if (job.kind !== 'append') break;
       appends.push(job);
@@ -352,11 +353,7 @@ export class RunJournal {
     return appends;
   }
 
-  #settle(
-    jobs: readonly Extract<Job, { kind: 'append' }>[],
-    batch: CommitBatch,
-    effectsVersion?: Version,
-  ): void {
+  #settle(jobs: readonly AppendJob[], batch: CommitBatch, effectsVersion?: Version): void {
     this.#jobs.splice(0, batch.results.length);
     batch.results.forEach((result, i) => {
       const done = jobs[i]?.done;

@@ -1,5 +1,5 @@
 /**
- * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead drives, due retries, blocked runs; and has those whose
+ * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead dispatches, due retries, blocked runs; and has those whose
  * worker has fallen silent checked when its lease ends. Safe to run concurrently.
  */
 import { claimDecision } from '../core/decisions/claim.ts';
@@ -8,10 +8,10 @@ import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasCompletionDuties, hasUnpublishedEvents, runsAlone } from '../core/run/state.ts';
 import {
+  LONGEST_CHECK_MS,
   nextParkedCheckMs,
   nextReadyCheckMs,
   OPEN_WAIT_MS,
-  PARKED_MS,
   READY_GRACE_MS,
 } from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -199,7 +199,7 @@ async function carryOut(
     case 'early':
       if (hasUnpublished) return enqueue(deps, loaded, { trace });
       if ((await deliverReady(deps, state)) === 'not_yet')
-        return checkAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
+        return checkAgain(deps, loaded, Math.min(LONGEST_CHECK_MS, decision.at - loaded.readAt));
       return enqueue(deps, loaded, { at: decision.at, alone, trace });
     case 'claim':
       return enqueue(deps, loaded, { alone, trace });
@@ -210,7 +210,7 @@ async function carryOut(
       return checkAgain(
         deps,
         loaded,
-        (await deliverReady(deps, state)) === 'not_yet' ? PARKED_MS : OPEN_WAIT_MS,
+        (await deliverReady(deps, state)) === 'not_yet' ? LONGEST_CHECK_MS : OPEN_WAIT_MS,
       );
     case 'blocked':
       if (hasUnpublished) return enqueue(deps, loaded, { trace });

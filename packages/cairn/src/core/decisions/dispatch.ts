@@ -25,8 +25,8 @@ export interface DispatchFacts {
   readonly unacknowledged: number;
   /** Steps that have not ended, in the whole graph. */
   readonly unsettled: number;
-  /** Steps that could start but were not started: their timeout does not fit the time of the dispatch. */
-  readonly notStarted: number;
+  /** A step could start and was not started: its timeout does not fit the time of the dispatch. */
+  readonly canStart: boolean;
   /** Retries and sleeps that are waited for in process. */
   readonly awaited: number;
   /** When the earliest retry or sleep is due, awaited or not; epoch ms. */
@@ -37,14 +37,14 @@ export interface DispatchFacts {
   readonly announceAgain: AnnounceAgain | undefined;
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
-  /** The requested cancellation, if the drive stops for it. */
+  /** The requested cancellation, if the dispatch stops for it. */
   readonly cancellation: CancelledEnding['cancellation'] | undefined;
   /** Its plan has compensations. Which of them are due is known only once all results are durable. */
   readonly undoes: boolean;
   /** A child that the run waits out has not ended, or may be about to be started. */
   readonly childrenOpen: boolean;
   /**
-   * Reason why no step may begin. `renewal`: steps were sent back, and the next drive begins from there. `held`: operators
+   * Reason why no step may begin. `renewal`: steps were sent back, and the next dispatch begins from there. `held`: operators
    * paused the run. `cleared`: the run is no longer a suspect.
    */
   readonly stop: DispatchStop | undefined;
@@ -81,7 +81,7 @@ export function dispatchDecision(facts: DispatchFacts): DispatchDecision {
   if (ending.kind !== 'continue') return ending;
   if (facts.stop) return { kind: 'release', reason: facts.stop };
   if (facts.unacknowledged > 0 || facts.awaited > 0) return { kind: 'wait' };
-  if (facts.notStarted > 0) return { kind: 'release', reason: 'budget' };
+  if (facts.canStart) return { kind: 'release', reason: 'budget' };
   const dueAt = facts.earliestDueAt;
   const { announceAgain } = facts;
   if (announceAgain) {

@@ -10,9 +10,9 @@ import { isRunStatus, isTerminal } from '../run/status.ts';
 import {
   isParked,
   isSuspendedWithoutWorker,
+  LONGEST_CHECK_MS,
   nextDue,
   OPEN_WAIT_MS,
-  PARKED_MS,
   readySince,
   wakeAt,
 } from '../run/wake.ts';
@@ -153,8 +153,8 @@ function times(implied: number | undefined, stored: number | null | undefined): 
 function mayBePutOff(state: RunState): number {
   if (isSuspendedWithoutWorker(state)) return OPEN_WAIT_MS;
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external')
-    return readySince(state) === undefined ? PUT_OFF_MS : PARKED_MS;
-  if (isParked(state)) return PARKED_MS;
+    return readySince(state) === undefined ? PUT_OFF_MS : LONGEST_CHECK_MS;
+  if (isParked(state)) return LONGEST_CHECK_MS;
   return nextDue(state) === undefined ? OPEN_WAIT_MS : PUT_OFF_MS;
 }
 

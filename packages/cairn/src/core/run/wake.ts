@@ -1,4 +1,4 @@
-/** `wakeAt` (J10): the latest time of the next action on the run, as a total function of the fold. */
+/** `wakeAt` (J10): the time of the next scan of the run, as a total function of the fold. */
 import {
   endsAfterChildren,
   hasCompletionDuties,
@@ -16,11 +16,11 @@ export const READY_GRACE_MS = 60_000;
 export const OPEN_WAIT_MS = 24 * 3_600_000;
 /**
  * Time until the first check of a parked run, ms. Each further interval equals the time that the run has been parked, up to
- * {@link PARKED_MS}. A deployment updates functions one by one, so a missing plan often arrives within a minute.
+ * {@link LONGEST_CHECK_MS}. A deployment updates functions one by one, so a missing plan often arrives within a minute.
  */
-export const FIRST_PARKED_LOOK_MS = 30_000;
-/** Longest interval between two checks of a parked run, ms. */
-export const PARKED_MS = 10 * 60_000;
+export const FIRST_PARKED_CHECK_MS = 30_000;
+/** Longest interval between two checks of what waits for a deployment or for a place in the queue, ms. */
+export const LONGEST_CHECK_MS = 10 * 60_000;
 
 /**
  * Time of the next scan of this run, epoch ms; undefined for a settled one. A lease that heartbeats have extended
@@ -89,7 +89,7 @@ function dueForItself(state: RunState, metadata: VolatileMetadata): number | und
 }
 
 function waitingUntil(state: RunState): number {
-  if (isParked(state)) return state.dueAt ?? state.updatedAt + FIRST_PARKED_LOOK_MS;
+  if (isParked(state)) return state.dueAt ?? state.updatedAt + FIRST_PARKED_CHECK_MS;
   const due = nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
   return hasUnannouncedWaits(state) ? Math.min(due, state.updatedAt + READY_GRACE_MS) : due;
 }
@@ -109,12 +109,12 @@ export function isParked({ parked, waits }: Pick<RestingRun, 'parked' | 'waits'>
 
 /** Start of the block of a parked run: parking records its end, which later events do not change. Epoch ms. */
 export function parkedSince({ dueAt, updatedAt }: Pick<RestingRun, 'dueAt' | 'updatedAt'>): number {
-  return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_LOOK_MS;
+  return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_CHECK_MS;
 }
 
 /** Time until the next scan of a parked run, ms. */
 export function nextParkedCheckMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
-  return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
+  return Math.min(LONGEST_CHECK_MS, Math.max(FIRST_PARKED_CHECK_MS, now - parkedSince(state)));
 }
 
 /** Time since which a worker could have claimed the run, epoch ms; undefined: one holds it, or it waits for something else. */
@@ -124,12 +124,12 @@ export function readySince({ status, lease, dueAt, updatedAt }: ReadyFacts): num
 
 /**
  * Time until the scan checks the run again that it enqueues now, ms. From the second check on, the interval equals the time that the
- * run has been ready, up to {@link PARKED_MS}: its tasks usually wait in a full queue, and each further one of a suspect would
+ * run has been ready, up to {@link LONGEST_CHECK_MS}: its tasks usually wait in a full queue, and each further one of a suspect would
  * take a process of its own.
  */
 export function nextReadyCheckMs(since: number | undefined, now: number): number {
   const readyMs = since === undefined ? 0 : now - since;
-  return readyMs < 2 * READY_GRACE_MS ? READY_GRACE_MS : Math.min(PARKED_MS, readyMs);
+  return readyMs < 2 * READY_GRACE_MS ? READY_GRACE_MS : Math.min(LONGEST_CHECK_MS, readyMs);
 }
 
 /** True for a waiting run with work due at this time: a deadline, a timer, a retry, or an announcement. */

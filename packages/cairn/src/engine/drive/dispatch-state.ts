@@ -161,7 +161,7 @@ export class DispatchState implements LeasedRun {
       active: this.bodies.active + this.unqueuedEnds + flowsBusy,
       unacknowledged: this.#onTheWay,
       unsettled: this.unsettled,
-      notStarted: this.#canStart ? 1 : 0,
+      canStart: this.#canStart,
       awaited: this.resting.watched,
       waits: this.waits.size,
       announceAgain: this.waits.announceAgain,

@@ -8,7 +8,7 @@ import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import { type RunState, refsInFlight } from '../../core/run/state.ts';
-import { PARKED_MS } from '../../core/run/wake.ts';
+import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
@@ -17,7 +17,7 @@ import type { EngineDeps } from '../deps.ts';
 
 const BACK_OFF: Backoff = DEFAULT_RETRY;
 /** A deployment may be days away, and each attempt costs a claim and a release. */
-const BACK_OFF_TO_DEPLOYMENT: Backoff = { ...BACK_OFF, capMs: PARKED_MS };
+const BACK_OFF_TO_DEPLOYMENT: Backoff = { ...BACK_OFF, capMs: LONGEST_CHECK_MS };
 
 /** `dueAt`: epoch ms. */
 export interface ReleasedFailed {

@@ -5,7 +5,7 @@
  * Must not: append anything.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
-import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
+import { LONGEST_CHECK_MS, wakeAt } from '../../core/run/wake.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 
@@ -20,7 +20,7 @@ export async function scanSoon({ store, clock }: JournalDeps, runId: string): Pr
     const loaded = await store.load(runId);
     if (!loaded) return;
     const { state, metadata, snapshotVersion: seen } = loaded;
-    const soon = clock.now() + PARKED_MS;
+    const soon = clock.now() + LONGEST_CHECK_MS;
     if ((wakeAt(state, metadata) ?? Number.POSITIVE_INFINITY) <= soon) return;
     if ((await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched') return;
   }
@@ -36,7 +36,7 @@ export async function comeBackSoon(
   deps: JournalDeps & { readonly queue: TaskQueue },
   { runId, tenantId }: { readonly runId: string; readonly tenantId: string },
 ): Promise<void> {
-  const at = Math.ceil((deps.clock.now() + PARKED_MS) / SLOT_MS) * SLOT_MS;
+  const at = Math.ceil((deps.clock.now() + LONGEST_CHECK_MS) / SLOT_MS) * SLOT_MS;
   const name = taskName(runId, EVENT_KEPT, at);
   await deps.queue.enqueue({ runId, tenantId, reason: 'continue', at, name });
   await scanSoon(deps, runId);

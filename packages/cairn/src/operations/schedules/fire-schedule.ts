@@ -3,7 +3,7 @@
  * are fired again, which gives the same runs; safe to run concurrently.
  */
 import { CairnError } from '../../core/errors.ts';
-import { PARKED_MS } from '../../core/run/wake.ts';
+import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
 import type { Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import { isPlanMissing } from '../../engine/deployed.ts';
@@ -55,7 +55,7 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   await write({
     ...moved,
     // Not at the next tick, so that schedules that cannot start do not displace those that can.
-    ...(blocked && { nextAt: now + PARKED_MS }),
+    ...(blocked && { nextAt: now + LONGEST_CHECK_MS }),
     last: blocked ?? last ?? schedule.last,
     lastCatchUp: (blocked ? undefined : decision.catchUp) ?? schedule.lastCatchUp,
     fired: schedule.fired + done.fired,

@@ -7,7 +7,7 @@
 import { halfJitterMs } from '../../../core/decisions/retry.ts';
 import type { EventDraft, RecordedError, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
-import { PARKED_MS } from '../../../core/run/wake.ts';
+import { LONGEST_CHECK_MS } from '../../../core/run/wake.ts';
 import type { EventStep } from '../../define/steps.ts';
 import { eventOutput } from '../../mailbox/offer.ts';
 import * as build from '../../recording/event-builders.ts';
@@ -24,7 +24,7 @@ const ANNOUNCE_AGAIN_CAP_MS = 3_600_000;
  * release.
  */
 function announceLater({ waits, deps, now }: DispatchState, wait: Wait, missing?: RecordedError): void {
-  const capMs = missing ? PARKED_MS : ANNOUNCE_AGAIN_CAP_MS;
+  const capMs = missing ? LONGEST_CHECK_MS : ANNOUNCE_AGAIN_CAP_MS;
   const bound = Math.min(capMs, Math.max(ANNOUNCE_AGAIN_FIRST_MS, now - wait.openedAt));
   waits.announceLater(wait, { at: now + Math.ceil(halfJitterMs(bound, deps.random.unit())), missing });
 }
