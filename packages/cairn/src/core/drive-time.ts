@@ -7,18 +7,18 @@ export const SHORTEST_DRIVE_S = 60;
 /** Cloud Tasks waits no longer for an answer. */
 export const LONGEST_DRIVE_S = 1_800;
 
-/** Maximum that a drive reserves for steps to end and for the hand-over of the run. */
+/** Maximum that a dispatch reserves for steps to end and for the hand-over of the run. */
 const HAND_OVER_MS = 108_000;
 /** Time for the work before the first step: the claim, and outputs of earlier steps. */
 const BEFORE_STEPS_MS = 32_000;
 
-/** Time until a drive hands its run over, ms: four fifths of the timeout of its function, or all but {@link HAND_OVER_MS} of a long one. */
+/** Time until a dispatch hands its run over, ms: four fifths of the timeout of its function, or all but {@link HAND_OVER_MS} of a long one. */
 export function budgetOf(timeoutS: number): number {
   return Math.max(timeoutS * 800, timeoutS * 1_000 - HAND_OVER_MS);
 }
 
 /**
- * Longest timeout of a step in drives of that budget, ms: one that could outlast what a drive has left would be handed on
+ * Longest timeout of a step in dispatches of that budget, ms: one that could outlast what a dispatch has left would be handed on
  * for ever instead of timing out.
  */
 export function longestStepIn(budgetMs: number): number {

@@ -16,7 +16,7 @@ import { observationOf } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 
 /**
- * Time after a switch was changed during which drives may still start or continue: the age of the cached configuration.
+ * Time after a switch was changed during which dispatches may still start or continue: the age of the cached configuration.
  */
 export const CONFIG_AGE_MS = 3_000;
 /** A run that may not be driven is checked again no later than this: what bounds a wake-up that got lost. */
@@ -46,7 +46,7 @@ export function pausedBy(
 }
 
 /**
- * Checked by every drive before it acts. A refusal is verified by a fresh read: a run must not be deferred for minutes
+ * Checked by every dispatch before it acts. A refusal is verified by a fresh read: a run must not be deferred for minutes
  * because this process has a stale configuration.
  *
  * @throws OutcomeUnknown and other read errors; the task is then retried
@@ -56,7 +56,7 @@ export async function mayDrive({ runtime }: AdmissionDeps, run: DrivenRun): Prom
   return !pausedBy(await runtime.current(0), run);
 }
 
-/** Checked by a running drive at its heartbeat. Never rejects: a read error stops no started work. */
+/** Checked by a running dispatch at its heartbeat. Never rejects: a read error stops no started work. */
 export async function mayContinue(
   deps: AdmissionDeps & Pick<EngineDeps, 'log'>,
   run: DrivenRun,

@@ -1,7 +1,7 @@
 /**
  * Completion duties of a run: its parent is notified, its children are cancelled unless abandoned, its event mailbox
  * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
- * set until all are done, and the scan has a drive finish them (J10).
+ * set until all are done, and the scan has a dispatch finish them (J10).
  */
 import { hasCompletionDuties, isOver, type RunState, tookIn } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
@@ -31,7 +31,7 @@ export async function meetCompletionDuties(
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
   if (unpublished) return settleEvents(deps, state, unpublished);
   if (metadata.dutiesMet) return;
-  // Stale: another drive was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
+  // Stale: another dispatch was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
   await deps.store.touch({ runId, seen, metadata: { heartbeat: false, dutiesMet: true } });
 }
 

@@ -11,7 +11,7 @@ import type { DriveTask } from '../ports/task-queue.ts';
 import { type EnqueueDeps, enqueueSoon, type Pools, poolAndTenant } from './enqueue-soon.ts';
 
 export interface DriveAfterDeps extends EnqueueDeps, Pools {
-  /** Receives the events that drives publish; absent: they are not published. */
+  /** Receives the events that dispatches publish; absent: they are not published. */
   readonly bus?: EventBus | undefined;
 }
 

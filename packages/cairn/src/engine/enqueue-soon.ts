@@ -15,7 +15,7 @@ export interface Pools {
 }
 
 /**
- * Placement of a task. A caller that does not know the workflow omits it, and the drive that gets the task forwards it.
+ * Placement of a task. A caller that does not know the workflow omits it, and the dispatch that gets the task forwards it.
  */
 export function poolAndTenant(
   { poolOf }: Pools,

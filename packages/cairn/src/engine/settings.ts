@@ -20,7 +20,7 @@ export interface EngineSettings {
   readonly shortRetryMs: number;
   /** While steps run, time without a commit after which the dispatch checks for events of others, such as a cancel. */
   readonly pollMs: number;
-  /** Time a drive retries to learn the outcome of one commit. */
+  /** Time a dispatch retries to learn the outcome of one commit. */
   readonly patienceMs: number;
   readonly concurrentSteps: number;
   /** Turns of a long loop in one run; those that follow are in parts (core/flow/parts.ts). */

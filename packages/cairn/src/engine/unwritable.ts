@@ -28,7 +28,7 @@ interface RefusedRun {
 }
 
 /**
- * `ended`: it has failed, or is failing and a drive compensates it. `released`: its end was refused, and its lease released, so
+ * `ended`: it has failed, or is failing and a dispatch compensates it. `released`: its end was refused, and its lease released, so
  * that the run does not count as one whose worker died. `named`: nothing could be written to it. The last two have a finding.
  */
 type UnwritableEnd = { readonly kind: 'ended' | 'named' } | ({ readonly kind: 'released' } & ReleasedFailed);

@@ -1,5 +1,5 @@
 /**
- * Appends without the lease: by an operator, a sender, another run. Against a busy drive it reads the tail, decides
+ * Appends without the lease: by an operator, a sender, another run. Against a busy dispatch it reads the tail, decides
  * again and retries (J2), for a bounded time.
  *
  * Must not: decide anything about a run, or who may change it.
@@ -12,7 +12,7 @@ import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
 import { countedRunStore } from './spending/counted-run-store.ts';
 import { Spending } from './spending/spending.ts';
 
-/** Time to compete with a busy drive before the caller is asked to retry. Callers are answered within 8 s. */
+/** Time to compete with a busy dispatch before the caller is asked to retry. Callers are answered within 8 s. */
 export const OUTSIDE_PATIENCE_MS = 7_000;
 
 /**

@@ -20,7 +20,7 @@ export interface BodyNews {
 }
 
 export interface JournalOptions {
-  /** Unique per dispatch; given by a drive that holds or is about to take the lease. */
+  /** Unique per dispatch; given by a dispatch that holds or is about to take the lease. */
   readonly owner?: string | undefined;
   /** Time by which a heartbeat extends the lease, ms. */
   readonly leaseMs: number;

@@ -1,6 +1,6 @@
 /**
  * The store as used by a lease holder: repeatable calls are repeated until they are answered. One lost response must
- * not end a drive and make the run wait for its lease.
+ * not end a dispatch and make the run wait for its lease.
  *
  * Must not: repeat commits; their sender knows what a second sending means (J8).
  */

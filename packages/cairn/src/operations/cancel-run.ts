@@ -113,7 +113,7 @@ export function cancelDrafts(
   }
 }
 
-/** @throws CairnError RUN_TERMINAL_STATE if the run ended otherwise before its drive saw the request */
+/** @throws CairnError RUN_TERMINAL_STATE if the run ended otherwise before its dispatch saw the request */
 function cancellationOf(state: RunState): Cancellation {
   const { id: runId, status, cancellation } = state;
   if (isOver(state) && status !== 'cancelled') assertTransition(status, 'cancelled');

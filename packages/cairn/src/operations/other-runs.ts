@@ -1,5 +1,5 @@
 /**
- * Operations of a drive on other runs: starts and cancels children, and notifies its parent of its end. All are
+ * Operations of a dispatch on other runs: starts and cancels children, and notifies its parent of its end. All are
  * idempotent: a child has the id its parent gave it, and a parent's wait is answered once.
  *
  * Must not: decide when any of it is due; that is up to the engine.

@@ -80,7 +80,7 @@ export interface Root {
   readonly heartbeat: HeartbeatDeps;
   /** Undefined: no collector is configured. */
   readonly telemetry: Telemetry | undefined;
-  /** Connects the clients that a drive needs: otherwise they connect when they are first used. */
+  /** Connects the clients that a dispatch needs: otherwise they connect when they are first used. */
   readonly connect: readonly (() => Promise<unknown>)[];
 }
 

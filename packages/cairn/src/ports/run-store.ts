@@ -48,7 +48,7 @@ export interface ListedRun {
 export interface LoadedRun {
   readonly state: RunState;
   readonly metadata: VolatileMetadata;
-  /** Head of the snapshot document itself; less than `state.head` while a drive is ahead of it (J4). */
+  /** Head of the snapshot document itself; less than `state.head` while a dispatch is ahead of it (J4). */
   readonly snapshotHead: number;
   readonly snapshotVersion: Version;
   /** The store's own time of this read, epoch ms: what staleness is judged by. */
@@ -67,7 +67,7 @@ export interface StartRecord {
 
 export interface StartCommit {
   readonly state: RunState;
-  /** For the first drive, where it will publish; and what the start itself is billed. */
+  /** For the first dispatch, where it will publish; and what the start itself is billed. */
   readonly metadata?: Pick<VolatileMetadata, 'firstEventId' | 'cost'> | undefined;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
@@ -131,7 +131,7 @@ export type CommitResult =
   /** A ledger row that it creates or changes was written concurrently; nothing was applied. */
   | { readonly kind: 'effect_moved' };
 
-/** A snapshot write without an event (J9): flush and heartbeat of a drive, or the scan moving `wakeAt`. */
+/** A snapshot write without an event (J9): flush and heartbeat of a dispatch, or the scan moving `wakeAt`. */
 export interface SnapshotTouch {
   readonly runId: string;
   readonly seen: Version;

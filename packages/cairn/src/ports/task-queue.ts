@@ -1,7 +1,7 @@
 /** Queue that dispatches runs. At least once: a task may be lost, repeated, or delivered early. */
 import type { TraceContext } from '../core/trace.ts';
 
-/** The reason for a drive; for the log only, no decision depends on it. */
+/** The reason for a dispatch; for the log only, no decision depends on it. */
 export type DriveReason =
   | 'start'
   | 'continue'

@@ -1,5 +1,5 @@
 /**
- * Reads the state of a queue of drives from Cloud Tasks: whether it runs, and the number of its tasks. This requires a role
+ * Reads the state of a queue of dispatches from Cloud Tasks: whether it runs, and the number of its tasks. This requires a role
  * that enqueueing does not; without the role it reports that.
  *
  * Must not: change anything, or read the content of a task.

@@ -1,5 +1,5 @@
 /**
- * The queue that drives runs, in Cloud Tasks: each task is one HTTP request to the drive function, in the form task
+ * The queue that drives runs, in Cloud Tasks: each task is one HTTP request to the function `drive`, in the form task
  * queue functions take (`{"data": …}`), signed for its service account.
  *
  * Must not: decide when or how often a run is driven.
@@ -72,13 +72,13 @@ interface CloudTasksQueueOptions {
 const ATTEMPTS = 4;
 const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /**
- * Limit of all attempts together: an enqueue is awaited between a commit and the end of a drive, so a silent service must not
+ * Limit of all attempts together: an enqueue is awaited between a commit and the end of a dispatch, so a silent service must not
  * block it for long. One attempt may take half of it, so that a lost answer leaves time for another.
  */
 const ENQUEUE_TIMEOUT_MS = 5_000;
 /** A deployment with a higher count creates the new queue some time before or after the functions use it. */
 const ABSENT_MS = 60_000;
-/** Cloud Tasks accepts tasks due within 30 days; less an hour for clocks that differ. The drive enqueues an early task again. */
+/** Cloud Tasks accepts tasks due within 30 days; less an hour for clocks that differ. The dispatch enqueues an early task again. */
 const MAX_AHEAD_MS = 30 * 24 * 3_600_000 - 3_600_000;
 
 export class CloudTasksQueue implements TaskQueue {

@@ -59,7 +59,7 @@ import { Paths } from './paths.ts';
 import { FirestorePayloads } from './payloads.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
-/** Tail events read at once: a drive rarely appends more between two snapshots. */
+/** Tail events read at once: a dispatch rarely appends more between two snapshots. */
 const TAIL_PAGE = 300;
 /** Checkpoints read at once; with 256 KiB of output each, a response stays below 32 MiB. */
 const CHECKPOINT_PAGE = 100;

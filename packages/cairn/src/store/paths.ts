@@ -92,7 +92,7 @@ export class Paths {
   }
 
   /**
-   * Lines that step bodies logged, in the order of their ids. Set (always to the same, or with more) beside a snapshot of a drive; read by people
+   * Lines that step bodies logged, in the order of their ids. Set (always to the same, or with more) beside a snapshot of a dispatch; read by people
    * only; deleted with the run.
    */
   logs(run: DocumentReference): CollectionReference {
@@ -184,7 +184,7 @@ export class Paths {
     return this.clients().doc(encodeKey(clientId));
   }
 
-  /** Runs that cannot be written. Written by their drives; read by the diagnosis and readers of the run; deleted by the scan. */
+  /** Runs that cannot be written. Written by their dispatches; read by the diagnosis and readers of the run; deleted by the scan. */
   findings(): CollectionReference {
     return this.#db.collection(this.#names.findings);
   }
@@ -194,7 +194,7 @@ export class Paths {
   }
 
   /**
-   * Limits and spending of a tenant on a UTC day. Written by drives of tenants with a limit and by raises; read by the same and
+   * Limits and spending of a tenant on a UTC day. Written by dispatches of tenants with a limit and by raises; read by the same and
    * by people; deleted by the TTL policy.
    */
   budgets(): CollectionReference {
@@ -229,7 +229,7 @@ export class Paths {
     return this.#db.collection(this.#names.waits);
   }
 
-  /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by drives and the scan; never deleted. */
+  /** Kill switch and pauses. Written by operators (API, or by hand in an emergency); read by dispatches and the scan; never deleted. */
   runtimeConfig(): DocumentReference {
     return this.#db.collection(this.#names.config).doc('runtime');
   }

@@ -56,7 +56,7 @@ const DEFAULT_PATIENCE_MS = 1_000;
 /** Moments that `runToEnd` goes through: years of hourly work; more means that it will never end. */
 const MAX_MOMENTS = 100_000;
 
-/** A workflow with a step longer than a usual drive has drives of its own (`drives` of `cairnFunctions`). */
+/** A workflow with a step longer than a usual dispatch has functions of its own (`drives` of `cairnFunctions`). */
 function budgetFor(workflows: readonly Workflow[]): number {
   const steps = workflows.flatMap((workflow) => [...workflow.steps.values()]);
   const isLong = steps.some((step) => 'body' in step && step.timeoutMs > LONGEST_STEP_MS);
@@ -222,7 +222,7 @@ export class TestRuntime {
   }
 
   /**
-   * Kills the worker process, with every running drive and body. Leases expire as time advances, and orphaned runs are
+   * Kills the worker process, with every running dispatch and body. Leases expire as time advances, and orphaned runs are
    * recovered. A body that continues nevertheless has no effect on its run.
    */
   crash(): void {

@@ -1,5 +1,5 @@
 /**
- * End facts from the journal of a run without a drive (ending.ts). A drive knows more than its journal and provides its
+ * End facts from the journal of a run without a dispatch (ending.ts). A dispatch knows more than its journal and provides its
  * own facts (dispatch.ts).
  */
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';

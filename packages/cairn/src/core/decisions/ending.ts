@@ -1,19 +1,19 @@
 /**
  * The terminal-outcome reducer: whether and how a run ends, from what is known of it. Everybody who may end a run asks it and
- * carries out the answer: a dispatch (dispatch.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose drive died
+ * carries out the answer: a dispatch (dispatch.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose dispatch died
  * (recovery.ts), and a cancel of a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
  *
  * | condition                                    | then the run                                                        |
  * |----------------------------------------------|---------------------------------------------------------------------|
- * | another's drive has it                       | continues: only that drive ends it (J3)                             |
+ * | another's dispatch has it                    | continues: only that dispatch ends it (J3)                          |
  * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
  * | its plan is not deployed                     | continues once it is: nothing can be undone or run without. So does |
  * |                                              | one that is to be cancelled and undone, unless `withoutUndo`        |
  * | a step of it killed its workers alone        | fails, after what is to be undone                                   |
  * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
- * | its drive died, and a question is open       | continues once that is answered                                     |
+ * | its dispatch died, and a question is open    | continues once that is answered                                     |
  * | a step may have acted, and must not again    | continues once a person decides, or fails, after what is undone     |
- * | its drive died before the first checkpoint   | fails                                                               |
+ * | its dispatch died before a checkpoint        | fails                                                               |
  * | all its steps have ended                     | completes                                                           |
  *
  * So an acknowledged cancel takes precedence over everything else, and a failure over completion. An open wait, and a step that was
@@ -21,7 +21,7 @@
  * `onParentEnd: 'wait'` is compensated and ended after that child ends. A run that kills its workers ends without waiting, because it
  * is not dispatched again.
  *
- * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/recording/terminal.ts).
+ * Must not: know where the facts come from (end-facts.ts, a dispatch), or write an event (engine/recording/terminal.ts).
  */
 import type { RecordedError } from '../run/events.ts';
 import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
@@ -50,16 +50,16 @@ export interface EndFacts {
     | undefined;
   /** The first known reason of its failure; the time limit of the run is one. */
   readonly failure: RecordedError | undefined;
-  /** Its drive died while a person was asked something. */
+  /** Its dispatch died while a person was asked something. */
   readonly questionOpen: boolean;
   /** Steps that began, did not end, and must not run twice. */
   readonly inDoubt: readonly string[];
   readonly onDoubt: 'fail' | 'ask';
-  /** Its drive died before the first checkpoint. */
+  /** Its dispatch died before the first checkpoint. */
   readonly neverSaved: boolean;
   /** A child that it waits out has not ended. */
   readonly childrenOpen: boolean;
-  /** All steps of its graph have ended. Known to a drive only, which has their outputs too. */
+  /** All steps of its graph have ended. Known to a dispatch only, which has their outputs too. */
   readonly allEnded: boolean;
 }
 
@@ -87,14 +87,14 @@ export interface CancelledEnding {
   readonly cancellation: NonNullable<RunState['cancellation']>;
 }
 
-/** `because`: which fact it was; a `failure` is known to the journal or to the drive already, the others are found here. */
+/** `because`: which fact it was; a `failure` is known to the journal or to the dispatch already, the others are found here. */
 export interface FailedEnding {
   readonly kind: 'failed';
   readonly because: 'lost_workers' | 'failure' | 'in_doubt' | 'never_saved';
   readonly error: RecordedError;
 }
 
-/** Facts about a run with a live drive that holds plan and lease; the drive knows the rest itself. */
+/** Facts about a run with a live dispatch that holds plan and lease; the dispatch knows the rest itself. */
 export const ATTENDED: EndFacts = {
   drivenByAnother: false,
   cancellation: undefined,

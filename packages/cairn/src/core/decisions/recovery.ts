@@ -19,12 +19,12 @@ export type RecoveryDecision =
       readonly reason?: string;
     }
   | { readonly kind: 'fail'; readonly error: RecordedError }
-  /** It must fail, after a drive has compensated it. */
+  /** It must fail, after a dispatch has compensated it. */
   | { readonly kind: 'undo'; readonly error: RecordedError; readonly steps: readonly string[] }
   /** A person must say what becomes of these steps. */
   | { readonly kind: 'ask'; readonly steps: readonly string[] }
   | { readonly kind: 'resume' }
-  /** It must fail, after a drive has waited for its children. */
+  /** It must fail, after a dispatch has waited for its children. */
   | { readonly kind: 'fail_after_children'; readonly error: RecordedError }
   /** Its worker died before it carried out a requested cancellation. */
   | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };
@@ -72,7 +72,7 @@ function continuing(ending: Continues, { changed }: DeployedPlan): RecoveryDecis
   }
 }
 
-/** The journal already has the failure: the next drive compensates and ends the run. */
+/** The journal already has the failure: the next dispatch compensates and ends the run. */
 function isKnown({ because }: FailedEnding): boolean {
   return because === 'failure';
 }

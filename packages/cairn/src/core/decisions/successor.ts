@@ -1,5 +1,5 @@
 /**
- * Decides what a successor reuses from its source, what it runs again, and why. Pure: the drive of the successor and the
+ * Decides what a successor reuses from its source, what it runs again, and why. Pure: the dispatch of the successor and the
  * preview ask the same question of the same facts.
  *
  * Must not: know how the source is read, or decide about effects (successor-effects.ts).

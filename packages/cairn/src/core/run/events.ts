@@ -223,7 +223,7 @@ export interface EventData {
   };
   /**
    * `from` is the run whose steps are reused. `revisions`: of steps that run again, where not 1; `feedback`: feedback
-   * given to steps. `marks`: of the lists whose items are reused (core/plan/item-marks.ts). Repeated by a drive that
+   * given to steps. `marks`: of the lists whose items are reused (core/plan/item-marks.ts). Repeated by a dispatch that
    * continues after the run was blocked in between. `more`: continues the previous event, which had no room for all.
    */
   replay_started: {

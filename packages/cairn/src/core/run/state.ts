@@ -195,7 +195,7 @@ export interface RunState extends RunIdentity {
   readonly budget?: BudgetState;
   /** The reason of a suspension that is not an open wait of its own. */
   readonly parked?: string;
-  /** Executions a released drive left unfinished; the next drive judges each before anything runs. */
+  /** Executions a released dispatch left unfinished; the next dispatch judges each before anything runs. */
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];

@@ -112,7 +112,7 @@ function claimDrafts(state: RunState, { deps, account, owner }: Claiming): Event
     ...resumedDrafts(state),
     { type: 'run_claimed', initiator: 'system', data },
     ...(isNew ? [{ type: 'run_started', initiator: 'system', data: limits } as const] : []),
-    // Steps that an earlier drive left running are decided before anything runs.
+    // Steps that an earlier dispatch left running are decided before anything runs.
     ...recoveryDecisionDrafts(state, recoveryDecision(state, seen.deployed), now),
   ];
 }

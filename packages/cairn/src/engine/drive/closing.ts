@@ -1,4 +1,4 @@
-/** Builds the last event of a drive from its decision. Pure. */
+/** Builds the last event of a dispatch from its decision. Pure. */
 
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { leftUndone } from '../../core/decisions/compensation.ts';
@@ -57,7 +57,7 @@ function interruptedKeys({ compensating }: RunState, inFlight: readonly StepRef[
 }
 
 /**
- * The drive counts the ends it saw. The journal is authoritative: a drive that counted wrong ends, and the next one
+ * The dispatch counts the ends it saw. The journal is authoritative: a dispatch that counted wrong ends, and the next one
  * continues.
  */
 function assertAllEnded({ id, steps }: RunState, { graph }: Workflow): void {

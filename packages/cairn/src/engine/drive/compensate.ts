@@ -32,7 +32,7 @@ interface CompensationOptions {
   readonly stop: AbortSignal;
 }
 
-/** `stopped`: the next drive continues with the rest. */
+/** `stopped`: the next dispatch continues with the rest. */
 export async function compensate(
   run: LeasedRun,
   { error, stop }: CompensationOptions,
@@ -57,7 +57,7 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
   const { unit, seen, execution: first } = await undoable(run, completed);
   const { id: runId, lease } = journal.state;
   const ref = refOf(first);
-  // Work that is still running when the drive has released the run, or the run has ended, is dropped.
+  // Work that is still running when the dispatch has released the run, or the run has ended, is dropped.
   const append = (decide: Decide) =>
     journal.append((state) => (state.lease?.owner === lease?.owner ? decide(state) : []));
   const undoing = { unit, seen, append, alive: new Map() };

@@ -1,6 +1,6 @@
 /**
  * One dispatch of the queue: loads the run, decides (`claimDecision`), and has one handler for each decision. It leaves the run in a
- * state from which it will be continued. Any number of drives of one run may be running; the journal lets one of them work.
+ * state from which it will be continued. Any number of dispatches of one run may be running; the journal lets one of them work.
  *
  * Must not: work on a run that it has not claimed (claimed-run.ts does, once it has).
  */
@@ -46,7 +46,7 @@ export type DriveEnd =
 
 /** A postponed task is dispatched this long after the end of the lease. */
 const LEASE_MARGIN_MS = 1_000;
-/** Times a drive re-reads a run that changed concurrently before it leaves it to another task. */
+/** Times a dispatch re-reads a run that changed concurrently before it leaves it to another task. */
 const MAX_TRIES = 5;
 
 /**
@@ -102,7 +102,7 @@ async function dispatch(deps: EngineDeps, request: DriveRequest, account: DriveA
     }
     account.found(loaded.state);
     tenantId = loaded.state.tenantId;
-    // A drive works in the store's time, because due times come from processes with other clocks.
+    // A dispatch works in the store's time, because due times come from processes with other clocks.
     const clock = setTo(deps.clock, loaded.readAt);
     const store = patientStore(counted.store, { clock, random: deps.random });
     const own = { ...deps, ...counted, clock, store };

@@ -1,5 +1,5 @@
 /**
- * Periodic work of a drive: writes a lagging snapshot (J4), sends heartbeats, reports long-running bodies, and reads
+ * Periodic work of a dispatch: writes a lagging snapshot (J4), sends heartbeats, reports long-running bodies, and reads
  * events of others when it has nothing to commit.
  */
 import type { RunJournal } from '../../journal/run-journal.ts';

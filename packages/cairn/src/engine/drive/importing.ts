@@ -1,6 +1,6 @@
 /**
  * First work of a successor: reuses, by reference, the results of its source that are still valid. In chunks of one commit
- * each; after a crash the next drive continues with the rest, which the folded state knows.
+ * each; after a crash the next dispatch continues with the rest, which the folded state knows.
  *
  * Must not: decide what is reused (core/decisions/successor.ts), or run a step.
  */
@@ -24,7 +24,7 @@ const CHUNK = 90;
 type Importing = Pick<LeasedRun, 'deps' | 'journal' | 'workflow' | 'budgetEndsAt'>;
 
 /**
- * `done`: the run continues, possibly only to its end after a cancel. `released`: another drive continues with the rest.
+ * `done`: the run continues, possibly only to its end after a cancel. `released`: another dispatch continues with the rest.
  * `closed`: the outputs to reuse are missing.
  */
 export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
@@ -72,7 +72,7 @@ async function takeOver(params: Importing): Promise<Imported> {
 }
 
 /**
- * In its own commit, because a full signal buffer and a full chunk of steps exceed one commit together. If the drive dies after
+ * In its own commit, because a full signal buffer and a full chunk of steps exceed one commit together. If the dispatch dies after
  * it, the next one finds the signals received. False: the lease is lost.
  */
 async function carry({ deps, journal }: Importing, unread: RunState['inbox']): Promise<boolean> {
@@ -116,7 +116,7 @@ async function append(
   }
 }
 
-/** True if an earlier drive already reused it. */
+/** True if an earlier dispatch already reused it. */
 function isTaken({ steps }: RunState, { key }: Reuse): boolean {
   return steps.get(key)?.phase === 'done';
 }

@@ -1,5 +1,5 @@
 /**
- * A step with several executions, while a drive works on it: its items, their progress, and finally their outcome.
+ * A step with several executions, while a dispatch works on it: its items, their progress, and finally their outcome.
  * Results are in item order.
  *
  * Must not: start anything.
@@ -44,7 +44,7 @@ export class ItemSet {
   #firstError: RecordedError | undefined;
   /** Its outcome is being committed. */
   closed = false;
-  /** Results of an earlier drive are being read. */
+  /** Results of an earlier dispatch are being read. */
   loading = false;
 
   constructor(step: SetStep, execution: StepExecution, items: readonly unknown[], state: RunState) {
@@ -137,7 +137,7 @@ export class ItemSet {
   }
 }
 
-/** State of an item for a drive that takes over: interrupted items start again. */
+/** State of an item for a dispatch that takes over: interrupted items start again. */
 function itemState(state: RunState, key: string): ItemState {
   const step = state.steps.get(key);
   switch (step?.phase) {

@@ -1,6 +1,6 @@
 /**
  * Outputs of finished steps, kept only while an unfinished step (or the result of the run) needs them. Those of an
- * earlier drive are read from their checkpoints in one batch.
+ * earlier dispatch are read from their checkpoints in one batch.
  */
 
 import type { RecordedError } from '../../core/run/events.ts';
@@ -38,7 +38,7 @@ export class StepOutputs {
     return new Map([...this.#outputs].map(([id, { text }]) => [id, Buffer.byteLength(text)]));
   }
 
-  /** Reads the outputs of earlier drives that are still needed. */
+  /** Reads the outputs of earlier dispatches that are still needed. */
   async load(store: RunStore, state: RunState): Promise<void> {
     const missing: { id: string; seq: number }[] = [];
     for (const id of this.#wanted.keys()) {

@@ -20,7 +20,7 @@ type PolicyAnswer =
   | { readonly kind: 'answered'; readonly drafts: readonly EventDraft[] }
   | Extract<ClosingDecision, { kind: 'release' }>;
 
-/** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
+/** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its dispatch threw. */
 export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunState): number | undefined {
   const isDue = status === 'running' && policyDue;
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;

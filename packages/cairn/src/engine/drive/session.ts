@@ -343,7 +343,7 @@ export class DriveSession {
     return this.#dispatch.waits.childrenOf(this.#dispatch.journal.state).length > 0;
   }
 
-  /** The end that follows, or a release: the drive had to release the run before all was undone. */
+  /** The end that follows, or a release: the dispatch had to release the run before all was undone. */
   async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#dispatch.outputs.releaseResult();

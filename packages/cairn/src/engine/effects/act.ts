@@ -1,7 +1,7 @@
 /**
  * Carries out one effect call: reads the ledger, and calls, uses the recorded result, or determines the outcome of an
  * earlier call (rules E1–E8, decided in core/effects/decision.ts). The row and the event of the attempt are one commit,
- * acknowledged before the binding is called: a drive that lost its run cannot call.
+ * acknowledged before the binding is called: a dispatch that lost its run cannot call.
  *
  * Must not: ask for a decision itself; it reports that one is required.
  */

@@ -8,7 +8,7 @@ import type { CallDecision } from '../define/call-policy.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { CheckedRequest, EffectCaller, EffectOwner, NewRow } from './rows.ts';
 
-/** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
+/** Calls of this dispatch that have not answered, by effect: some outlive the attempt that made them. */
 export type AliveCalls = Map<string, Promise<unknown>>;
 
 export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log' | 'mask' | 'tracer'> & {
@@ -41,7 +41,7 @@ export interface PerformCall {
   readonly judge?: (() => Promise<CallDecision>) | undefined;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
-  /** True if an earlier attempt, drive or run may have left rows. */
+  /** True if an earlier attempt, dispatch or run may have left rows. */
   readonly mayHaveRows: boolean;
   readonly alive: AliveCalls;
   readonly signal: AbortSignal;
@@ -82,7 +82,7 @@ export type ActEnd =
   | { readonly kind: 'mismatch'; readonly cause: CairnError }
   /** Never to be done: a policy forbids it. */
   | { readonly kind: 'denied'; readonly cause: Fatal }
-  /** The drive has lost the run, or the run makes no more calls. */
+  /** The dispatch has lost the run, or the run makes no more calls. */
   | { readonly kind: 'stopped' };
 
 /** Error that tells the engine how to handle a call that did not take effect. */

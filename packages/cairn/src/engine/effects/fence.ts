@@ -13,7 +13,7 @@ import type { LedgerAppended } from './effect-call.ts';
 const MAX_SINCE = 200;
 
 interface HeartbeatProof {
-  /** When the append was requested; epoch ms, by the drive's own clock like the other. */
+  /** When the append was requested; epoch ms, by the clock of the dispatch like the other. */
   readonly sentAt: number;
   /** Time of the dispatch's last heartbeat. */
   readonly provedAt: number;

@@ -134,7 +134,7 @@ export class Performer {
     return this.#running.size === 0;
   }
 
-  /** The reason why an effect of this drive is in doubt; undefined: none is. */
+  /** The reason why an effect of this dispatch is in doubt; undefined: none is. */
   get doubt(): unknown {
     return this.#doubt;
   }

@@ -1,5 +1,5 @@
 /**
- * The ledger for one call of `once`, in the role of a run's drive and journal. A row that is created, or changed under the
+ * The ledger for one call of `once`, in the role of a run's dispatch and journal. A row that is created, or changed under the
  * version that was read, is the fence (E1, E9): of two processes, one is refused.
  *
  * Must not: decide how a row is handled; see engine/effects/act.ts.

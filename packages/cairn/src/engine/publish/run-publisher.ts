@@ -1,9 +1,9 @@
 /**
- * Publishes the events of one run in order, beside its drive: takes durable events, waits a moment for more, and sends them in
+ * Publishes the events of one run in order, beside its dispatch: takes durable events, waits a moment for more, and sends them in
  * batches. Events that it was not given, or could not keep, it reads from the journal. Owns the watermark;
  * `unpublished.ts` writes it.
  *
- * Must not: delay or fail the drive, whatever the bus does.
+ * Must not: delay or fail the dispatch, whatever the bus does.
  */
 import type { RunEvent } from '../../core/run/events.ts';
 import { firstEventOf } from '../../core/run/first-event.ts';
@@ -23,7 +23,7 @@ const MAX_HELD = 1_000;
 const MAX_BATCH = 100;
 /** Maximum text of a request; a larger event is sent alone. Pub/Sub takes 10 MB. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
-/** Initial retry delay after a refusal; it grows, and at its end a drive tries once more. */
+/** Initial retry delay after a refusal; it grows, and at its end a dispatch tries once more. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 

@@ -1,7 +1,7 @@
 /**
- * Publishes the unpublished events of a run when a drive begins or releases it, and records the watermark: one write without an
+ * Publishes the unpublished events of a run when a dispatch begins or releases it, and records the watermark: one write without an
  * event (J9), after which the run may rest for any time (J10). Events that the bus refuses are retried after as long as they
- * have been pending, so that hours of downtime cost a run ten drives, and given up after a day: the journal keeps everything,
+ * have been pending, so that hours of downtime cost a run ten dispatches, and given up after a day: the journal keeps everything,
  * and `GET …/events` shows it.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
@@ -29,7 +29,7 @@ export interface UnpublishedEvents {
   readonly seen: Version | undefined;
 }
 
-/** Publishes what a drive of this run will append, after what others left; undefined where events are not published. */
+/** Publishes what a dispatch of this run will append, after what others left; undefined where events are not published. */
 export function publisherFor(deps: EngineDeps, { state, metadata }: LoadedRun): RunPublisher | undefined {
   const { bus, store, clock, log, tracer } = deps;
   const publishedSeq = metadata.publishedSeq ?? (bus ? 0 : undefined);
@@ -47,7 +47,7 @@ export function publisherFor(deps: EngineDeps, { state, metadata }: LoadedRun): 
   });
 }
 
-/** Unpublished events of a run without a drive; undefined: none. */
+/** Unpublished events of a run without a dispatch; undefined: none. */
 export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedEvents | undefined {
   const publisher = hasUnpublishedEvents(loaded.state, loaded.metadata)
     ? publisherFor(deps, loaded)

@@ -1,5 +1,5 @@
 /**
- * Reuse plan of a successor, for an existing run (by its drive) or a possible one (by a preview).
+ * Reuse plan of a successor, for an existing run (by its dispatch) or a possible one (by a preview).
  *
  * Must not: write anything.
  */

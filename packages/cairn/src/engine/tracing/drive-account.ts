@@ -1,5 +1,5 @@
 /**
- * Telemetry of one dispatch: a span and its duration, reported exactly once: by the drive at its end, or, if it died or
+ * Telemetry of one dispatch: a span and its duration, reported exactly once: by the dispatch at its end, or, if it died or
  * lost its run, by the process that took the run over (recover-run.ts).
  */
 

@@ -81,7 +81,7 @@ const DISPATCH: SpanAttributes = {
 };
 
 /**
- * Span of a dead drive, reported by the process that took its run over; the reported spans of its steps are its
+ * Span of a dead dispatch, reported by the process that took its run over; the reported spans of its steps are its
  * children.
  */
 export function deadDriveSpan(state: RunState, epoch: number, startedAt: number): SpanOptions {

@@ -33,7 +33,7 @@ export function stepSpan(run: TracedRun, execution: TracedExecution, epoch: numb
   };
 }
 
-/** Span of an attempt that ended with its drive, reported by the process that took the run over. */
+/** Span of an attempt that ended with its dispatch, reported by the process that took the run over. */
 export function cutOffSpan(run: TracedRun, execution: TracedExecution, epoch: number): SpanOptions {
   const options = stepSpan(run, execution, epoch);
   const { startedAt } = execution;

@@ -1,6 +1,6 @@
 /**
  * Events that end a wait and settle its step, in one commit. Pure: every process that delivers the answer (an operator,
- * a sender, a child, a drive at the deadline) records it in the same form.
+ * a sender, a child, a dispatch at the deadline) records it in the same form.
  *
  * Must not: decide whether the answer is acceptable.
  */

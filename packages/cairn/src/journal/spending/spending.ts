@@ -1,5 +1,5 @@
 /**
- * Spending on a run (by one drive, one external append, one scan) until it is recorded. It is recorded with the next
+ * Spending on a run (by one dispatch, one external append, one scan) until it is recorded. It is recorded with the next
  * snapshot of the run as an increment, so that several may spend concurrently and no extra read or write is made.
  * Spending that is never recorded is lost: the total never exceeds what was billed.
  */

@@ -1,7 +1,7 @@
 /**
  * Enqueues held runs after the hold ends. Best effort: the scan finds the others by `wakeAt` within five minutes.
  *
- * Must not: check whether a run was really held, because a drive with nothing to do costs one read.
+ * Must not: check whether a run was really held, because a dispatch with nothing to do costs one read.
  */
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';

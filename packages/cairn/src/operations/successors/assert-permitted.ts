@@ -1,6 +1,6 @@
 /**
  * Evaluates the policy of the workflow before a successor is created, also for a child run started by its parent: a
- * refusal then leaves the source unchanged, so that an authorised user can resume it. The first drive of the successor
+ * refusal then leaves the source unchanged, so that an authorised user can resume it. The first dispatch of the successor
  * evaluates it again and records the result.
  */
 import { CairnError } from '../../core/errors.ts';

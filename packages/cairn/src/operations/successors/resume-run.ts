@@ -42,7 +42,7 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
     return resumeDrafts(resumption, actor);
   };
   const appended = await appendToRun(deps, { runId, tenantId, decide });
-  // Also of an interrupted run for which more than this is to be decided: its drive does so.
+  // Also of an interrupted run for which more than this is to be decided: its dispatch does so.
   await driveAfter(deps, appended, isPutOff ? { skipsBackoff: true } : {});
   const { status } = appended.state;
   const wasHeld = appended.events.length > 0 || status === 'interrupted' || isPutOff;
@@ -50,7 +50,7 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
 }
 
 /**
- * `by_drive`: it was interrupted, and its drive decides more than this. `put_off`: it rests after a failed dispatch, such as one
+ * `by_drive`: it was interrupted, and its dispatch decides more than this. `put_off`: it rests after a failed dispatch, such as one
  * that could not ask its policy. `moving`: it is not blocked.
  */
 type Resumption = 'resumed_by_event' | 'by_drive' | 'put_off' | 'moving';
@@ -90,7 +90,7 @@ export function resumptionOf(
     if (!deployed.available) throw planMissing(registry, state);
     return recoveryDecision(state, deployed).kind === 'resume' ? 'resumed_by_event' : 'by_drive';
   }
-  // While a drive works on other branches, nothing holds it up but the people that it asks.
+  // While a dispatch works on other branches, nothing holds it up but the people that it asks.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
   if (status !== 'awaiting_approval' && status !== 'waiting_external')
     return isBackingOff(state, { now, deployed }) ? 'put_off' : 'moving';

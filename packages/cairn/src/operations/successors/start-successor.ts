@@ -2,7 +2,7 @@
  * Creates a successor of an ended run. A start like any other, once per idempotency key; for a resume, the same commit
  * records it in the journal of the source, so that one of several concurrent resumes succeeds.
  *
- * Must not: reuse anything; the first drive of the successor does.
+ * Must not: reuse anything; the first dispatch of the successor does.
  */
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';

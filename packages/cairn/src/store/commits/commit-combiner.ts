@@ -11,7 +11,7 @@ import type { StoreBatch } from './store-batch.ts';
 
 /** Concurrent requests before commits are combined. */
 const MAX_IN_FLIGHT = 8;
-/** Commits per request: as many as the drives of a full instance (80) need to be in flight together. */
+/** Commits per request: as many as the dispatches of a full instance (80) need to be in flight together. */
 const MAX_PARTS = 10;
 /** Firestore takes 500 writes and 10 MiB a request; a part of the largest size still goes alone. */
 const MAX_WRITES = 400;

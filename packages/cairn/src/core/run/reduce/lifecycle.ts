@@ -86,7 +86,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     policyDue: true,
   }),
   orphan_detected: (state, { data }) => ({
-    // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
+    // A run can lose its dispatch between claim and start; what never ran has nothing to interrupt.
     status: state.status === 'pending' ? 'pending' : moveTo(state, 'interrupted'),
     lease: ABSENT,
     interruptions: state.interruptions + 1,

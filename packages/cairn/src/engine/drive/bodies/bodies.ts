@@ -1,6 +1,6 @@
 /**
- * Running bodies of a drive: starts and stops them, and returns how each ended. Results of abandoned bodies are
- * dropped; the next drive handles them.
+ * Running bodies of a dispatch: starts and stops them, and returns how each ended. Results of abandoned bodies are
+ * dropped; the next dispatch handles them.
  *
  * Must not: record anything except what must be in the journal before a body starts.
  */

@@ -157,7 +157,7 @@ export class BodyAttempt {
     const left = returned.kind === 'succeeded' ? whatItLeft(performer, this.abort.signal) : undefined;
     const ended = left ?? returned;
     if (ended.kind === 'unfinished') {
-      // Records the known outcomes of its calls, so that the next drive resolves only the unknown ones.
+      // Records the known outcomes of its calls, so that the next dispatch resolves only the unknown ones.
       await performer.pending.flush();
       const settled = performer.pending.take();
       if (settled.length > 0) await append(() => settled);

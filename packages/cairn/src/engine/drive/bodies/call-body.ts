@@ -60,7 +60,7 @@ export type Attempted = Pick<
 interface BodyCall {
   readonly step: Attempted;
   readonly context: Context;
-  /** Aborted by the drive to stop the body, and by this function on a timeout. */
+  /** Aborted by the dispatch to stop the body, and by this function on a timeout. */
   readonly abort: AbortController;
   readonly clock: Clock;
   /** Removes secrets from the error, or from the reason of a degraded output; absent: there are none. */

@@ -22,7 +22,7 @@ import { acceptable } from '../next/waits.ts';
 /** Without a reason an exception with a stack is made for each run. */
 const RUN_ENDS = 'the run ends or rests';
 /**
- * Time for which a wait competes for its mailbox, in ms: the drive sends heartbeats meanwhile, and a minute suffices for as many
+ * Time for which a wait competes for its mailbox, in ms: the dispatch sends heartbeats meanwhile, and a minute suffices for as many
  * processes as the queue has dispatches, at one write a second.
  */
 const JOIN_PATIENCE_MS = 60_000;

@@ -5,7 +5,7 @@
  * Must not: start an execution.
  */
 
-/** Approximate upper bound of a question about an effect; an earlier drive did not record its length. */
+/** Approximate upper bound of a question about an effect; an earlier dispatch did not record its length. */
 const QUESTION_BYTES = 2 * 1024;
 
 export class WithoutRoom {
