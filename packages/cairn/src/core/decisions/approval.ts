@@ -6,7 +6,7 @@
  */
 import { CairnError, invalidInput } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Decision, Wait } from '../run/events.ts';
+import type { BudgetQuestion, Decision, EffectQuestion, StepQuestion, Wait } from '../run/events.ts';
 import { type Decided, isOver, type RunState, stepKey } from '../run/state.ts';
 
 /** Most revisions of a step: each costs a full round. */
@@ -28,8 +28,11 @@ interface ApprovalAnswer {
   readonly payloadHash: string;
 }
 
+/** A question that takes a decision; an effect is resolved instead. */
+export type DecidableQuestion = StepQuestion | BudgetQuestion;
+
 export type ApprovalDecision =
-  | { readonly kind: 'decide'; readonly wait: Wait }
+  | { readonly kind: 'decide'; readonly wait: DecidableQuestion }
   | { readonly kind: 'repeated'; readonly decided: Decided };
 
 /**
@@ -39,7 +42,7 @@ export type ApprovalDecision =
  */
 export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: number): ApprovalDecision {
   const waits = state.waits.filter(({ execution }) => stepKey(execution) === answer.step);
-  const open = waits.find(({ kind, id }) => kind === 'approval' && isMeant(answer, id));
+  const open = waits.filter((wait) => wait.kind === 'approval').find(({ id }) => isMeant(answer, id));
   const decided = state.decisions.find(
     ({ stepId, waitId }) => stepId === answer.step && isMeant(answer, waitId),
   );
@@ -55,6 +58,8 @@ export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: n
   throw notAsked(state, answer, waits);
 }
 
+type Question = DecidableQuestion | EffectQuestion;
+
 /** The answer names a question, or means whichever there is. */
 function isMeant({ waitId }: ApprovalAnswer, id: string): boolean {
   return waitId === undefined || waitId === id;
@@ -64,10 +69,10 @@ function isSame({ decision, payloadHash }: Decided, answer: ApprovalAnswer): boo
   return decision === answer.decision && payloadHash === answer.payloadHash;
 }
 
-function decidable(state: RunState, wait: Wait, now: number): Wait {
+function decidable(state: RunState, wait: Question, now: number): DecidableQuestion {
   const step = stepKey(wait.execution);
   if (wait.purpose === 'effect') {
-    const { effectId = '' } = wait;
+    const { effectId } = wait;
     throw new CairnError(
       'EFFECT_IN_DOUBT',
       `'${step}' asks for the outcome of an effect, not for a decision`,

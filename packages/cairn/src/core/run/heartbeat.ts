@@ -4,7 +4,7 @@
  */
 import type { EventWait, Wait, WaitHeartbeat } from './events.ts';
 
-export type WaitWithHeartbeat = EventWait & { readonly heartbeat: WaitHeartbeat };
+export type WaitWithHeartbeat = EventWait & { readonly heartbeat: WaitHeartbeat; readonly dueAt: number };
 
 /** Shortest `within` of a wait, ms: each recorded heartbeat is a commit. */
 export const MIN_WAIT_HEARTBEAT_MS = 10_000;
@@ -20,8 +20,7 @@ export function firstDueAt(openedAt: number, { withinMs, timeoutAt }: WaitHeartb
 }
 
 /** Time at which the wait fails after a heartbeat at `now`, epoch ms; undefined: the heartbeat needs no record. */
-export function dueAfterBeat({ heartbeat, dueAt = 0 }: Wait, now: number): number | undefined {
-  if (!heartbeat) return undefined;
+export function dueAfterBeat({ heartbeat, dueAt }: WaitWithHeartbeat, now: number): number | undefined {
   const { withinMs, timeoutAt = Number.POSITIVE_INFINITY } = heartbeat;
   if (dueAt >= Math.min(now + withinMs, timeoutAt)) return undefined;
   return Math.min(now + withinMs + Math.floor(withinMs * GRACE_SHARE), timeoutAt);

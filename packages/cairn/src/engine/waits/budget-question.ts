@@ -16,7 +16,7 @@ import {
   usedOf,
 } from '../../core/budget/day.ts';
 import { type GivenBudget, shownAmounts } from '../../core/budget/given.ts';
-import type { BudgetQuestion, StepExecution, Wait } from '../../core/run/events.ts';
+import type { BudgetQuestion, DayQuestion, StepExecution, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import { questionAbout } from './question.ts';
 
@@ -55,7 +55,7 @@ interface DayReached extends Omit<BudgetReached, 'reached'> {
 }
 
 /** The run continues by itself on the next day. */
-export function dayQuestion(question: DayReached): BudgetQuestion {
+export function dayQuestion(question: DayReached): DayQuestion {
   const { execution, reached, estimate, now, budget, need, until } = question;
   const key = stepKey(execution);
   const { day } = budget;
@@ -76,51 +76,60 @@ export function dayQuestion(question: DayReached): BudgetQuestion {
   return { ...wait, purpose: 'budget', day, dueAt: until };
 }
 
+export function asksForDay(wait: Wait): wait is DayQuestion {
+  return wait.day !== undefined;
+}
+
 /**
  * Default raise of an approval without an amount: the reached limits, by the installation's default. A limit that was raised
  * after the question was opened is not raised again, so that each of a hundred runs can be approved.
  */
-export function dayRaiseByDefault(budget: DayBudget, { detailText = 'null' }: Wait): DayAmounts {
-  const { budget: day } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
+export function dayRaiseByDefault(budget: DayBudget, question: DayQuestion): DayAmounts {
+  const { reached, limits } = shownBy(question);
   const ceiling = shownAmounts(ceilingOf(budget));
   const members = DAY_LIMITS.flatMap((name) => {
     const limit = budget.limits[name];
     const shown = name === 'microUsd' ? 'usd' : name;
-    const isRaised = (ceiling[shown] ?? 0) > (day?.limits?.[shown] ?? 0);
-    return limit !== undefined && !isRaised && day?.reached?.includes(name) ? [[name, limit]] : [];
+    const isRaised = (ceiling[shown] ?? 0) > (limits?.[shown] ?? 0);
+    return limit !== undefined && !isRaised && reached?.includes(name) ? [[name, limit]] : [];
   });
   return Object.fromEntries(members);
 }
 
 /** The limits of the day that the question names; none where it is shown in part. */
-export function reachedOf({ detailText = 'null' }: Wait): readonly DayLimit[] {
-  const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
-  return DAY_LIMITS.filter((name) => budget?.reached?.includes(name));
+export function reachedOf(question: DayQuestion): readonly DayLimit[] {
+  const { reached } = shownBy(question);
+  return DAY_LIMITS.filter((name) => reached?.includes(name));
 }
 
 /** The amount that did not fit; undefined: the question is of an earlier version, or shown in part. */
-export function neededOf({ detailText = 'null' }: Wait): DayAmounts | undefined {
-  const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
-  if (!budget?.needs) return undefined;
-  const { usd, ...others } = budget.needs;
+export function neededOf(question: DayQuestion): DayAmounts | undefined {
+  const { needs } = shownBy(question);
+  if (!needs) return undefined;
+  const { usd, ...others } = needs;
   return usd === undefined ? others : { ...others, microUsd: Math.round(usd * 1e6) };
 }
 
-interface ShownDay {
+/** Default raise of an approval without an amount: the reached limits, by the workflow's declared amounts. */
+export function raiseByDefault({ declared }: BudgetState, question: BudgetQuestion): BudgetLimits {
+  const { reached } = shownBy(question);
+  const members = BUDGET_NAMES.flatMap((name) => {
+    const limit = declared[name];
+    return limit !== undefined && reached?.includes(name) ? [[name, limit]] : [];
+  });
+  return Object.fromEntries(members);
+}
+
+interface ShownBudget {
   readonly reached?: readonly string[];
   readonly needs?: Omit<GivenBudget, 'wallClock'>;
   readonly limits?: Readonly<Partial<Record<string, number>>>;
 }
 
-/** Default raise of an approval without an amount: the reached limits, by the workflow's declared amounts. */
-export function raiseByDefault({ declared }: BudgetState, { detailText = 'null' }: Wait): BudgetLimits {
-  const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: { readonly reached?: unknown } };
-  const reached: readonly unknown[] = Array.isArray(budget?.reached) ? budget.reached : [];
-  const members = BUDGET_NAMES.flatMap((name) => {
-    const limit = declared[name];
-    return limit !== undefined && reached.includes(name) ? [[name, limit]] : [];
-  });
-  return Object.fromEntries(members);
+/** Empty where the question is shown in part. */
+function shownBy({ detailText }: BudgetQuestion): ShownBudget {
+  const { budget = {} } = JSON.parse(detailText) as { readonly budget?: ShownBudget };
+  return budget;
 }
 
 function spentOf({ spent, reserved, askedMs, limits }: BudgetState, runMs: number): BudgetLimits {

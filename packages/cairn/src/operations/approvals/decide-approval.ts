@@ -4,11 +4,12 @@
  */
 import { type ApprovalDecision, approvalDecision } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import type { EventDraft, Wait } from '../../core/run/events.ts';
+import type { DayQuestion, EventDraft } from '../../core/run/events.ts';
 import type { Decided } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
+import { asksForDay } from '../../engine/waits/budget-question.ts';
 import type { Appended, JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { logCancelRequests } from '../cancel-run.ts';
@@ -30,16 +31,17 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   assertDecisionContent(request);
   const { runId, tenantId, stepId, decision, actor } = request;
   let { decided, appended } = await decide(deps, request);
-  const dayQuestion = decided.kind === 'decide' && appended.events.length === 0 ? decided.wait : undefined;
-  if (dayQuestion) {
-    await raiseDay(deps, dayQuestion, request);
-    ({ decided, appended } = await decide(deps, request, dayQuestion));
+  let raised: DayQuestion | undefined;
+  if (decided.kind === 'decide' && appended.events.length === 0 && asksForDay(decided.wait)) {
+    raised = decided.wait;
+    await raiseDay(deps, raised, request);
+    ({ decided, appended } = await decide(deps, request, raised));
   }
   const [resolved] = appended.events;
   if (resolved) deps.log.info('approval_decided', { runId, tenantId, stepId, decision });
   logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
-  if (dayQuestion && resolved) await resumeAsking(deps, { run: appended.state, wait: dayQuestion, actor });
+  if (raised && resolved) await resumeAsking(deps, { run: appended.state, wait: raised, actor });
   if (decided.kind === 'repeated') return answerOf(request, decided.decided);
   if (!resolved) throw new Error(`run ${runId}: the decision about '${stepId}' was not recorded`);
   return answerOf(request, { waitId: decided.wait.id, actor, at: resolved.at });
@@ -52,7 +54,7 @@ interface Decision {
 }
 
 /** @param raised the question about the budget of a day, once the day is raised */
-async function decide(deps: DecideDeps, request: DecideRequest, raised?: Wait): Promise<Decision> {
+async function decide(deps: DecideDeps, request: DecideRequest, raised?: DayQuestion): Promise<Decision> {
   const { runId, tenantId, stepId: step, decision } = request;
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
   let waitId = raised?.id ?? request.waitId;
@@ -68,7 +70,7 @@ async function decide(deps: DecideDeps, request: DecideRequest, raised?: Wait): 
       waitId = wait.id;
       // A decision that the run cannot carry out raises nothing.
       const drafts = draftsOn(deps, { state, request, wait, now });
-      const mustRaise = wait.day !== undefined && decision === 'approve' && !raised;
+      const mustRaise = asksForDay(wait) && decision === 'approve' && !raised;
       return mustRaise ? [] : drafts;
     },
   });

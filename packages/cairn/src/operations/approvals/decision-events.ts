@@ -5,13 +5,13 @@
  */
 import type { BudgetLimits, BudgetName } from '../../core/budget/budget.ts';
 import { givenLimit } from '../../core/budget/given.ts';
-import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
+import { assertFeedbackFits, type DecidableQuestion, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../../core/decisions/deployed.ts';
 import { canonicalJson, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { grouped } from '../../core/run/bounded.ts';
-import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import type { BudgetQuestion, EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
 import { assertFits } from '../../core/run/values.ts';
@@ -29,7 +29,7 @@ interface Deciding {
   readonly state: RunState;
   readonly workflow: Workflow;
   readonly deployed: DeployedPlan;
-  readonly wait: Wait;
+  readonly wait: DecidableQuestion;
   readonly request: DecideRequest;
   /** Epoch ms. */
   readonly now: number;
@@ -52,7 +52,7 @@ export function decisionEvents(deciding: Deciding): EventDraft[] {
     const help = 'Send the decision without data, or with a note.';
     throw invalidInput('data', what, { stepId: stepKey(wait.execution), help });
   }
-  const outcome = SETTLED[wait.purpose ?? 'approval']({ ...deciding, step });
+  const outcome = settled({ ...deciding, step });
   const why = `'${stepKey(wait.execution)}': ${request.decision}`;
   return [...outcome, ...endOfWait.resumptionDrafts(state, why, answerOf(request))];
 }
@@ -61,15 +61,11 @@ interface DecidedStep extends Deciding {
   readonly step: StepDefinition;
 }
 
-/** Effects are resolved elsewhere (operations/effects). */
-const SETTLED: Readonly<
-  Record<'approval' | NonNullable<Wait['purpose']>, (settling: DecidedStep) => EventDraft[]>
-> = {
-  approval: approvalSettled,
-  effect: approvalSettled,
-  doubt: doubtSettled,
-  budget: budgetSettled,
-};
+function settled(settling: DecidedStep): EventDraft[] {
+  const { wait } = settling;
+  if (wait.purpose === 'budget') return budgetSettled({ ...settling, wait });
+  return wait.purpose === 'doubt' ? doubtSettled(settling) : approvalSettled(settling);
+}
 
 function approvalSettled(settling: DecidedStep): EventDraft[] {
   const { request } = settling;
@@ -119,7 +115,7 @@ function doubtSettled(settling: DecidedStep): EventDraft[] {
 }
 
 /** The limits are raised and the attempt begins, or the step fails. */
-function budgetSettled(settling: DecidedStep): EventDraft[] {
+function budgetSettled(settling: DecidedStep & { readonly wait: BudgetQuestion }): EventDraft[] {
   const { state, wait, request, now } = settling;
   const stepId = stepKey(wait.execution);
   switch (request.decision) {
@@ -152,7 +148,7 @@ function budgetSettled(settling: DecidedStep): EventDraft[] {
 }
 
 /** @throws CairnError INVALID_INPUT for a limit that the run does not have */
-function raiseFor({ budget }: RunState, wait: Wait, request: DecideRequest): BudgetLimits {
+function raiseFor({ budget }: RunState, wait: BudgetQuestion, request: DecideRequest): BudgetLimits {
   if (!budget) throw new Error(`'${wait.id}' asks about the budget of a run that has none`);
   const raise = raiseOf(request);
   if (!raise) return raiseByDefault(budget, wait);

@@ -6,7 +6,7 @@ import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/b
 import { dayAmounts, type LimitsOf } from '../../core/budget/day-limits.ts';
 import { givenLimit } from '../../core/budget/given.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
-import type { Wait } from '../../core/run/events.ts';
+import type { DayQuestion } from '../../core/run/events.ts';
 import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
@@ -25,10 +25,10 @@ export interface RaiseDayDeps extends SendDeps {
 const MAX_TRIES = 20;
 
 /** @throws CairnError FORBIDDEN, INVALID_INPUT, UNAVAILABLE (send the same again) */
-export async function raiseDay(deps: RaiseDayDeps, wait: Wait, request: DecideRequest): Promise<void> {
+export async function raiseDay(deps: RaiseDayDeps, wait: DayQuestion, request: DecideRequest): Promise<void> {
   const { dayBudgets: store } = deps;
   const { tenantId, runId, actor: by } = request;
-  const { day = '' } = wait;
+  const { day } = wait;
   if (!request.mayRaiseDay) throw forbidden(wait);
   if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and the installation has none`);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -53,7 +53,7 @@ export function asConfigured({ dayLimits }: Pick<RaiseDayDeps, 'dayLimits'>, bud
   return dayLimits ? { ...budget, limits: dayLimits(budget.tenantId)?.limits ?? {} } : budget;
 }
 
-function amountsOf(budget: DayBudget, wait: Wait, { raise: given }: DecideRequest): DayAmounts {
+function amountsOf(budget: DayBudget, wait: DayQuestion, { raise: given }: DecideRequest): DayAmounts {
   if (!given) return dayRaiseByDefault(budget, wait);
   const amounts = dayAmounts(given, 'raise');
   const unlimited = DAY_LIMITS.find(
@@ -64,7 +64,7 @@ function amountsOf(budget: DayBudget, wait: Wait, { raise: given }: DecideReques
   throw invalidInput(`raise.${member}`, `the budget of the day does not limit '${member}'`);
 }
 
-function forbidden({ dueAt, day }: Wait): CairnError {
+function forbidden({ dueAt, day }: DayQuestion): CairnError {
   const next = dueAt === undefined ? 'the next day' : new Date(dueAt).toISOString();
   return new CairnError(
     'FORBIDDEN',

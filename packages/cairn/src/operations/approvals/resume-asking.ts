@@ -7,14 +7,14 @@
  */
 import { admittable, attemptKind, type DayAmounts, type DayBudget } from '../../core/budget/day.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
-import type { EventDraft, Wait } from '../../core/run/events.ts';
+import type { DayQuestion, EventDraft } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { ListedState } from '../../core/search/listed.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
-import { neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
+import { asksForDay, neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
@@ -27,7 +27,7 @@ interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
 /** The question that was answered with the raise. */
 export interface Raised {
   readonly run: Pick<ListedState, 'id' | 'tenantId' | 'type' | 'planVersion' | 'planFingerprint'>;
-  readonly wait: Wait;
+  readonly wait: DayQuestion;
   /** The person who raised the day. */
   readonly actor: string;
 }
@@ -38,7 +38,7 @@ const AT_ONCE = 10;
 
 interface AskingWait {
   readonly runId: string;
-  readonly wait: Wait;
+  readonly wait: DayQuestion;
   readonly need: DayAmounts;
 }
 
@@ -57,7 +57,7 @@ export async function resumeAsking(deps: ResumeAskingDeps, raised: Raised): Prom
 
 async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Promise<readonly AskingWait[]> {
   const { store, dayBudgets, registry } = deps;
-  const { day = '' } = wait;
+  const { day } = wait;
   const found = await dayBudgets?.read(run.tenantId, day);
   if (!found) return [];
   const budget = asConfigured(deps, found.budget);
@@ -66,7 +66,7 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
     { limit: MAX_READ },
   );
   const asking = items.flatMap(({ state, waits }) => {
-    const question = waits.first.find((one) => one.purpose === 'budget' && one.day === day);
+    const question = waits.first.filter(asksForDay).find((one) => one.day === day);
     if (!question || state.id === run.id) return [];
     return [{ runId: state.id, wait: question, need: needOf(registry, budget, state, question) }];
   });
@@ -80,7 +80,7 @@ function needOf(
   registry: WorkflowRegistry,
   { largest, limits }: DayBudget,
   run: Raised['run'],
-  wait: Wait,
+  wait: DayQuestion,
 ): DayAmounts {
   const needed = neededOf(wait);
   if (needed) return needed;

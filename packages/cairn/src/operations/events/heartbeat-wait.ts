@@ -3,8 +3,8 @@
  * answered without a write if the time that an earlier one recorded suffices.
  */
 import { CairnError } from '../../core/errors.ts';
-import type { EventDraft, Wait } from '../../core/run/events.ts';
-import { dueAfterBeat } from '../../core/run/heartbeat.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import { dueAfterBeat, type WaitWithHeartbeat } from '../../core/run/heartbeat.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
@@ -36,16 +36,16 @@ export async function heartbeatWait(
   const appended = await appendToRun(deps, {
     runId,
     tenantId,
-    decide: (state, now) => heartbeatDrafts(extendedWait(state, stepId), { now, actor }),
+    decide: (state, now) => heartbeatDrafts(waitWithHeartbeat(state, stepId), { now, actor }),
   });
   const recorded = appended.events.length > 0;
   if (recorded) await driveAfter(deps, appended);
-  const { dueAt } = extendedWait(appended.state, stepId);
+  const { dueAt } = waitWithHeartbeat(appended.state, stepId);
   return { runId, stepId, dueAt, recorded };
 }
 
 function heartbeatDrafts(
-  wait: Wait,
+  wait: WaitWithHeartbeat,
   { now, actor }: { readonly now: number; readonly actor: string },
 ): EventDraft[] {
   const dueAt = dueAfterBeat(wait, now);
@@ -54,10 +54,10 @@ function heartbeatDrafts(
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
-function extendedWait(state: RunState, stepId: string): Wait & { readonly dueAt: number } {
+function waitWithHeartbeat(state: RunState, stepId: string): WaitWithHeartbeat {
   const wait = openEventWait(state, stepId);
   const { heartbeat, dueAt } = wait;
-  if (heartbeat && dueAt !== undefined) return { ...wait, dueAt };
+  if (heartbeat && dueAt !== undefined) return { ...wait, heartbeat, dueAt };
   throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' waits without a heartbeat`, {
     stepId,
     help: "Give the step the option heartbeat: { within: '5m' }. It applies to waits opened after the deployment.",

@@ -81,6 +81,9 @@ export interface BudgetQuestion extends QuestionBase, Without<'effectId'> {
   readonly day?: string;
 }
 
+/** A question about the budget of the tenant's day. */
+export type DayQuestion = BudgetQuestion & { readonly day: string };
+
 /** A question about the outcome of an effect in doubt, or for permission to call or repeat one (E5, E6). */
 export interface EffectQuestion extends QuestionBase, Without<'day'> {
   readonly purpose: 'effect';
