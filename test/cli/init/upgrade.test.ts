@@ -8,44 +8,28 @@ import { packageManagerOf, usablePackage } from '../../../packages/cli/src/init/
 import { decodeRecord } from '../../../packages/cli/src/init/record.ts';
 import { applyUpgrade, upgradeOf } from '../../../packages/cli/src/init/upgrade.ts';
 import {
-  integrityOf,
-  isThere,
-  leavePackages,
-  type TemporaryProject,
-  temporaryProject,
-  withPackage,
-} from './project.ts';
+  FUNCTIONS,
+  IGNORES,
+  INDEXES,
+  type Installed,
+  install,
+  installed,
+  MANIFEST,
+  projectWith as madeWith,
+  RECORD,
+  TARBALLS,
+  withEarlierIgnores,
+} from './installed.ts';
+import { integrityOf, isThere, leavePackages, type TemporaryProject } from './project.ts';
 
 const opened: TemporaryProject[] = [];
 afterEach(() => {
   for (const project of opened.splice(0)) project.dispose();
 });
 
-const MANIFEST = 'node_modules/cairn/package.json';
-const FUNCTIONS = 'cairn/package.json';
-const INDEXES = 'cairn/firestore.indexes.json';
-const RECORD = 'cairn/init-record.json';
-
-interface Installed {
-  readonly version: string;
-  /** Content of the tarball; undefined: from a registry. */
-  readonly content: string | undefined;
-}
-
-/** As a package manager leaves it. */
-function install(project: TemporaryProject, { version, content }: Installed): void {
-  const { [MANIFEST]: text = '{}' } = withPackage({});
-  project.write(MANIFEST, JSON.stringify({ ...JSON.parse(text), version }));
-  const tarball = `packed/cairn-${version}.tgz`;
-  if (content !== undefined) project.write(tarball, content);
-  const cairn = content === undefined ? version : `file:${tarball}`;
-  project.write('package.json', JSON.stringify({ devDependencies: { cairn } }));
-}
-
-function projectWith(installed: Installed): TemporaryProject {
-  const project = temporaryProject(withPackage({ 'firebase.json': '{}' }));
+function projectWith(one: Installed): TemporaryProject {
+  const project = madeWith(one);
   opened.push(project);
-  install(project, installed);
   return project;
 }
 
@@ -56,13 +40,6 @@ function neededBy(project: TemporaryProject): string {
   const path = /^file:(.*)$/.exec(cairn)?.[1];
   return path === undefined ? cairn : (files[`cairn/${path}`] ?? `${path} is missing`);
 }
-
-const installed = fc
-  .record({
-    version: fc.constantFrom('0.2.0', '0.3.0'),
-    build: fc.option(fc.constantFrom('first', 'second'), { nil: undefined }),
-  })
-  .map(({ version, build }) => ({ version, content: build && `${build} build of ${version}` }));
 
 test('gives the codebase what is installed, once, keeps what others added, and is undone', async () => {
   await fc.assert(
@@ -128,6 +105,18 @@ test('replaces the indexes that nobody edited', async () => {
   expect(project.files()[INDEXES]).toBe(indexes);
 });
 
+test('names the deployment of the indexes before that of the functions', async () => {
+  const project = projectWith({ version: '0.2.0', content: undefined });
+  await project.init(['--yes']);
+  install(project, { version: '0.3.0', content: undefined });
+  const { out } = await project.init(['--yes', '--json']);
+  const commands = JSON.parse(out).next.map(({ command }: { command: string }) => command);
+  expect(commands.filter((command: string) => command.startsWith('firebase '))).toEqual([
+    'firebase deploy --only firestore:cairn',
+    'firebase deploy --only functions:cairn',
+  ]);
+});
+
 describe('a process that dies at any write of it', () => {
   /** @returns false: it ended before */
   function diesAt(change: number, project: TemporaryProject): boolean {
@@ -166,6 +155,7 @@ describe('a process that dies at any write of it', () => {
           const project = projectWith(first);
           await project.init(['--yes']);
           const indexes = withEarlierIndexes(project);
+          withEarlierIgnores(project, 'dist/\n');
           project.write(lock, '');
           install(project, second);
           isDead = diesAt(deaths + 1, project);
@@ -195,6 +185,9 @@ describe('a process that dies at any write of it', () => {
     const tarballs = paths.filter((path) => path.startsWith('cairn/packages/'));
     expect(tarballs).toHaveLength(second.content === undefined ? 0 : 1);
     expect(paths.filter((path) => path.endsWith('.cairn-init'))).toEqual([]);
+    expect(files[IGNORES]?.split('\n')).toEqual(
+      expect.arrayContaining(['cairn/*.local', ...(second.content === undefined ? [] : [TARBALLS])]),
+    );
   }
 
   async function expectUndone(project: TemporaryProject): Promise<void> {
@@ -202,6 +195,8 @@ describe('a process that dies at any write of it', () => {
     expect([code, out]).toEqual([0, expect.not.stringContaining('left:')]);
     expect(Object.keys(project.files()).filter((path) => path.startsWith('cairn/'))).toEqual([]);
     expect(isThere(project, 'cairn')).toBe(false);
+    expect(project.files()[IGNORES]).toBe('dist/\n');
+    expect(Object.keys(project.files()).filter((path) => path.endsWith('.cairn-init'))).toEqual([]);
   }
 });
 

@@ -8,7 +8,7 @@ import { withoutEntries } from './firebase-json.ts';
 import { withoutLines } from './ignore-file.ts';
 import type { FileChange } from './plan.ts';
 import { InitProblem } from './problem.ts';
-import { type Created, type Edited, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
+import { type Created, type Edited, type InitRecord, isAsWritten, recordPath } from './record.ts';
 
 /** Suffix of a file that is written and not yet renamed into place. */
 const UNPLACED = '.cairn-init';
@@ -206,11 +206,12 @@ function isLeftAsWritten(created: Created, files: Files): boolean {
 
 type UndoneEdit = 'restored' | 'taken out' | { readonly left: string };
 
-function undoneEdit({ path, sha256: hash, before }: Edited, record: InitRecord, files: Files): UndoneEdit {
+function undoneEdit(edited: Edited, record: InitRecord, files: Files): UndoneEdit {
+  const { path, before } = edited;
   const now = files.read(path);
   if (now === undefined) return before === null ? 'restored' : { left: 'it is not there any more' };
   if (before !== null && Buffer.from(before).equals(now)) return 'restored';
-  if (sha256(now) === hash) {
+  if (isAsWritten(edited, now)) {
     if (before === null) files.remove(path);
     else replace(files, path, Buffer.from(before));
     return 'restored';

@@ -1,19 +1,38 @@
 /** Lines of `.gitignore`. Pure. */
 
-/** Appends the lines that are missing. */
-export function withLines(text: string | undefined, wanted: readonly string[]): string | undefined {
+interface IgnoringCodebase {
+  /** Its folder. */
+  readonly name: string;
+  readonly isCompiled: boolean;
+  readonly hasTarball: boolean;
+}
+
+/** Lines for a codebase that the text lacks. */
+export function missingLines(
+  text: string,
+  { name, isCompiled, hasTarball }: IgnoringCodebase,
+): readonly string[] {
+  const wanted = [
+    '.cairn/',
+    ...(hasLine(text, 'node_modules/') ? [] : [`${name}/node_modules/`]),
+    ...(isCompiled ? [`${name}/lib/`] : []),
+    // Secrets of this machine.
+    ...(hasLine(text, '*.local') ? [] : [`${name}/*.local`]),
+    // The template of firebase-tools ignores every tarball. Without this one a clone cannot install the codebase.
+    ...(hasTarball ? [`!${name}/packages/*.tgz`] : []),
+  ];
+  return wanted.filter((line) => !hasLine(text, line));
+}
+
+/** Appends the lines. */
+export function withLines(text: string | undefined, missing: readonly string[]): string | undefined {
   const eol = text?.includes('\r\n') ? '\r\n' : '\n';
-  const missing = missingLines(text ?? '', wanted);
   if (missing.length === 0) return undefined;
   const start = text === undefined || text === '' ? '' : text.endsWith('\n') ? text : `${text}${eol}`;
   return `${start}${missing.map((line) => `${line}${eol}`).join('')}`;
 }
 
-export function missingLines(text: string, wanted: readonly string[]): string[] {
-  return wanted.filter((line) => !hasLine(text, line));
-}
-
-export function hasLine(text: string, wanted: string): boolean {
+function hasLine(text: string, wanted: string): boolean {
   return text.split('\n').some((line) => plain(line) === plain(wanted));
 }
 

@@ -3,7 +3,7 @@ import { servingRefusal } from '../node-version.ts';
 import { adviceOf } from './advice.ts';
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
-import { hasLine, missingLines, withLines } from './ignore-file.ts';
+import { missingLines, withLines } from './ignore-file.ts';
 import { InitProblem } from './problem.ts';
 import type { Language, Project } from './project.ts';
 import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
@@ -65,16 +65,11 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
     }),
   );
   const entries = entriesOf(name, { language, region: region.region });
-  const wanted = [
-    '.cairn/',
-    ...(hasLine(gitignore ?? '', 'node_modules/') ? [] : [`${name}/node_modules/`]),
-    ...(language === 'ts' ? [`${name}/lib/`] : []),
-    // Secrets of this machine.
-    ...(hasLine(gitignore ?? '', '*.local') ? [] : [`${name}/*.local`]),
-    // The template of firebase-tools ignores every tarball. Without this one a clone cannot install the codebase.
-    ...(installed.tarball ? [`!${name}/packages/*.tgz`] : []),
-  ];
-  const ignored = missingLines(gitignore ?? '', wanted);
+  const ignored = missingLines(gitignore ?? '', {
+    name,
+    isCompiled: language === 'ts',
+    hasTarball: installed.tarball !== undefined,
+  });
   const edited: FileChange[] = [
     {
       path: 'firebase.json',

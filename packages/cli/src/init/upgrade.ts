@@ -3,10 +3,11 @@ import { firestoreIndexes } from 'cairn/indexes';
 import { apply, removeUnplacedBy } from './edits.ts';
 import type { Files } from './files.ts';
 import { readableJson, withMember } from './firebase-json.ts';
+import { missingLines, withLines } from './ignore-file.ts';
 import type { FileChange } from './plan.ts';
 import { InitProblem } from './problem.ts';
 import type { InstalledPackage, Project } from './project.ts';
-import { encodeRecord, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
+import { type Edited, encodeRecord, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
 import { json, PNPM_SETTINGS, PNPM_WORKSPACE } from './templates.ts';
 
 export interface UpgradePlan {
@@ -59,7 +60,12 @@ export function upgradeOf(
   const tarballs = record.created.map(({ path }) => path).filter((path) => path.endsWith('.tgz'));
   const unused = tarballs.filter((path) => path !== within(pathOf(wanted.dependency)) && isOurs(path));
   const hasVersion = wanted.dependency === current && !wanted.tarball;
-  if (hasVersion && unused.length === 0 && settings.length === 0) return undefined;
+  const ignores = addedIgnores(record, {
+    text: textOf(read(IGNORES)),
+    isCompiled: read(within('tsconfig.json')) !== undefined,
+    hasTarball: wanted.dependency.startsWith('file:'),
+  });
+  if (hasVersion && [...unused, ...settings, ...ignores.changes].length === 0) return undefined;
   const indexes = hasVersion ? NOTHING : changedIndexes(name, { read, isOurs });
   const changes = [...settings, ...indexes.changes];
   if (wanted.tarball) {
@@ -74,13 +80,13 @@ export function upgradeOf(
       after: Buffer.from(withMember(manifest, ['dependencies', 'cairn'], wanted.dependency)),
       what: [`needs cairn ${installed.version}`],
     });
-  const recorded = recordAfter(record, {
+  const recorded = recordAfter(ignores.record, {
     version: installed.version,
     changes: changes.filter(({ path, before }) => before === undefined || isOurs(path)),
     isThere: (path) => read(path) !== undefined,
     text: textOf(read(recordPath(name))),
   });
-  return { changes: [recorded, ...changes], unused, advice: indexes.advice };
+  return { changes: [recorded, ...ignores.changes, ...changes], unused, advice: indexes.advice };
 }
 
 /** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; after a WRITE_FAILED the next `init` completes it */
@@ -128,6 +134,49 @@ function changedIndexes(name: string, { read, isOurs }: CodebaseFiles): ChangedI
   return {
     changes: [],
     advice: [`${path} was edited: compare it with the output of ${command}, and add what it lacks.`],
+  };
+}
+
+const IGNORES = '.gitignore';
+
+interface IgnoreFile {
+  readonly text: string | undefined;
+  readonly isCompiled: boolean;
+  readonly hasTarball: boolean;
+}
+
+interface AddedIgnores {
+  readonly changes: readonly FileChange[];
+  /** With these lines. */
+  readonly record: InitRecord;
+}
+
+/** Lines that an earlier version did not write. One that `init` wrote and that is gone was taken out by a person. */
+function addedIgnores(record: InitRecord, { text, isCompiled, hasTarball }: IgnoreFile): AddedIgnores {
+  const edited = record.edited.find(({ path }) => path === IGNORES);
+  // The record is written first: these lines are only there if the upgrade was interrupted.
+  const isInterrupted = text !== undefined && edited?.replaced === sha256(text);
+  const missing = missingLines(text ?? '', { name: record.name, isCompiled, hasTarball });
+  const lines = missing.filter((line) => isInterrupted || !record.ignored.includes(line));
+  const after = withLines(text, lines);
+  if (after === undefined) return { changes: [], record };
+  const others = record.edited.filter((one) => one !== edited);
+  const isOurs = edited === undefined || isAsWritten(edited, Buffer.from(text ?? ''));
+  const recorded: Edited = isOurs
+    ? {
+        path: IGNORES,
+        sha256: sha256(after),
+        ...(text !== undefined && { replaced: sha256(text) }),
+        before: edited ? edited.before : (text ?? null),
+      }
+    : edited;
+  return {
+    changes: [{ path: IGNORES, before: text, after: Buffer.from(after), what: [`adds ${lines.join(', ')}`] }],
+    record: {
+      ...record,
+      edited: [...others, recorded],
+      ignored: [...new Set([...record.ignored, ...lines])],
+    },
   };
 }
 

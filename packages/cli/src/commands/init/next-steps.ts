@@ -64,14 +64,10 @@ function locationIn(files: Files, name: string): unknown {
 }
 
 /** Call when the files of the folder are in their places. */
-export function nextSteps({ root, name, files }: InitializedFolder, isInstalled: boolean): NextStep[] {
-  const manager = packageManagerOf(root);
-  const isPartOfWorkspace = manager === 'pnpm' && !files.exists(`${name}/${PNPM_SETTINGS}`);
-  // In a workspace pnpm installs the members of that otherwise.
-  const install = `${INSTALL[manager](name)}${isPartOfWorkspace ? ' --ignore-workspace' : ''}`;
+export function nextSteps(folder: InitializedFolder, isInstalled: boolean): NextStep[] {
+  const { name, files } = folder;
   return [
-    ...(isInstalled ? [] : [{ command: install, why: 'packages of the codebase' }]),
-    { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
+    ...stepsToServe(folder, isInstalled),
     {
       command: `firebase firestore:databases:create ${name} --location=${locationIn(files, name)}`,
       why: 'once, before the first deployment',
@@ -80,5 +76,29 @@ export function nextSteps({ root, name, files }: InitializedFolder, isInstalled:
       command: `firebase deploy --only functions:${name},firestore:${name}`,
       why: 'Cairn alone, by firebase-tools 15.23 or newer',
     },
+  ];
+}
+
+/** After another version was given to the codebase. */
+export function nextStepsOfUpgrade(folder: InitializedFolder, isInstalled: boolean): NextStep[] {
+  const { name } = folder;
+  return [
+    ...stepsToServe(folder, isInstalled),
+    {
+      command: `firebase deploy --only firestore:${name}`,
+      why: 'the indexes before the functions: lists fail until they are built',
+    },
+    { command: `firebase deploy --only functions:${name}`, why: 'when they are built' },
+  ];
+}
+
+function stepsToServe({ root, name, files }: InitializedFolder, isInstalled: boolean): NextStep[] {
+  const manager = packageManagerOf(root);
+  const isPartOfWorkspace = manager === 'pnpm' && !files.exists(`${name}/${PNPM_SETTINGS}`);
+  // In a workspace pnpm installs the members of that otherwise.
+  const install = `${INSTALL[manager](name)}${isPartOfWorkspace ? ' --ignore-workspace' : ''}`;
+  return [
+    ...(isInstalled ? [] : [{ command: install, why: 'packages of the codebase' }]),
+    { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
   ];
 }

@@ -21,7 +21,7 @@ import { applyUpgrade, isVersioned, type UpgradePlan, upgradeOf } from '../../in
 import { PLAIN_CALL } from '../../invocation.ts';
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
-import { INSTALL, nextSteps, stepsAfterUndo, stepsText } from './next-steps.ts';
+import { INSTALL, nextSteps, nextStepsOfUpgrade, stepsAfterUndo, stepsText } from './next-steps.ts';
 
 interface InitRequest {
   readonly name: string;
@@ -141,7 +141,7 @@ async function carryOut(upgrade: Upgrade, { context, place, request }: UpgradeCo
   await confirm(context, place, 'Change these files?');
   applyUpgrade(name, upgrade, files);
   if (isInstalled) await install(context, place);
-  const next = nextSteps(place, isInstalled).filter(({ command: line }) => !line.includes(':create '));
+  const next = nextStepsOfUpgrade(place, isInstalled);
   const installed = isInstalled ? installedPaths(name) : [];
   context.out.answer(
     { root, name, from, to, changes: changes.map(listedChange), removed: unused, advice, installed, next },
