@@ -1,5 +1,6 @@
 /** An error as text: the error, its place, and the next step. Pure. */
 import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
+import type { DifferentVersions } from '../api/versions.ts';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';
 import { asCalled, PLAIN_CALL } from '../invocation.ts';
 import { withCommands } from './requests.ts';
@@ -10,7 +11,7 @@ interface ErrorReport {
   readonly exitCode: ExitCode;
   readonly text: string;
   /** For programs, with `--json`. */
-  readonly json: unknown;
+  readonly json: object;
 }
 
 /** @throws the error itself, if it is not an expected failure */
@@ -20,6 +21,18 @@ export function errorReport(error: unknown, style: Style, call = PLAIN_CALL): Er
   if (error instanceof Refusal) return refusal(error, style, hint);
   if (error instanceof Unreachable) return unreachable(error, style);
   throw error;
+}
+
+/** The report of a refusal that may be due to the versions. */
+export function withVersions(report: ErrorReport, versions: DifferentVersions): ErrorReport {
+  const { installation, commandLine } = versions;
+  return {
+    ...report,
+    text: `${report.text}The installation has Cairn ${clean(installation)}, this command line is ${commandLine}: one may not know what the other asks.
+If that is the reason, use the command line of ${clean(installation)}, or deploy ${commandLine}.
+`,
+    json: { ...report.json, versions },
+  };
 }
 
 /** A hint of ours, with the commands as this program was called. */

@@ -1,0 +1,34 @@
+/** Compares the versions of this program and of the installation after a refusal: one may not know a request of the other. */
+import { type CairnClient, Refusal, Unreachable } from '@cairn/client';
+
+export interface DifferentVersions {
+  readonly installation: string;
+  readonly commandLine: string;
+}
+
+/** Statuses of answers to a path, parameter or member that an installation does not know. */
+const UNKNOWN_REQUEST: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/** Undefined: they are the same, the error has another reason, or the installation does not say its version. */
+export async function differentVersions(
+  error: unknown,
+  api: CairnClient,
+  commandLine: string,
+): Promise<DifferentVersions | undefined> {
+  if (!(error instanceof Refusal) || !UNKNOWN_REQUEST.has(error.problem.status)) return undefined;
+  const installation = await versionOf(api);
+  if (installation === undefined || installation === commandLine) return undefined;
+  return { installation, commandLine };
+}
+
+async function versionOf(api: CairnClient): Promise<string | undefined> {
+  try {
+    const { text } = await api.exchange({ method: 'GET', target: '/v1/healthz' });
+    const { version } = (JSON.parse(text) ?? {}) as { readonly version?: unknown };
+    return typeof version === 'string' ? version : undefined;
+  } catch (error) {
+    // The refusal is to be shown, whatever becomes of this question.
+    if (error instanceof Unreachable || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
