@@ -81,12 +81,19 @@ test('the list says whether it updates, and as of when it is if it does not', as
   const read = page.waitForRequest((one) => new URL(one.url()).pathname === '/v1/runs');
   await page.getByRole('button', { name: 'Read again' }).click();
   await read;
+  const height = async () => (await page.locator('.runs-head').boundingBox())?.height;
+  await page.unroute(stream);
+  await page.goto('/runs');
+  await becomes(() => mark.textContent(), '● Updates live');
+  const live = await height();
   await page.goto('/runs?sort=oldest');
   await becomes(
     () => mark.textContent(),
     expect.stringMatching(/^○ Not updated live · read (now|\d+s ago)$/),
   );
   await page.getByRole('button', { name: 'Read again' }).waitFor();
+  // The rows below stand where they stood.
+  expect(await height()).toBe(live);
 });
 
 /** Lets the page lose its patience. */

@@ -1,5 +1,5 @@
 /** A graph that is wider than its frame. On the stage of `flows.test.ts`. */
-import { test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
 import { SIZES } from '../support/sizes.ts';
@@ -12,12 +12,16 @@ interface Graph {
 const ACROSS = 5;
 const LAST = `wide-${ACROSS}`;
 
-/** The plan of the run becomes one of many steps side by side. */
-async function withWidePlan(page: Page): Promise<void> {
+/** The plan of the run becomes one of many steps side by side, each the first of a chain. */
+async function withWidePlan(page: Page, layers = 1): Promise<void> {
   await page.route('**/v1/runs/*/graph', async (route) => {
     const answer = (await (await route.fetch()).json()) as Graph;
     const [some] = answer.nodes;
-    const nodes = Array.from({ length: ACROSS }, (_, at) => ({ ...some, id: `wide-${at + 1}`, needs: [] }));
+    const nodes = Array.from({ length: ACROSS * layers }, (_, at) => ({
+      ...some,
+      id: `wide-${at + 1}`,
+      needs: at < ACROSS ? [] : [`wide-${at + 1 - ACROSS}`],
+    }));
     await route.fulfill({ json: { ...answer, nodes } });
   });
 }
@@ -35,7 +39,7 @@ const inFrame = (page: Page) =>
   });
 
 const open = (viewport: { width: number; height: number }) =>
-  stage.browser.open(`/runs/${show.completed}`, { viewport, prepare: withWidePlan });
+  stage.browser.open(`/runs/${show.completed}`, { viewport, prepare: (page) => withWidePlan(page) });
 
 test.each(Object.entries(SIZES))('%s: a graph is shown whole at first, and by *fit*', async (_, viewport) => {
   const page = await open(viewport);
@@ -69,3 +73,17 @@ test.each(['as it was', 'moved'])(
     }
   },
 );
+
+test('a graph that its width makes small has a frame of its own height', async () => {
+  const layers = 6;
+  const page = await stage.browser.open(`/runs/${show.completed}`, {
+    viewport: SIZES.desktop,
+    prepare: (one) => withWidePlan(one, layers),
+  });
+  await becomes(async () => (await inFrame(page)).length, ACROSS * layers);
+  const [frame, first] = [
+    await page.locator('.graph .react-flow').boundingBox(),
+    await page.locator('button[data-step="wide-1"]').boundingBox(),
+  ];
+  expect((first?.y ?? 0) - (frame?.y ?? 0)).toBeLessThan(60);
+});

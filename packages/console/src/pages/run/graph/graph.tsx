@@ -84,14 +84,15 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
 
   // A frame of another width shows the whole graph again, unless a person has moved it: a phone is turned, a panel opens.
   const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
   const isMoved = useRef(false);
   // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each width anew, not for each step
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
   useEffect(() => {
     if (!isLarge && !isMoved.current) void flow.fitView(WHOLE);
     else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
       show(selected);
-  }, [width, isLarge, flow]);
+  }, [width, height, isLarge, flow]);
 
   // A step that was selected in the address or the table is scrolled into view.
   const shown = useRef<string>(undefined);
@@ -137,7 +138,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps within */}
       <div
         className="graph"
-        style={{ height: heightOf(layout), gridTemplateRows: `${HEIGHT.bar}px minmax(0, 1fr)` }}
+        style={{ height: heightOf(layout, width), gridTemplateRows: `${HEIGHT.bar}px minmax(0, 1fr)` }}
         onKeyDown={onKeyDown}
         onBlur={() => {
           focusing.current = undefined;
@@ -271,7 +272,10 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
   };
 }
 
-function heightOf({ nodes }: Layout): number {
-  const lowest = Math.max(0, ...nodes.slice(0, DAGRE_MOST + 1).map(({ y }) => y + NODE_HEIGHT));
-  return HEIGHT.bar + Math.min(HEIGHT.most, Math.max(HEIGHT.least, lowest + HEIGHT.margin));
+/** @param width of the frame; 0: not known yet */
+function heightOf({ nodes }: Layout, width: number): number {
+  const { left, right, bottom } = boundsOf(nodes.slice(0, DAGRE_MOST + 1));
+  const isFitted = width > 0 && nodes.length <= DAGRE_MOST;
+  const zoom = isFitted ? Math.min(1, (width * (1 - 2 * WHOLE.padding)) / (right - left)) : 1;
+  return HEIGHT.bar + Math.min(HEIGHT.most, Math.max(HEIGHT.least, bottom * zoom + HEIGHT.margin));
 }
