@@ -2,7 +2,11 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../system/support.ts';
 import { becomes } from '../support/becomes.ts';
+import { type Holding, holdTimers } from '../support/hold-timers.ts';
 import { show, stage } from './showcase-stage.ts';
+
+/** Delay of the text fields of the filter. */
+const TYPED_MS = 400;
 
 const asks = async (invoice: string) => {
   const body = { type: 'pay-invoice', input: { invoice, text: 'to agree' } };
@@ -66,4 +70,45 @@ test('the page of a run that a schedule started leads to the schedule', async ()
   const page = await stage.browser.open(`/runs/${runId}`);
   await page.locator('.run-facts').getByRole('link', { name: 'scheduled' }).click();
   await page.waitForURL(`**/schedules/${show.schedule}`);
+});
+
+test('a bulk change that was sent tells outcomes, and offers nothing more to send', async () => {
+  const ids = [await asks('N-2'), await asks('N-3')];
+  const page = await stage.browser.open('/runs?type=pay-invoice');
+  for (const id of ids) await page.locator(`#row-${id}`).getByRole('checkbox').check();
+  const bar = page.getByRole('region', { name: 'Selected runs' });
+  await bar.getByRole('button', { name: 'Cancel…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Will be cancelled (2)').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
+  await dialog.getByText('Done for 2 of 2 runs.').waitFor();
+  expect(await dialog.getByRole('caption').allTextContents()).toEqual(['Sent (2)']);
+  expect(await dialog.locator('footer').getByRole('button').allTextContents()).toEqual(['Close']);
+  // It goes to the button that is left.
+  await becomes(
+    () => dialog.locator('footer button').evaluate((one) => one === document.activeElement),
+    true,
+  );
+});
+
+test('a comparison that is half typed is not asked for', async () => {
+  const asked: (string | null)[] = [];
+  const page = await stage.browser.open('/runs', {
+    prepare: async (one) => {
+      await one.addInitScript(holdTimers, TYPED_MS);
+      one.on('request', (request) => asked.push(new URL(request.url()).searchParams.get('match')));
+    },
+  });
+  await page.locator(`#row-${show.completed}`).waitFor();
+  const tag = page.getByRole('textbox', { name: 'Tag' });
+  const goOff = () =>
+    page.evaluate(() => {
+      for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
+    });
+  for (const text of ['amount', 'amount>', 'amount>=', 'amount>=1']) {
+    await tag.fill(text);
+    await goOff();
+  }
+  await becomes(async () => asked.includes('amount>=1'), true);
+  expect(asked.filter((match) => match?.endsWith('>') || match?.endsWith('='))).toEqual([]);
 });

@@ -53,7 +53,7 @@ test('a page of which the key has ended follows its run after the next sign-in',
     input: { order: 'K-1' },
   });
   const page = await openAs(old, `/runs/${runId}`);
-  await page.locator('.live-mark', { hasText: /^live$/ }).waitFor();
+  await page.locator('.live-mark', { hasText: /^updates live$/ }).waitFor();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.getByRole('textbox', { name: /^Reason/ }).fill('not sent');
   const again = await expire(page, page.locator('dialog button[type=submit]'));

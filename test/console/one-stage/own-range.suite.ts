@@ -29,7 +29,7 @@ test.each(Object.entries(SIZES))(
 
     await to.fill('2020-07-01T13:00');
     await range.getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('No runs match: runs created since 2020-07-01 10:00 UTC').waitFor();
+    await page.getByText('The filter: runs created since 2020-07-01 10:00 UTC').waitFor();
     expect(timesOf(page)).toEqual(['2020-07-01T10:00:00.000Z', '2020-07-01T11:00:00.000Z']);
     await page.reload();
     await page.getByText('No run matches').waitFor();

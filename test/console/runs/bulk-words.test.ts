@@ -5,6 +5,7 @@ import {
   EFFECTS,
   partTitle,
   progressText,
+  sentTitle,
   submitText,
 } from '../../../packages/console/src/pages/runs/bulk/words.ts';
 
@@ -55,6 +56,7 @@ test('a bulk change says what becomes of the runs, and its button names the act 
     fc.property(mode, fc.nat(12), fc.nat(12), (of, included, left) => {
       expect(EFFECTS[of]).toMatch(/^[A-Z].*\.$/);
       expect(numbersIn(partTitle(of, true, included))).toEqual([included]);
+      expect(numbersIn(sentTitle(included))).toEqual([included]);
       expect(partTitle(of, false, included)).toMatch(
         /^Will not be (cancelled|resumed|replayed|approved) \(\d+\)$/,
       );

@@ -32,7 +32,7 @@ export function NoRuns({ filter, isFiltered, leftOut }: NoRunsProps) {
     return (
       <Empty title="No run matches">
         <p>
-          No runs match: <Text value={filterText(filter)} />.
+          The filter: <Text value={filterText(filter)} />.
         </p>
         <button
           type="button"

@@ -134,8 +134,8 @@ function RunError({ error, supersededBy }: RunErrorProps) {
 }
 
 const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: string]>> = {
-  live: ['live', 'This page updates as the run moves'],
-  reconnecting: ['reconnecting…', 'The page may be out of date until the connection is back'],
+  live: ['updates live', 'This page updates as the run moves'],
+  reconnecting: ['not updating, reconnecting', 'The page may be out of date until the connection is back'],
   ended: ['ended', 'The run has ended'],
 };
 

@@ -37,6 +37,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const included = bulk.targets.filter(({ decision }) => decision?.isIncluded);
   const done = included.filter(({ sent }) => sent?.at === 'done').length;
   const hasBegun = bulk.stage === 'sending' || bulk.stage === 'over';
+  const isDone = bulk.stage === 'over' && done === included.length;
   const close = () => {
     // While it runs, the first attempt to close stops it, so that its outcome is seen.
     if (bulk.stage === 'sending') return bulk.stop();
@@ -62,7 +63,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         </p>
         <Progress mode={mode} bulk={bulk} included={included.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
-        <TargetTable mode={mode} targets={bulk.targets} />
+        <TargetTable mode={mode} targets={bulk.targets} isSent={hasBegun} />
         {(mode === 'cancel' || mode === 'approve') && (
           <label>
             {mode === 'cancel' ? 'Reason' : 'Note'} (optional; recorded in each run)
@@ -87,24 +88,31 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
               Stop
             </button>
           ) : (
-            <button type="button" onClick={close}>
+            <button type="button" onClick={close} ref={isDone ? focus : undefined}>
               Close
             </button>
           )}
-          <button
-            type="submit"
-            className={mode === 'cancel' ? 'danger' : 'primary'}
-            disabled={included.length === done || (bulk.stage !== 'ready' && bulk.stage !== 'over')}
-          >
-            {submitText(verb, {
-              included: included.length,
-              left: bulk.stage === 'over' ? included.length - done : 0,
-            })}
-          </button>
+          {!isDone && (
+            <button
+              type="submit"
+              className={mode === 'cancel' ? 'danger' : 'primary'}
+              disabled={included.length === done || (bulk.stage !== 'ready' && bulk.stage !== 'over')}
+            >
+              {submitText(verb, {
+                included: included.length,
+                left: bulk.stage === 'over' ? included.length - done : 0,
+              })}
+            </button>
+          )}
         </footer>
       </form>
     </Dialog>
   );
+}
+
+/** The button that sent has gone, and the focus with it. */
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus();
 }
 
 interface ProgressProps {

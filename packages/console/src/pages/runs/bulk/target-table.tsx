@@ -4,14 +4,18 @@ import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { type BulkMode, doneText } from './plan.ts';
 import type { BulkRow } from './use-bulk.ts';
-import { partTitle } from './words.ts';
+import { partTitle, sentTitle } from './words.ts';
 
 interface TargetTableProps {
   readonly mode: BulkMode;
   readonly targets: readonly BulkRow[];
 }
 
-export function TargetTable({ mode, targets }: TargetTableProps) {
+interface PartProps extends TargetTableProps {
+  readonly title: string;
+}
+
+export function TargetTable({ mode, targets, isSent }: TargetTableProps & { readonly isSent: boolean }) {
   if (targets.length === 0) return null;
   const included = targets.filter(({ decision }) => decision === undefined || decision.isIncluded);
   const excluded = targets.filter(({ decision }) => decision?.isIncluded === false);
@@ -19,7 +23,11 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <section className="targets" tabIndex={0} aria-label="The runs">
       {included.length > 0 && (
-        <Part title={partTitle(mode, true, included.length)} mode={mode} targets={included} />
+        <Part
+          title={isSent ? sentTitle(included.length) : partTitle(mode, true, included.length)}
+          mode={mode}
+          targets={included}
+        />
       )}
       {excluded.length > 0 && (
         <Part title={partTitle(mode, false, excluded.length)} mode={mode} targets={excluded} />
@@ -28,7 +36,7 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
   );
 }
 
-function Part({ title, mode, targets }: TargetTableProps & { readonly title: string }) {
+function Part({ title, mode, targets }: PartProps) {
   return (
     <table className="stacks">
       <caption>{title}</caption>

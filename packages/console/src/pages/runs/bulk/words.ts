@@ -25,6 +25,11 @@ export function partTitle(mode: BulkMode, will: boolean, count: number): string 
   return `${will ? 'Will be' : 'Will not be'} ${DONE[mode]} (${count})`;
 }
 
+/** The title of the runs that the change was for, once it was sent. */
+export function sentTitle(count: number): string {
+  return `Sent (${count})`;
+}
+
 interface BulkCounts {
   readonly targets: number;
   /** Runs that were previewed. */

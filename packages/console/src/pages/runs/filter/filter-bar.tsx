@@ -8,6 +8,7 @@ import {
   causeText,
   hasRange,
   isFiltered,
+  isHalfTyped,
   isLive,
   NAMES,
   type RunListFilter,
@@ -174,7 +175,7 @@ function TextField({ label, placeholder, helpId, value, onChange }: TextFieldPro
     setShown(value);
     setText(value ?? '');
   }
-  const isTaken = text.trim() === (value ?? '');
+  const isTaken = text.trim() === (value ?? '') || isHalfTyped(text.trim());
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a letter begins the wait anew
   useEffect(() => {
     if (isTaken) return;

@@ -188,6 +188,11 @@ export function tagOrMatch(text: string | undefined): Readonly<Record<'tag' | 'm
   return { tag: isWhole ? text : undefined, match: isWhole ? undefined : text };
 }
 
+/** A comparison without the value to compare with, while it is typed. */
+export function isHalfTyped(text: string): boolean {
+  return /[<>]=?$/.test(text);
+}
+
 /** The statuses with one more, or without it if they had it. */
 export function toggledStatus(status: string | undefined, one: RunStatusName): string | undefined {
   const now = new Set<string>(status?.split(','));
