@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { byChance } from './support/architecture/chance.ts';
 import { codeOf, importsOf } from './support/architecture/code.ts';
 import {
   differingVersions,
@@ -78,6 +79,10 @@ describe('the project', () => {
 
   test('reaches the world only where it comes in, and leaves no notes to itself', () => {
     expect(FILES.flatMap(banned)).toEqual([]);
+  });
+
+  test('has no test that is red on a slow machine', () => {
+    expect(FILES.flatMap(byChance)).toEqual([]);
   });
 
   test('keeps no state in the modules that test files share', () => {
@@ -281,6 +286,17 @@ describe('each rule finds what breaks it', () => {
     "const a = `${b ? `x ${c}` : 'Date.now'}`;",
   ])('bans: %s is no offence', (text) => {
     expect(banned(file('packages/cairn/src/engine/a.ts', text))).toEqual([]);
+  });
+
+  test.each([
+    ["process.kill(pid ?? 0, 'SIGKILL');", 1],
+    ['expect(await tryGet(ready, path)).toBeDefined();', 1],
+    ['return (await tryGet(ready, path))?.items;', 1],
+    ['const { items } = (await tryGet(ready, path)) ?? { items: [] };', 1],
+    ["process.kill(process.pid, 'SIGKILL'); cloud.process.kill('SIGTERM'); process.kill();", 0],
+    ["await eventually('it', () => tryGet(ready, path));", 0],
+  ])('chance: %s', (text, problems) => {
+    expect(byChance(file('test/system/a.test.ts', text))).toHaveLength(problems);
   });
 
   test('bans: the platform may', () => {

@@ -13,10 +13,13 @@ const PAUSE_MS = { first: 50, most: 250, growth: 1.2 };
 /** A dead worker is noticed after 5 s; the rest is room for a busy machine. */
 const LIMIT_MS = 200_000;
 
+/** The lines of a file that processes append to meanwhile: it may be there before its first line, and a line before its end. */
+export function linesIn(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+}
+
 export function readNotes(file: string): Note[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => {
+  return linesIn(file).map((line) => {
     const [what, stepId = '', pid] = line.split(' ');
     return { what: what === 'end' ? 'end' : 'begin', stepId, pid: Number(pid) };
   });

@@ -1,12 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { linesIn } from '../../scripts/demo/notes.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { sign } from '../api/installation.ts';
+import { signalTo } from '../support/processes.ts';
+import { eventually, tryGet } from '../system/requests.ts';
 
 /** The deployed functions as a whole, in worker processes behind the gateway, over real wire protocols. */
 const folder = mkdtempSync(join(tmpdir(), 'cairn-deployed-'));
@@ -34,22 +36,10 @@ async function call(path: string, init: RequestInit = {}): Promise<{ status: num
   return { status: answer.status, body: await answer.json() };
 }
 
-/** Looks until there is something to see; a worker that is being replaced is no answer. */
-async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (let looks = 0; looks < 600; looks += 1) {
-    const found = await Promise.resolve()
-      .then(look)
-      .catch(() => undefined);
-    if (found !== undefined) return found;
-    await delay(25);
-  }
-  throw new Error(`waited in vain for ${what}`);
-}
-
 const completed = (runId: string) =>
   eventually(`the end of ${runId}`, async () => {
-    const { body } = await call(`/v1/runs/${runId}`);
-    return (body as Body).status === 'completed' ? (body as Body) : undefined;
+    const run = await tryGet<Body>(cloud.ready, `/v1/runs/${runId}`);
+    return run?.status === 'completed' ? run : undefined;
   });
 
 test('a signed delivery becomes a completed review, visible through the API, and once only', async () => {
@@ -92,11 +82,10 @@ test('an instance that is asked to end releases its run, and another continues i
   });
   expect(started.status).toBe(201);
   const { runId } = started.body as { runId: string };
-  await eventually('the step to begin', () => (existsSync(notes) ? true : undefined));
-  process.kill(Number(readFileSync(notes, 'utf8').trim()), 'SIGTERM');
+  signalTo(Number(await eventually('the step to begin', () => linesIn(notes)[0])), 'SIGTERM');
 
   expect(await completed(runId)).toMatchObject({ resumeCount: 0, steps: { succeeded: 2 } });
-  const workers = readFileSync(notes, 'utf8').trim().split('\n');
+  const workers = linesIn(notes);
   expect(workers).toHaveLength(2);
   expect(workers[1]).not.toBe(workers[0]);
   const { items } = (await call(`/v1/runs/${runId}/events?limit=100`)).body as Events;

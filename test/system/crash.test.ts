@@ -1,13 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { inspectJournal } from '../../scripts/demo/journal.ts';
+import { linesIn } from '../../scripts/demo/notes.ts';
+import { signalTo } from '../support/processes.ts';
 import { ended, eventually, startRun, startTestCloud } from './support.ts';
 
 function notesIn(file: string): { what: string; pid: number }[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  return lines.map((line) => ({ what: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) }));
+  return linesIn(file).map((line) => ({ what: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) }));
 }
 
 /** For the start of a cloud on a busy machine. */
@@ -31,7 +30,7 @@ describe('a worker that dies', () => {
           runId: string;
         };
         const { pid: zombie } = await eventually('the step to begin', () => notesIn(notes)[0]);
-        process.kill(zombie, 'SIGSTOP');
+        signalTo(zombie, 'SIGSTOP');
         // Nothing but time tells the queue that the stopped one will not answer; the scan sees the stale lease.
         await eventually('another to end the step', () =>
           notesIn(notes).find(({ what, pid }) => what === 'end' && pid !== zombie),
@@ -41,7 +40,7 @@ describe('a worker that dies', () => {
           const { events } = await inspectJournal(ready, runId);
           return events.at(-1)?.type === 'run_completed' ? events : undefined;
         });
-        process.kill(zombie, 'SIGCONT');
+        signalTo(zombie, 'SIGCONT');
         await eventually('the zombie to end its step', () =>
           notesIn(notes).some(({ what, pid }) => what === 'end' && pid === zombie) ? true : undefined,
         );

@@ -1,4 +1,5 @@
 /** Requests to a local cloud. Programs use them too, so they need nothing of Jest. */
+import { randomUUID } from 'node:crypto';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor as eventually } from '../../scripts/demo/notes.ts';
 
@@ -13,8 +14,9 @@ export interface RunView {
 }
 
 const GET_LIMIT_MS = 10_000;
+const UNAVAILABLE = 503;
 
-/** GET as JSON; undefined unless the status is 200. The worker may have been killed: the next request gets another one. */
+/** For {@link eventually}: GET as JSON; undefined unless the status is 200. The worker may have been killed: the next request gets another one. */
 export async function tryGet<T>(ready: Ready, path: string): Promise<T | undefined> {
   const headers = { authorization: `Bearer ${ready.apiKey}` };
   try {
@@ -35,14 +37,38 @@ export function ended(ready: Ready, runId: string): Promise<RunView> {
   });
 }
 
-export async function startRun(ready: Ready, type: string, input: unknown, key?: string): Promise<Response> {
-  return fetch(`${ready.gateway}/v1/runs`, {
-    method: 'POST',
+interface Sent {
+  readonly method?: 'POST' | 'PUT';
+  readonly path: string;
+  readonly body?: unknown;
+  /** Idempotency key. */
+  readonly key?: string | undefined;
+}
+
+/** One request as the development client. A test uses it only to see answers of a cloud that is too busy: otherwise {@link send}. */
+export function sendOnce(
+  ready: Ready,
+  { method = 'POST', path, body = {}, key = randomUUID() }: Sent,
+): Promise<Response> {
+  return fetch(ready.gateway + path, {
+    method,
     headers: {
       authorization: `Bearer ${ready.apiKey}`,
       'content-type': 'application/json',
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
+      'idempotency-key': key,
     },
-    body: JSON.stringify({ type, input }),
+    body: JSON.stringify(body),
   });
+}
+
+/** A request as the development client. A busy cloud answers 503, and the same request is sent again, as the answer says. */
+export function send(ready: Ready, { key = randomUUID(), ...sent }: Sent): Promise<Response> {
+  return eventually(`an answer to ${sent.path}`, async () => {
+    const answer = await sendOnce(ready, { ...sent, key });
+    return answer.status === UNAVAILABLE ? undefined : answer;
+  });
+}
+
+export function startRun(ready: Ready, type: string, input: unknown, key?: string): Promise<Response> {
+  return send(ready, { path: '/v1/runs', body: { type, input }, key });
 }

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   type CloudProcess,
   control,
+  getJson,
   type Ready,
   startCloudProcess,
 } from '../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
-import { eventually, tryGet } from './support.ts';
+import { eventually, send, tryGet } from './support.ts';
 
 const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/functions.ts'));
 let folder: string;
@@ -71,21 +72,13 @@ async function passSlot(ready: Ready, id: string): Promise<void> {
 }
 
 async function runsOf(ready: Ready, id: string): Promise<Runs['items']> {
-  return (await tryGet<Runs>(ready, `/v1/runs?threadId=${id}&limit=100`))?.items ?? [];
+  return (await getJson<Runs>(ready, `/v1/runs?threadId=${id}&limit=100`)).items;
 }
 
 test('a schedule fires each slot once, also if the cloud is killed and started again', async () => {
   const first = await start();
-  const made = await fetch(`${first.gateway}/v1/schedules`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${first.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      type: 'chain-10',
-      cron: '0 * * * *',
-      timezone: 'Europe/Berlin',
-      catchUp: 'all',
-    }),
-  });
+  const body = { type: 'chain-10', cron: '0 * * * *', timezone: 'Europe/Berlin', catchUp: 'all' };
+  const made = await send(first, { path: '/v1/schedules', body });
   expect(made.status).toBe(201);
   const { id } = (await made.json()) as ScheduleView;
   await passSlot(first, id);
@@ -107,7 +100,7 @@ test('a schedule fires each slot once, also if the cloud is killed and started a
   const slots = keys.map((key) => Date.parse(key.slice(`scheduler:${id}:`.length)));
   const hours = slots.map((slot) => (slot - (slots[0] ?? 0)) / 3_600_000);
   expect(hours).toEqual([0, 1, 2]);
-  expect(await tryGet<ScheduleView>(second, `/v1/schedules/${id}`)).toMatchObject({
+  expect(await scheduleOf(second, id)).toMatchObject({
     slots: { fired: 3, skipped: 0 },
   });
 });

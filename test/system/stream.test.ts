@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CairnClient, type StreamedTexts, Unreachable, withLine } from '../../packages/client/src/index.ts';
-import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
-import { eventually, startRun, startTestCloud, type TestCloud, tryGet } from './support.ts';
+import { control, getJson, type Ready } from '../../packages/local/src/cloud-process.ts';
+import { signalTo } from '../support/processes.ts';
+import { eventually, send, startRun, startTestCloud, type TestCloud } from './support.ts';
 
 interface Told {
   readonly seq: number;
@@ -82,20 +83,16 @@ async function begin(type: string, input: unknown): Promise<{ runId: string; fol
   return { runId, follower: new Follower(cloud.ready, runId) };
 }
 
-async function send(key: string): Promise<void> {
-  const { gateway, apiKey } = cloud.ready;
-  const answer = await fetch(`${gateway}/v1/events`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ event: 'sent', key, data: 'hello' }),
-  });
+async function sendEvent(key: string): Promise<void> {
+  const body = { event: 'sent', key, data: 'hello' };
+  const answer = await send(cloud.ready, { path: '/v1/events', body });
   expect(answer.ok).toBe(true);
 }
 
 /** Each event of the journal once and in order, and nothing else. */
 async function expectWhole(runId: string, { events, end }: Follower): Promise<void> {
-  const listed = await tryGet<{ items: Told[] }>(cloud.ready, `/v1/runs/${runId}/events?limit=100`);
-  expect(events).toEqual(listed?.items);
+  const listed = await getJson<{ items: Told[] }>(cloud.ready, `/v1/runs/${runId}/events?limit=100`);
+  expect(events).toEqual(listed.items);
   expect(end).toEqual({ status: 'completed' });
 }
 
@@ -126,7 +123,7 @@ test('a watcher of the list sees a run appear, change and end, and sees it at on
     if (event === 'ready') ({ runId } = await begin('awaiting', { key: 'list' }));
     if (run.id !== runId || run.status === undefined || statuses.at(-1) === run.status) continue;
     statuses.push(run.status);
-    if (run.status === 'waiting_external') await send('list');
+    if (run.status === 'waiting_external') await sendEvent('list');
     if (run.status === 'completed') break;
   }
   expect(statuses).toEqual(expect.arrayContaining(['waiting_external', 'completed']));
@@ -151,7 +148,7 @@ describe('a follower of a live run receives each event once if', () => {
     const done = follower.follow();
     await suspended(follower);
     follower.cut();
-    await send('client');
+    await sendEvent('client');
     await done;
     await expectWhole(runId, follower);
     expect(follower.connections).toBe(2);
@@ -166,7 +163,7 @@ describe('a follower of a live run receives each event once if', () => {
     const { runId, follower } = await begin('awaiting', { key: 'listener' });
     const done = follower.follow();
     await suspended(follower);
-    await send('listener');
+    await sendEvent('listener');
     await done;
     await expectWhole(runId, follower);
     expect(follower.connections).toBe(1);
@@ -180,9 +177,9 @@ describe('a follower of a live run receives each event once if', () => {
     const done = follower.follow();
     await suspended(follower);
     const { workers } = await control<{ workers: number[] }>(cloud.ready, 'GET', '/pids');
-    for (const pid of workers) process.kill(pid, 'SIGKILL');
+    for (const pid of workers) signalTo(pid, 'SIGKILL');
     await eventually('the stream to be open again', () => (follower.connections > 1 ? true : undefined));
-    await send('killed');
+    await sendEvent('killed');
     await done;
     await expectWhole(runId, follower);
   });
@@ -219,16 +216,16 @@ test('a reader of streamed text discards the text of a killed worker, and ends w
     const first = await eventually('text of the first worker', () => shown()?.text || undefined);
     expect(first).toMatch(/^Process \d+ says $/);
     const { workers } = await control<{ workers: number[] }>(cloud.ready, 'GET', '/pids');
-    for (const pid of workers) process.kill(pid, 'SIGKILL');
+    for (const pid of workers) signalTo(pid, 'SIGKILL');
     writeFileSync(until, '');
     await read;
-    const run = await tryGet<{ status: string; result: { output: string } }>(
+    const run = await getJson<{ status: string; result: { output: string } }>(
       cloud.ready,
       `/v1/runs/${runId}`,
     );
-    expect(run?.status).toBe('completed');
-    expect(shown()).toMatchObject({ text: run?.result.output, state: 'whole' });
-    expect(run?.result.output).not.toContain(first);
+    expect(run.status).toBe('completed');
+    expect(shown()).toMatchObject({ text: run.result.output, state: 'whole' });
+    expect(run.result.output).not.toContain(first);
     expect(attempts).toBeGreaterThan(1);
     expect(new Set(ids).size).toBe(ids.length);
   } finally {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { type CloudProcess, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
 
-export { ended, eventually, type RunView, startRun, tryGet } from './requests.ts';
+export { ended, eventually, type RunView, send, startRun, tryGet } from './requests.ts';
 
 /** Most tests use SQLite, as users do. Tests of crashes and storms also run in memory. */
 export type Storage = 'memory' | 'sqlite';

@@ -10,6 +10,7 @@ import {
   startCloudProcess,
 } from '../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
+import { signalTo } from '../support/processes.ts';
 import { differenceOfEnds, differenceOfRuns } from '../sweep/judge.ts';
 import type { RunOutcome } from '../sweep/outcome.ts';
 import type { Scenario } from '../sweep/scenario.ts';
@@ -24,7 +25,7 @@ const SIGNALS = Array.from({ length: Number(process.env.KILLS ?? 3) }, (_, i) =>
   i % 2 === 0 ? ('SIGKILL' as const) : ('SIGTERM' as const),
 );
 /** Time for all scenarios to end. Each killed worker and each wait costs some seconds. */
-const LIMIT_MS = 60_000 + 10_000 * (sample.length + SIGNALS.length);
+const LIMIT_MS = 180_000 + 10_000 * (sample.length + SIGNALS.length);
 /** Pause between two signals: long enough for some steps to end, and short enough for bodies to be running. */
 const SIGNAL_EVERY_MS = 1_200;
 
@@ -120,10 +121,12 @@ test(
         'all scenarios to end',
         async () => {
           const isDone = await client.poll();
-          if (signals.length > 0 && performance.now() >= nextSignalAt) {
+          const [signal] = signals;
+          if (signal !== undefined && performance.now() >= nextSignalAt) {
             const victim = await busiestWorker(cloud.ready);
             if (victim !== undefined) {
-              process.kill(victim, signals.shift());
+              signalTo(victim, signal);
+              signals.shift();
               nextSignalAt = performance.now() + SIGNAL_EVERY_MS;
             }
           }
@@ -147,21 +150,21 @@ test(
 
 describe('a worker that gets SIGTERM while it runs two steps', () => {
   /** Sends SIGTERM while both steps run. Returns the end of the run, and how often each body began. */
-  async function terminated(input: { readonly ms: number; readonly heeds: boolean }) {
+  async function terminated(heeds: boolean) {
     const { ready } = cloud;
-    const { runId } = (await (await startRun(ready, 'leaving', input)).json()) as { runId: string };
+    const { runId } = (await (await startRun(ready, 'leaving', { heeds })).json()) as { runId: string };
     const own = () => notesIn(notes).filter((note) => note.runId === runId);
     const pid = await eventually('both steps to begin', () =>
       own().length === 2 ? own()[0]?.pid : undefined,
     );
-    process.kill(pid, 'SIGTERM');
+    signalTo(pid, 'SIGTERM');
     const { status, error } = await ended(ready, runId);
     const begun = (key: string) => own().filter((note) => note.what === 'begin' && note.key === key).length;
     return { status, code: error?.code, again: begun('again@1'), once: begun('once@1') };
   }
 
   test('records the output of the step that must not run twice if it ends in time, and the other step runs again elsewhere', async () => {
-    expect(await terminated({ ms: 1_500, heeds: false })).toEqual({
+    expect(await terminated(false)).toEqual({
       status: 'completed',
       code: undefined,
       again: 2,
@@ -170,7 +173,7 @@ describe('a worker that gets SIGTERM while it runs two steps', () => {
   });
 
   test('leaves the step that must not run twice in doubt if it is aborted, and the run fails', async () => {
-    expect(await terminated({ ms: 60_000, heeds: true })).toEqual({
+    expect(await terminated(true)).toEqual({
       status: 'failed',
       code: 'RUN_ORPHANED',
       again: 1,

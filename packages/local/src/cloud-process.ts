@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LocalCloud, LocalCloudOptions } from './cloud.ts';
 import { nodeFlags } from './node-flags.ts';
@@ -94,11 +95,19 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   }
 }
 
-/** GET of the API as JSON, as the development client. @throws Error for a status other than 200 */
+/** Status of a cloud that is too busy, or whose worker died, with the pause before the same request is sent again. */
+const UNAVAILABLE = 503;
+const AGAIN_MS = 500;
+const MAX_TRIES = 240;
+
+/** GET of the API as JSON, as the development client. A busy cloud is asked again. @throws Error for a status other than 200 */
 export async function getJson<T>(ready: Ready, path: string): Promise<T> {
-  const response = await fetch(ready.gateway + path, {
-    headers: { authorization: `Bearer ${ready.apiKey}` },
-  });
+  const headers = { authorization: `Bearer ${ready.apiKey}` };
+  let response = await fetch(ready.gateway + path, { headers });
+  for (let tries = 1; response.status === UNAVAILABLE && tries < MAX_TRIES; tries += 1) {
+    await delay(AGAIN_MS);
+    response = await fetch(ready.gateway + path, { headers });
+  }
   if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as T;
 }

@@ -10,7 +10,6 @@ import {
   type LocalCloudOptions,
   startLocalCloud,
 } from '../../../packages/local/src/cloud.ts';
-import { until as soon } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
@@ -27,6 +26,7 @@ export interface TraceLine {
 export interface CloudFixture {
   readonly cloud: LocalCloud;
   readonly log: string[];
+  readonly folder: string;
   /** Notes of the functions so far. */
   trace(event?: string): TraceLine[];
   stop(): Promise<void>;
@@ -47,6 +47,7 @@ export async function startFixture(options: Partial<LocalCloudOptions> = {}): Pr
   return {
     cloud,
     log,
+    folder,
     trace: (event) => readTrace(traceFile).filter((line) => event === undefined || line.event === event),
     async stop() {
       await cloud.stop();
@@ -100,20 +101,6 @@ export async function enqueue(
     await client.createTask({ parent, task: workTask(functionsUrl, one, name) });
   }
   await client.close();
-}
-
-/** As long as a process may take to begin. */
-export function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  return soon(condition, what, 20_000);
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Puts one task for each value into the queue of the fixture's `work` function. */

@@ -10,7 +10,7 @@ import {
 import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import type { FrameClient, FrameListener } from '@cairn/local-kit/wire/frame-client';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
 import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
@@ -27,11 +27,14 @@ const SPEC: FunctionSpec = {
   name: 'echo',
   region: 'r',
   trigger: { kind: 'https' },
-  timeoutSeconds: 1,
+  timeoutSeconds: 60,
   concurrency: 80,
   secrets: [],
   takesWhole: true,
 };
+
+/** The same for tests that wait for the end of that time. */
+const IMPATIENT: FunctionSpec = { ...SPEC, timeoutSeconds: 1 };
 
 interface Response {
   end(body?: Buffer): void;
@@ -64,16 +67,14 @@ let taken: number;
 let users: (string | undefined)[];
 /** True for each that was to go by frames. */
 let framed: (boolean | undefined)[];
+let spec: FunctionSpec;
 
-// Express is loaded by the first request by HTTP. On a busy machine that alone takes as long as a request may take here.
-beforeAll(async () => {
-  await import('../../../packages/local/src/host/request-app.ts');
-});
 beforeEach(async () => {
   places = 0;
   taken = 0;
   users = [];
   framed = [];
+  spec = SPEC;
   worker = functionsServer(functions, Date.now);
   new ServedLink(worker, { handlers: functions, tasks: new Set(), now: Date.now });
   worker.listen(0, '127.0.0.1');
@@ -92,8 +93,9 @@ beforeEach(async () => {
   };
   forwarder = new Forwarder({ pool: () => ({ acquire }) as unknown as WorkerPool });
   front = createServer((incoming, response) => {
-    const spec = incoming.url === '/flood' ? { ...SPEC, name: 'flood', timeoutSeconds: 60 } : SPEC;
-    void forwarder.forward({ spec, path: '/', headers: incoming.headers, request: incoming, response });
+    const { headers, url } = incoming;
+    const asked = url === '/flood' ? { ...spec, name: 'flood' } : spec;
+    void forwarder.forward({ spec: asked, path: '/', headers, request: incoming, response });
   });
   front.listen(0, '127.0.0.1');
   await once(front, 'listening');
@@ -143,6 +145,7 @@ function begin() {
 }
 
 test('a request with an endless body times out, and occupies no slot', async () => {
+  spec = IMPATIENT;
   const { outgoing, answer } = begin();
   expect((await answer).status).toBe(504);
   expect(taken).toBe(0);
@@ -182,6 +185,7 @@ const STALLED: readonly (readonly [framing: string, headers: OutgoingHttpHeaders
 ];
 
 test.each(STALLED)('a body %s that stalls occupies no slot', async (_framing, headers, sent) => {
+  spec = IMPATIENT;
   const { port } = front.address() as AddressInfo;
   const outgoing = request({ port, method: 'POST', headers });
   outgoing.write(Buffer.alloc(sent));
@@ -256,7 +260,7 @@ test.each(EARLY)(
     const own = new Forwarder({ pool: () => pool });
     front.removeAllListeners('request');
     front.on('request', (incoming, response) => {
-      void own.forward({ spec: SPEC, path: '/', headers: incoming.headers, request: incoming, response });
+      void own.forward({ spec, path: '/', headers: incoming.headers, request: incoming, response });
     });
     const socket = connect((front.address() as AddressInfo).port, '127.0.0.1');
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${20 * MIB}\r\n\r\n`);
@@ -311,7 +315,7 @@ describe('a request that its worker left to another', () => {
     moving = new Forwarder({ pool: () => ({ acquire }) as unknown as WorkerPool });
     front.removeAllListeners('request');
     front.on('request', (incoming, response) => {
-      void moving.forward({ spec: SPEC, path: '/', headers: incoming.headers, request: incoming, response });
+      void moving.forward({ spec, path: '/', headers: incoming.headers, request: incoming, response });
     });
   });
   afterEach(() => moving.close());
@@ -369,6 +373,7 @@ describe('a request that its worker left to another', () => {
   });
 
   test('does not wait for it after its timeout', async () => {
+    spec = IMPATIENT;
     const { port } = front.address() as AddressInfo;
     const answer = await fetch(`http://127.0.0.1:${port}/`);
     expect(answer.status).toBe(504);
@@ -377,7 +382,7 @@ describe('a request that its worker left to another', () => {
 
   test('does not wait for it after the timeout of a task', async () => {
     const { signal } = new AbortController();
-    const result = await moving.dispatch(SPEC, '/', task(signal));
+    const result = await moving.dispatch(IMPATIENT, '/', task(signal));
     expect(result).toMatchObject({ kind: 'answered', status: 504 });
     expect(hasLeft()).toBe(true);
   });

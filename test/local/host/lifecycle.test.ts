@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { startLocalCloud } from '../../../packages/local/src/cloud.ts';
 import { startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
-import { type CloudFixture, enqueueWork, isAlive, startFixture, until } from './cloud-fixture.ts';
+import { isAlive } from '../../support/processes.ts';
+import { until } from '../support.ts';
+import { type CloudFixture, enqueueWork, startFixture } from './cloud-fixture.ts';
 
 let fixture: CloudFixture | undefined;
 afterEach(async () => {

@@ -3,6 +3,7 @@ import { onMessagePublished } from 'firebase-functions/pubsub';
 import { functionsOf } from '../../../packages/local/src/host/function-spec.ts';
 import { subscriptionOf } from '../../../packages/local/src/host/pubsub/subscription-of.ts';
 import { startPubsub } from '../pubsub/pubsub-fixture.ts';
+import { until } from '../support.ts';
 
 const ENVELOPE = {
   message: {
@@ -85,8 +86,7 @@ describe('a function that takes messages', () => {
       pubsub.server.ensureSubscription(at(1));
       pubsub.server.ensureSubscription(at(2));
       await pubsub.publisher.publish({ topic: at(2).topic, messages: [{ data: Buffer.from('x') }] });
-      for (let i = 0; i < 100 && pubsub.pushes.length === 0; i += 1)
-        await new Promise((resolve) => setImmediate(resolve));
+      await until(() => pubsub.pushes.length > 0, 'the message to be pushed');
       expect(pubsub.pushes.map(({ url }) => url)).toEqual(['http://127.0.0.1:2/pubsub-orders']);
       const [subscriptions] = await pubsub.publisher.listTopicSubscriptions({ topic: at(1).topic });
       expect(subscriptions).toEqual(['projects/p/subscriptions/eventarc-europe-west1-pubsub-orders-sub']);

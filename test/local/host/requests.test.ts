@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CloudFixture, startFixture, until } from './cloud-fixture.ts';
+import { until } from '../support.ts';
+import { type CloudFixture, startFixture } from './cloud-fixture.ts';
 
 let fixture: CloudFixture;
 beforeAll(async () => {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
+import { signalTo } from '../../support/processes.ts';
 import { until } from '../support.ts';
 import { API, MANY, makePool, PLAIN } from './pool-fixture.ts';
 
@@ -85,8 +86,8 @@ test('until a worker of the requests serves, they are in those of tasks; then th
 
 test('they have workers of their own once one of them has died', async () => {
   await serve(MANY);
-  const [pid = 0] = pidsOf('tasks');
-  process.kill(pid, 'SIGKILL');
+  const [pid] = pidsOf('tasks');
+  signalTo(pid, 'SIGKILL');
   await until(() => pidsOf('requests').length === 1 && !pidsOf('tasks').includes(pid), 'its replacement');
   await serve(PLAIN);
   expect((await serve(API)).port).not.toBe((await serve(MANY)).port);
@@ -111,14 +112,14 @@ test.each([
   if (isUsed) await serve(MANY);
   const task = await pool.acquire(MANY);
   const request = await begin();
-  const [pid = 0] = pidsOf('tasks');
-  process.kill(pid, 'SIGSTOP');
+  const [pid] = pidsOf('tasks');
+  signalTo(pid, 'SIGSTOP');
   await until(() => request.told > 0 && pidsOf('requests').length === 1, 'the end of the sharing');
   await serve(PLAIN);
   expect((await serve(API)).port).not.toBe(task.port);
   request.release();
   task.release();
-  process.kill(pid, 'SIGKILL');
+  signalTo(pid, 'SIGKILL');
 });
 
 test('a pool that ends starts no workers for them', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { hasRoom } from '../../../packages/local/src/host/workers/roles.ts';
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
+import { signalTo } from '../../support/processes.ts';
 import { until } from '../support.ts';
 import { API, MANY, makePool, PLAIN, SPEC } from './pool-fixture.ts';
 
@@ -213,7 +214,7 @@ test('a worker of an isolated function serves one request, and exits normally', 
 test('after such a worker died of its request, the next one is not a task worker', async () => {
   const { broken, release } = await pool.acquire(SPEC);
   const [pid] = alone();
-  process.kill(pid ?? 0, 'SIGKILL');
+  signalTo(pid, 'SIGKILL');
   broken();
   release();
   const tasks = () => pool.pidsByRole.tasks ?? [];
@@ -236,8 +237,8 @@ test('without a spare it waits for a new process, and a dead worker is replaced'
   expect(before).not.toContain(alone()[1]);
   expect(pool.pids).toHaveLength(3);
   for (const { release } of leases) release();
-  const [pid = 0] = pool.pidsByRole.tasks ?? [];
-  process.kill(pid, 'SIGKILL');
+  const [pid] = pool.pidsByRole.tasks ?? [];
+  signalTo(pid, 'SIGKILL');
   task.broken();
   task.release();
   const next = await pool.acquire(MANY);
@@ -260,7 +261,7 @@ test('a worker that requests need and that cannot be loaded is logged with its s
   await pool.stop();
   await startPool({ keepsSpare: false });
   env.FAILS = 'index.ts:4\nSyntaxError: on purpose\n    at here';
-  for (const pid of pool.pids) process.kill(pid, 'SIGKILL');
+  for (const pid of pool.pids) signalTo(pid, 'SIGKILL');
   await until(() => log.some((line) => line.includes('SyntaxError: on purpose\n    at here')), 'the reason');
   env.FAILS = '';
 });

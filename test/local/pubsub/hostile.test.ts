@@ -21,7 +21,7 @@ const {
   NOT_FOUND,
   UNIMPLEMENTED,
 } = status;
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 const protocol = pubsubProtocol();
 const METHODS: ServiceDefinition[string][] = [
   protocol.publisher.definition,

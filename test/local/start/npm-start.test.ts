@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { isAlive } from '../host/cloud-fixture.ts';
+import { isAlive } from '../../support/processes.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

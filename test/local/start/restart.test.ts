@@ -1,15 +1,9 @@
 import { readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import {
-  enqueue,
-  isAlive,
-  readTrace,
-  tasksClient,
-  until,
-  WORK_QUEUE,
-  workTask,
-} from '../host/cloud-fixture.ts';
+import { isAlive } from '../../support/processes.ts';
+import { enqueue, readTrace, tasksClient, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import { until } from '../support.ts';
 import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
 
 /** Before the second task is due. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { isAlive } from '../host/cloud-fixture.ts';
+import { isAlive } from '../../support/processes.ts';
 import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
 
 const processes: StartedProcess[] = [];

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { readTrace, tasksClient, until, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import { readTrace, tasksClient, WORK_QUEUE, workTask } from '../host/cloud-fixture.ts';
+import { until } from '../support.ts';
 import { freshFolder, type StartedProcess, startProcess } from './start-fixture.ts';
 
 const KILLS = 3;

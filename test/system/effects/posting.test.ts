@@ -10,9 +10,10 @@ import {
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
 import type { RecordedCall } from '../../../packages/local/src/stand-in/store.ts';
-import { type Delivery, deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
+import { type Delivery, deliverUntilTaken, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
+import { signalTo } from '../../support/processes.ts';
 import { ended, eventually } from '../support.ts';
 
 const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -62,7 +63,7 @@ function pullRequest(number: number): Delivery & { readonly number: number; read
 }
 
 async function delivered(request: Delivery): Promise<string> {
-  const { runId } = await deliver(cloud.ready, request);
+  const { runId } = await deliverUntilTaken(cloud.ready, request);
   if (runId === undefined) throw new Error('the delivery made no run');
   return runId;
 }
@@ -137,8 +138,8 @@ describe('the review of a delivered pull request', () => {
       return calls.filter(({ fault }) => fault?.startsWith('hang')).length === 2 ? calls : undefined;
     });
     const workers = async () => (await control<Ready['pids']>(cloud.ready, 'GET', '/pids')).roles.tasks ?? [];
-    const [worker = 0] = await workers();
-    process.kill(worker, 'SIGKILL');
+    const worker = await eventually('the worker of the calls', async () => (await workers())[0]);
+    signalTo(worker, 'SIGKILL');
     await eventually('the worker to be gone', async () =>
       (await workers()).includes(worker) ? undefined : true,
     );

@@ -11,7 +11,7 @@ import {
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { type ScriptedServer, startScriptedServer } from '../../capabilities/scripted-server.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/endpoint.ts';
-import { ended, eventually, tryGet } from '../support.ts';
+import { ended, eventually, send, tryGet } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-slack-answer-'));
 let hook: ScriptedServer;
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** Types `/deploy`, and lets the CI say that the build is green. */
 async function deployed(address: string, sha: string): Promise<string> {
-  const { gateway, apiKey, secrets } = cloud.ready;
+  const { gateway, secrets } = cloud.ready;
   const form = commandForm({
     team_id: 'TLOCAL',
     command: '/deploy',
@@ -49,11 +49,8 @@ async function deployed(address: string, sha: string): Promise<string> {
     const { text } = (await (await fetch(`${gateway}/webhooks/slack`, request)).json()) as { text: string };
     return /^Started `deploy`: run `(\w+)`\.$/.exec(text)?.[1];
   });
-  const sent = await fetch(`${gateway}/v1/events`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ event: 'ci.finished', key: sha, data: { conclusion: 'success' } }),
-  });
+  const event = { event: 'ci.finished', key: sha, data: { conclusion: 'success' } };
+  const sent = await send(cloud.ready, { path: '/v1/events', body: event });
   expect(sent.status).toBe(200);
   return runId;
 }
@@ -96,12 +93,9 @@ test('a message with an unknown outcome is asked about and not sent again', asyn
     );
     return run?.status === 'awaiting_approval' ? run.waits[0]?.effectId : undefined;
   });
-  const { gateway, apiKey } = cloud.ready;
-  const response = await fetch(`${gateway}/v1/runs/${runId}/effects/${effectId}/resolve`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ outcome: 'recorded', result: {}, note: 'it stands in the channel' }),
-  });
+  const path = `/v1/runs/${runId}/effects/${effectId}/resolve`;
+  const body = { outcome: 'recorded', result: {}, note: 'it stands in the channel' };
+  const response = await send(cloud.ready, { path, body });
   expect(response.status).toBe(200);
   expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed' });
   expect(await messagesAt(address)).toHaveLength(1);

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+import { type CloudProcess, getJson, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
-import { ended, eventually, startRun, tryGet } from '../support.ts';
+import { ended, eventually, send, startRun, tryGet } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-two-people-'));
 let cloud: CloudProcess;
@@ -29,18 +29,9 @@ interface Answer {
 
 /** Both at once, each a request of its own. */
 function bothPost(path: string, bodies: readonly [object, object]): Promise<Answer[]> {
-  const { gateway, apiKey } = cloud.ready;
   return Promise.all(
-    bodies.map(async (body, i) => {
-      const answer = await fetch(gateway + path, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          'content-type': 'application/json',
-          'idempotency-key': `${i}${path.replaceAll('/', '-')}`,
-        },
-        body: JSON.stringify(body),
-      });
+    bodies.map(async (body) => {
+      const answer = await send(cloud.ready, { path, body });
       return { status: answer.status, body: (await answer.json()) as Answer['body'] };
     }),
   );
@@ -74,9 +65,9 @@ test('if two people resolve one effect differently, or resume one failed run, at
   const resumed = await bothPost(`/v1/runs/${runId}/resume`, [{}, {}]);
   expect(resumed.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect(resumed.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'RUN_TERMINAL_STATE' });
-  const source = await tryGet<View>(cloud.ready, `/v1/runs/${runId}`);
+  const source = await getJson<View>(cloud.ready, `/v1/runs/${runId}`);
   const successor = resumed.find(({ status }) => status === 201)?.body.runId ?? '';
-  expect(source?.supersededBy).toBe(successor);
+  expect(source.supersededBy).toBe(successor);
   expect(await ended(cloud.ready, successor)).toMatchObject({ status: 'completed' });
   const lines = readFileSync(file, 'utf8').trim().split('\n').length;
   expect(lines).toBe(heard === 're-execute' ? 2 : 1);

@@ -2,12 +2,13 @@
  * Kills a worker in a step, and one that starts a run, after its commit is durable and before it creates the task. Uses real
  * processes, real clients and the local cloud.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { READY_GRACE_MS } from '../../../packages/cairn/src/core/run/wake.ts';
-import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
+import { control, getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
+import { signalTo } from '../../support/processes.ts';
 import {
   ended,
   eventually,
@@ -17,7 +18,7 @@ import {
   type TestCloud,
   tryGet,
 } from '../support.ts';
-import { SOURCES, type Source } from './sources.ts';
+import { type Answered, SOURCES, type Source } from './sources.ts';
 
 /** The longest latency that a fault may have, and longer than any request may take. */
 const HELD_MS = 60_000;
@@ -33,7 +34,15 @@ beforeAll(async () => {
 afterAll(() => cloud.stop());
 
 async function runsOf(ready: Ready, { query }: Source): Promise<readonly RunView[]> {
-  return (await tryGet<{ items: RunView[] }>(ready, `/v1/runs?${query}`))?.items ?? [];
+  return (await getJson<{ items: RunView[] }>(ready, `/v1/runs?${query}`)).items;
+}
+
+/** Sends the request until its answer names the run: a slow machine may say first that it takes longer. */
+function named(ready: Ready, source: Source, key: string): Promise<Answered> {
+  return eventually('an answer', async () => {
+    const answer = await source.send(ready, key).catch(() => undefined);
+    return answer?.runId === undefined ? undefined : answer;
+  });
 }
 
 function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
@@ -46,12 +55,12 @@ function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
 test('a run whose worker is killed in a step is resumed by another and completes once', async () => {
   const { ready, folder } = cloud;
   const file = join(folder, 'notes');
-  const notes = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
+  const notes = () => linesIn(file);
   const started = await startRun(ready, 'slow', { ms: 5_000, notes: file });
   const { runId } = (await started.json()) as { runId: string };
   const begun = await eventually('the step to begin', () => notes()[0]);
   const pid = Number(begun.split(' ')[1]);
-  process.kill(pid, 'SIGKILL');
+  signalTo(pid, 'SIGKILL');
   expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
   expect(notes().map((line) => line.split(' ')[0])).toEqual(['begin', 'begin', 'end']);
   const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
@@ -61,9 +70,13 @@ test('a run whose worker is killed in a step is resumed by another and completes
 describe('a worker killed between the record and the task', () => {
   test.each(SOURCES)('of a request by $name leaves one run, which the next request names', async (source) => {
     const { ready } = cloud;
-    const workers = async () => (await control<Ready['pids']>(ready, 'GET', '/pids')).roles.requests ?? [];
+    // Requests share a worker with tasks until one of them has died.
+    const workers = async () => {
+      const { roles } = await control<Ready['pids']>(ready, 'GET', '/pids');
+      return [...(roles.requests ?? []), ...(roles.tasks ?? [])];
+    };
     // The first request warms the worker, so that only the next one is held and counted.
-    const warm = await source.send(ready, 'warm');
+    const warm = await named(ready, source, 'warm');
     await rested(source, warm.runId);
     const before = await runsOf(ready, source);
     // The commit succeeds, but its response is lost, and the response to its repetition is held back.
@@ -78,8 +91,8 @@ describe('a worker killed between the record and the task', () => {
       const { injected } = await control<{ injected: Record<string, number> }>(ready, 'GET', '/faults');
       return (injected.latency ?? 0) > 0 ? true : undefined;
     });
-    const [victim] = await workers();
-    process.kill(victim ?? 0, 'SIGKILL');
+    const victim = await eventually('the worker that is held', async () => (await workers())[0]);
+    signalTo(victim, 'SIGKILL');
     // The gateway may answer in its place, but cannot name the run.
     expect((await unanswered)?.runId).toBeUndefined();
     await control(ready, 'DELETE', '/faults');
@@ -88,10 +101,7 @@ describe('a worker killed between the record and the task', () => {
       return first === undefined || first === victim ? undefined : first;
     });
 
-    const again = await eventually('an answer', async () => {
-      const answer = await source.send(ready, 'once').catch(() => undefined);
-      return answer?.runId === undefined ? undefined : answer;
-    });
+    const again = await named(ready, source, 'once');
     expect(again.status).toBe(source.again);
     const runs = await runsOf(ready, source);
     expect(runs.map(({ id }) => id)).toEqual([again.runId, ...before.map(({ id }) => id)]);

@@ -8,6 +8,7 @@ import {
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
+import { signalTo } from '../../support/processes.ts';
 import { ended, eventually, startRun } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
@@ -134,7 +135,7 @@ describe('Pub/Sub, through the official client', () => {
     const { runId } = (await (await startRun(ready, 'paced', {})).json()) as { runId: string };
     const messagesOfRun = () => messages.filter(({ attributes }) => attributes.runId === runId);
     await eventually('some events', async () => messagesOfRun().length > 5 || undefined);
-    for (const pid of ready.pids.workers) process.kill(pid, 'SIGKILL');
+    for (const pid of ready.pids.workers) signalTo(pid, 'SIGKILL');
     expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
     const { items } = await getJson<{ items: Shown[] }>(ready, `/v1/runs/${runId}/events?limit=100`);
     await eventually(

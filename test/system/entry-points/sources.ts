@@ -7,6 +7,7 @@
 import type { Ready } from '../../../packages/local/src/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/endpoint.ts';
+import { send } from '../requests.ts';
 
 export interface Answered {
   readonly status: number;
@@ -102,11 +103,8 @@ export const SOURCES: readonly Starting[] = [api, github, slack];
 
 /** A schedule of the local tenant that fires every hour. */
 export async function makeSchedule(ready: Ready): Promise<{ readonly id: string; readonly nextAt: string }> {
-  const made = await fetch(`${ready.gateway}/v1/schedules`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ready.apiKey}`, ...JSON_TYPE },
-    body: JSON.stringify({ type: 'chain-10', cron: '0 * * * *', catchUp: 'all' }),
-  });
+  const body = { type: 'chain-10', cron: '0 * * * *', catchUp: 'all' };
+  const made = await send(ready, { path: '/v1/schedules', body });
   if (made.status !== 201) throw new Error(`no schedule: ${made.status} ${await made.text()}`);
   return (await made.json()) as { id: string; nextAt: string };
 }

@@ -1,13 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
+import { eventually } from '../requests.ts';
 
 /** The function kit as a project has it that installed it twice: one module, two prefixes, parameters of each. */
 const MODULE = join(import.meta.dirname, '../../../packages/calls/src/index.ts');
-const LIMIT_MS = 200_000;
 
 let receiver: Server;
 let cloud: LocalCloud;
@@ -52,14 +51,11 @@ async function call(path: string, json?: Body): Promise<{ status: number; body: 
   return { status: answer.status, body: (await answer.json()) as Body };
 }
 
-async function until(path: string, status: string): Promise<Body> {
-  for (let looks = 0; looks < LIMIT_MS / 25; looks += 1) {
+const until = (path: string, status: string) =>
+  eventually(`${path} to become ${status}`, async () => {
     const { body } = await call(path);
-    if (body.status === status) return body;
-    await delay(25);
-  }
-  throw new Error(`${path} did not become ${status}`);
-}
+    return body.status === status ? body : undefined;
+  });
 
 test('each instance drives its own runs under its own parameters, and does not see those of the other', async () => {
   const start = async (api: string, input: Body) => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Firestore } from '@google-cloud/firestore';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
+import { eventually } from '../requests.ts';
 
 let cloud: LocalCloud;
 beforeAll(async () => {
@@ -29,14 +29,11 @@ async function call(path: string, json?: Body): Promise<{ status: number; body: 
   return { status: answer.status, body: (await answer.json()) as Body };
 }
 
-async function completed(path: string): Promise<Body> {
-  for (let looks = 0; looks < 1_200; looks += 1) {
+const completed = (path: string) =>
+  eventually(`${path} to be completed`, async () => {
     const { body } = await call(path);
-    if (body.status === 'completed') return body;
-    await delay(25);
-  }
-  throw new Error(`${path} was not completed`);
-}
+    return body.status === 'completed' ? body : undefined;
+  });
 
 test('each completes its own runs through queues of its own, and does not see those of the other', async () => {
   const { status, body } = await call('/shop-api/v1/runs', { type: 'order', input: {} });

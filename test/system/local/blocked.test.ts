@@ -1,18 +1,11 @@
 /** Bodies that keep their process from doing anything else, and a clock that is moved under bodies: real processes. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
+import { control, getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import {
-  ended,
-  eventually,
-  type RunView,
-  startRun,
-  startTestCloud,
-  type TestCloud,
-  tryGet,
-} from '../support.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
+import { ended, eventually, type RunView, startRun, startTestCloud, type TestCloud } from '../support.ts';
 import { leaseWaits } from './lease-wait.suite.ts';
 
 let cloud: TestCloud;
@@ -26,10 +19,7 @@ function serve(watchdogSeconds: number): void {
 }
 
 /** Notes of bodies: `begin` and `end`, each with its process. */
-function notes(name: string): string[] {
-  const file = join(cloud.folder, name);
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-}
+const notes = (name: string) => linesIn(join(cloud.folder, name));
 
 async function start(type: string, input: object): Promise<string> {
   const answer = await startRun(cloud.ready, type, input);
@@ -61,7 +51,7 @@ describe('on a cloud that waits for its workers', () => {
     const busy = await start('blocking', input);
     await begun('busy');
     const neighbour = await start('measure', { text: 'abc' });
-    expect(await tryGet<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toBeDefined();
+    expect(await getJson<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toMatchObject({ id: neighbour });
     expect(notes('busy')).toHaveLength(1);
 
     expect(await ended(cloud.ready, busy)).toMatchObject({ status: 'completed', resumeCount: 0 });

@@ -1,9 +1,11 @@
 /** A run reports how long it waits for the lease of a killed worker. Kills a worker and moves the clock past the lease. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { control } from '../../../packages/local/src/cloud-process.ts';
+import { control, getJson } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
+import { signalTo } from '../../support/processes.ts';
 import { ended, eventually, type RunView, startRun, type TestCloud, tryGet } from '../support.ts';
 
 interface Waiting extends RunView {
@@ -25,11 +27,11 @@ export function leaseWaits(cloudOf: () => TestCloud): void {
     const answer = await startRun(ready, 'blocking', { notes });
     const { runId } = (await answer.json()) as { runId: string };
     const pid = await eventually('the body to begin', () => {
-      const line = existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean)[0] : undefined;
+      const [line] = linesIn(notes);
       return line === undefined ? undefined : Number(line.split(' ')[1]);
     });
     const before = await control<Meter>(ready, 'GET', '/meter/tasks');
-    process.kill(pid, 'SIGKILL');
+    signalTo(pid, 'SIGKILL');
     // Two deliveries: that of the killed worker, and the next one, which has to wait.
     await eventually('the task to be delivered again', async () => {
       const { tasks } = await control<Meter>(ready, 'GET', '/meter/tasks');
@@ -51,6 +53,6 @@ export function leaseWaits(cloudOf: () => TestCloud): void {
     expect(last?.at).toBeGreaterThanOrEqual(until);
     expect(intact).toBe(true);
     expect(readFileSync(notes, 'utf8').match(/begin/g)).toHaveLength(1);
-    expect(await tryGet<Waiting>(ready, `/v1/runs/${runId}`)).not.toHaveProperty('leaseWait');
+    expect(await getJson<Waiting>(ready, `/v1/runs/${runId}`)).not.toHaveProperty('leaseWait');
   });
 }

@@ -1,10 +1,10 @@
 /** Cancels a run in a step, and one that has ended, over HTTP. Moves the clock by a day. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { type CloudStage, ended, eventually, startRun } from '../support.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
+import { type CloudStage, ended, eventually, send, startRun } from '../support.ts';
 
 /** Longer than the test: the step ends early only if it is cancelled. */
 const LONG_MS = 600_000;
@@ -14,7 +14,7 @@ export function cancels(stage: CloudStage): void {
     /** Starts a run and waits for its step. Returns the lines that the step writes. */
     async function underWay(name: string): Promise<{ runId: string; notes: () => string[] }> {
       const file = join(stage.cloud.folder, name);
-      const notes = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
+      const notes = () => linesIn(file);
       const input = { ms: LONG_MS, notes: file };
       const { runId } = (await (await startRun(stage.cloud.ready, 'patient', input)).json()) as {
         runId: string;
@@ -23,18 +23,8 @@ export function cancels(stage: CloudStage): void {
       return { runId, notes };
     }
 
-    async function cancel(runId: string, key?: string): Promise<Response> {
-      const { gateway, apiKey } = stage.cloud.ready;
-      return fetch(`${gateway}/v1/runs/${runId}/cancel`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          'content-type': 'application/json',
-          ...(key === undefined ? {} : { 'idempotency-key': key }),
-        },
-        body: JSON.stringify({ reason: 'took too long' }),
-      });
-    }
+    const cancel = (runId: string, key?: string) =>
+      send(stage.cloud.ready, { path: `/v1/runs/${runId}/cancel`, body: { reason: 'took too long' }, key });
 
     async function counts(): Promise<{ readonly created: number; readonly finished: number }> {
       const { tasks } = await control<{ tasks: { created: number; finished: number } }>(

@@ -2,25 +2,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { MAX_DELIVERED_BYTES } from '../../../packages/cairn/src/core/mailbox/limits.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
+import { type CloudStage, ended, eventually, type RunView, send, startRun, tryGet } from '../support.ts';
 
 /** The largest data of an event. Its checkpoint also holds the output of the same size. */
 const DATA = 'x'.repeat(MAX_DELIVERED_BYTES - 2);
 
 export function events(stage: CloudStage): void {
   describe('an event', () => {
-    async function post(path: string, body: unknown, key?: string): Promise<Response> {
-      const { gateway, apiKey } = stage.cloud.ready;
-      return fetch(gateway + path, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          'content-type': 'application/json',
-          ...(key === undefined ? {} : { 'idempotency-key': key }),
-        },
-        body: JSON.stringify(body),
-      });
-    }
+    const post = (path: string, body: unknown, key?: string) => send(stage.cloud.ready, { path, body, key });
 
     async function started(key: string): Promise<string> {
       const answer = await startRun(stage.cloud.ready, 'awaiting', { key });

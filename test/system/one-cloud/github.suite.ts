@@ -2,7 +2,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { REVIEWED } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { getJson } from '../../../packages/local/src/cloud-process.ts';
-import { type Answer, type Delivery, deliver, recordedDeliveries } from '../../../scripts/demo/delivery.ts';
+import {
+  type Answer,
+  type Delivery,
+  deliverUntilTaken,
+  recordedDeliveries,
+} from '../../../scripts/demo/delivery.ts';
 import { type CloudStage, ended } from '../support.ts';
 
 /** Concurrent deliveries: the rate of a busy organisation. */
@@ -14,7 +19,9 @@ export function deliveriesOfGithub(stage: CloudStage): void {
       const answers: Answer[] = [];
       for (let i = 0; i < deliveries.length; i += AT_ONCE) {
         const some = deliveries.slice(i, i + AT_ONCE);
-        answers.push(...(await Promise.all(some.map((delivery) => deliver(stage.cloud.ready, delivery)))));
+        answers.push(
+          ...(await Promise.all(some.map((delivery) => deliverUntilTaken(stage.cloud.ready, delivery)))),
+        );
       }
       return answers;
     }

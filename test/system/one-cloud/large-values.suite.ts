@@ -1,8 +1,8 @@
 /** Values of 20 MiB, through gateway, worker and store. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { control } from '../../../packages/local/src/cloud-process.ts';
-import { type CloudStage, ended, startRun, tryGet } from '../support.ts';
+import { control, getJson } from '../../../packages/local/src/cloud-process.ts';
+import { type CloudStage, ended, startRun } from '../support.ts';
 
 const MIB = 1024 * 1024;
 /** Characters of four bytes, so that chunks end in the middle of them. */
@@ -40,10 +40,10 @@ export function largeValues(stage: CloudStage): void {
         result: { length: LARGE.length },
       });
 
-      const run = await tryGet<{ inputRef: Ref }>(ready, `/v1/runs/${runId}`);
+      const run = await getJson<{ inputRef: Ref }>(ready, `/v1/runs/${runId}`);
       const inputText = JSON.stringify({ text: LARGE });
       const bytes = Buffer.byteLength(inputText);
-      expect(run?.inputRef).toEqual({ checkpoint: 1, sha256: sha256(inputText), bytes, chunks: 23 });
+      expect(run.inputRef).toEqual({ checkpoint: 1, sha256: sha256(inputText), bytes, chunks: 23 });
       expect(JSON.stringify(run).length).toBeLessThan(10_000);
       const text = await read(`/v1/runs/${runId}/checkpoints/1/output`);
       expect(sha256(text)).toBe(sha256(inputText));
@@ -63,13 +63,13 @@ export function largeValues(stage: CloudStage): void {
       const started = await startRun(ready, 'grow', { letter: '🪨', times: 5 * MIB });
       const { runId } = (await started.json()) as { runId: string };
       expect(await ended(ready, runId)).toMatchObject({ status: 'completed' });
-      const run = await tryGet<{ resultRef: Ref }>(ready, `/v1/runs/${runId}`);
+      const run = await getJson<{ resultRef: Ref }>(ready, `/v1/runs/${runId}`);
       const resultText = JSON.stringify({ length: 10 * MIB, made: { text: '🪨'.repeat(5 * MIB) } });
-      expect(run?.resultRef).toMatchObject({
+      expect(run.resultRef).toMatchObject({
         sha256: sha256(resultText),
         bytes: Buffer.byteLength(resultText),
       });
-      const text = await read(`/v1/runs/${runId}/checkpoints/${run?.resultRef.checkpoint}/output`);
+      const text = await read(`/v1/runs/${runId}/checkpoints/${run.resultRef.checkpoint}/output`);
       expect(sha256(text)).toBe(sha256(resultText));
       expect(JSON.stringify(run).length).toBeLessThan(10_000);
     });

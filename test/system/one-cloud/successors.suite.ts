@@ -1,7 +1,8 @@
 /** Replays, forks and resumes over the real wire. */
 import { describe, expect, test } from '@jest/globals';
+import { getJson } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
-import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
+import { type CloudStage, ended, eventually, type RunView, send, startRun, tryGet } from '../support.ts';
 
 interface Successor extends RunView {
   readonly supersededBy?: string;
@@ -10,14 +11,7 @@ interface Successor extends RunView {
 
 export function successors(stage: CloudStage): void {
   describe('on the local cloud, over HTTP,', () => {
-    async function post(path: string, body: object = {}): Promise<Response> {
-      const { gateway, apiKey } = stage.cloud.ready;
-      return fetch(`${gateway}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-    }
+    const post = (path: string, body: object = {}) => send(stage.cloud.ready, { path, body });
 
     async function made(answer: Response): Promise<string> {
       expect(answer.status).toBe(201);
@@ -54,9 +48,9 @@ export function successors(stage: CloudStage): void {
       expect((await ended(stage.cloud.ready, runId)).status).toBe('cancelled');
       const answers = await Promise.all([1, 2].map(() => post(`/v1/runs/${runId}/resume`)));
       expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409]);
-      const run = await tryGet<Successor>(stage.cloud.ready, `/v1/runs/${runId}`);
+      const run = await getJson<Successor>(stage.cloud.ready, `/v1/runs/${runId}`);
       await post('/v1/events', { event: 'sent', key: 'k1', data: 'four' });
-      const resumed = (await ended(stage.cloud.ready, run?.supersededBy ?? '')) as Successor;
+      const resumed = (await ended(stage.cloud.ready, run.supersededBy ?? '')) as Successor;
       expect([resumed.status, resumed.result]).toEqual(['completed', { length: 4 }]);
       expect((await inspectJournal(stage.cloud.ready, runId)).intact).toBe(true);
     });

@@ -1,9 +1,9 @@
 /** Pauses of workflows and the kill switch. Moves the clock by minutes. */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { control } from '../../../packages/local/src/cloud-process.ts';
-import { type CloudStage, ended, eventually, type RunView, startRun, tryGet } from '../support.ts';
+import { control, getJson } from '../../../packages/local/src/cloud-process.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
+import { type CloudStage, ended, eventually, type RunView, send, startRun, tryGet } from '../support.ts';
 
 /** Above what a process may take as known of the switches. */
 const KNOWN_MS = 5_000;
@@ -21,16 +21,12 @@ interface Workflows {
 
 export function switches(stage: CloudStage): void {
   describe('switches', () => {
-    async function send(
+    async function change(
       method: 'POST' | 'PUT',
       path: string,
       body: unknown,
     ): Promise<Record<string, unknown>> {
-      const answer = await fetch(stage.cloud.ready.gateway + path, {
-        method,
-        headers: { authorization: `Bearer ${stage.cloud.ready.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
+      const answer = await send(stage.cloud.ready, { method, path, body });
       expect(answer.status).toBe(200);
       return (await answer.json()) as Record<string, unknown>;
     }
@@ -57,8 +53,8 @@ export function switches(stage: CloudStage): void {
       });
     }
 
-    async function statusOf(runId: string): Promise<string | undefined> {
-      return (await tryGet<RunView>(stage.cloud.ready, `/v1/runs/${runId}`))?.status;
+    async function statusOf(runId: string): Promise<string> {
+      return (await getJson<RunView>(stage.cloud.ready, `/v1/runs/${runId}`)).status;
     }
 
     test('runs of a paused workflow wait, others continue, and the end of the pause resumes them at once', async () => {
@@ -66,7 +62,7 @@ export function switches(stage: CloudStage): void {
       await pass(LEASE_ENDED_MS);
       const before = await start('chain-10');
       await ended(stage.cloud.ready, before);
-      await send('POST', '/v1/workflows/chain-10/pause', { reason: 'a look at it' });
+      await change('POST', '/v1/workflows/chain-10/pause', { reason: 'a look at it' });
       await pass(KNOWN_MS);
       const held = await start('chain-10');
       const other = await start('measure', { text: 'abc' });
@@ -78,7 +74,7 @@ export function switches(stage: CloudStage): void {
       await quiet();
       expect(await statusOf(held)).toBe('pending');
 
-      const { items } = (await tryGet<Workflows>(stage.cloud.ready, '/v1/workflows')) ?? { items: [] };
+      const { items } = await getJson<Workflows>(stage.cloud.ready, '/v1/workflows');
       expect(items.find(({ type }) => type === 'chain-10')).toMatchObject({
         paused: { reason: 'a look at it' },
         versions: [{ planVersion: 1, liveRuns: 1 }],
@@ -88,15 +84,15 @@ export function switches(stage: CloudStage): void {
         versions: [{ planVersion: 1, liveRuns: 0 }],
       });
 
-      expect(await send('POST', '/v1/workflows/chain-10/unpause', {})).toMatchObject({ woken: 1 });
+      expect(await change('POST', '/v1/workflows/chain-10/unpause', {})).toMatchObject({ woken: 1 });
       expect((await ended(stage.cloud.ready, held)).status).toBe('completed');
     });
 
     test('a running run is released when its workflow is paused, and completes after the pause', async () => {
       const notes = join(stage.cloud.folder, 'under-way');
       const runId = await start('slow', { ms: 4_000, notes });
-      await eventually('the step to begin', async () => existsSync(notes) || undefined);
-      await send('POST', '/v1/workflows/slow/pause', {});
+      await eventually('the step to begin', () => linesIn(notes)[0]);
+      await change('POST', '/v1/workflows/slow/pause', {});
       // The lease of 90 s has not run out by then.
       await pass(KNOWN_MS);
       const released = await eventually('the drive to let go', async () => {
@@ -106,14 +102,17 @@ export function switches(stage: CloudStage): void {
       expect(released.status).toBe('running');
       await quiet();
       expect(await statusOf(runId)).toBe('running');
-      await send('POST', '/v1/workflows/slow/unpause', {});
+      await change('POST', '/v1/workflows/slow/unpause', {});
       const run = await ended(stage.cloud.ready, runId);
       expect(run).toMatchObject({ status: 'completed', resumeCount: 0 });
-      expect(readFileSync(notes, 'utf8')).toContain('end ');
+      expect(linesIn(notes).at(-1)).toMatch(/^end /);
     });
 
     test('the kill switch stops all runs, and they complete after it is off', async () => {
-      expect(await send('PUT', '/v1/runtime', { killSwitch: true })).toEqual({ killSwitch: true, woken: 0 });
+      expect(await change('PUT', '/v1/runtime', { killSwitch: true })).toEqual({
+        killSwitch: true,
+        woken: 0,
+      });
       await pass(KNOWN_MS);
       const runIds = [
         await start('chain-10'),
@@ -124,7 +123,7 @@ export function switches(stage: CloudStage): void {
       await pass(10 * 60_000);
       await quiet();
       expect(await Promise.all(runIds.map(statusOf))).toEqual(['pending', 'pending', 'pending']);
-      expect(await send('PUT', '/v1/runtime', { killSwitch: false })).toEqual({
+      expect(await change('PUT', '/v1/runtime', { killSwitch: false })).toEqual({
         killSwitch: false,
         woken: 3,
       });

@@ -1,7 +1,8 @@
 /** Stage for bodies in a real process: they take real time, and append a line to a file that outlives the process. */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
 import type { Acting, Stage } from '../../sweep/scenario.ts';
 
 export interface Note {
@@ -40,25 +41,25 @@ export class NotingStage implements Stage {
     return name;
   }
 
-  #note(what: Note['what'], { runId, stepId, revision, index, operation }: Acting): void {
-    const itemKey = operation ?? (index === undefined ? undefined : String(index));
-    const ref = itemKey === undefined ? { stepId } : { stepId, itemKey };
-    const note: Note = {
-      what,
-      runId,
-      key: `${stepKey(ref)}@${revision}`,
-      pid: process.pid,
-      at: Date.now(),
-    };
+  /** Times that it has begun, in any process. */
+  beginnings(context: Acting): number {
+    return beginningsOf(notesIn(this.#file), context.runId, keyOf(context));
+  }
+
+  #note(what: Note['what'], context: Acting): void {
+    const { runId } = context;
+    const note: Note = { what, runId, key: keyOf(context), pid: process.pid, at: Date.now() };
     appendFileSync(this.#file, `${JSON.stringify(note)}\n`);
   }
 }
 
+function keyOf({ stepId, revision, index, operation }: Acting): string {
+  const itemKey = operation ?? (index === undefined ? undefined : String(index));
+  return `${stepKey(itemKey === undefined ? { stepId } : { stepId, itemKey })}@${revision}`;
+}
+
 export function notesIn(file: string): Note[] {
-  if (!existsSync(file)) return [];
-  // The last line may be incomplete.
-  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as Note);
+  return linesIn(file).map((line) => JSON.parse(line) as Note);
 }
 
 /** @param key step or item, with its revision */

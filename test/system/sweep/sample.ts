@@ -6,8 +6,9 @@
 import { z } from 'zod';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import type { Scenario, Stage } from '../../sweep/scenario.ts';
+import type { Scenario } from '../../sweep/scenario.ts';
 import { scenarios } from '../../sweep/scenarios/index.ts';
+import type { NotingStage } from './noting-stage.ts';
 
 const NAMES: ReadonlySet<string> = new Set([
   'chain',
@@ -38,27 +39,35 @@ function isPlayable({ name, effects, settings, budgets, operations = [] }: Scena
 /** Environment variable with the file in which a worker's bodies record their actions. */
 export const NOTES = 'SWEEP_NOTES';
 
-/** Steps that can, or cannot, finish in the time that a terminated process has. */
-const leaving = (stage: Stage): Workflow =>
+/** Longer than a test waits. */
+const LONG_MS = 300_000;
+
+/**
+ * Two steps that run until their process is terminated. The one that may be repeated is aborted then, and ends at once when it runs again, in another
+ * process. The other one is aborted too if it `heeds` that, and otherwise ends in the time that a terminated process has.
+ */
+const leaving = (stage: NotingStage): Workflow =>
   defineWorkflow({
     type: 'leaving',
     planVersion: 1,
-    input: z.object({ ms: z.number(), heeds: z.boolean() }),
+    input: z.object({ heeds: z.boolean() }),
     steps(step) {
-      const again = step('again', { timeout: '2m' }, async ({ input, ...c }) => {
-        await stage.acts(c, input.ms);
+      const again = step('again', { timeout: '6m' }, async ({ input: _, ...c }) => {
+        await stage.acts(c, stage.beginnings(c) === 0 ? LONG_MS : 0);
         return 'again';
       });
-      const once = step('once', { idempotent: false, timeout: '2m' }, async ({ input, ...c }) => {
-        const signal = input.heeds ? c.signal : new AbortController().signal;
-        await stage.acts({ ...c, signal }, input.ms);
+      const once = step('once', { idempotent: false, timeout: '6m' }, async ({ input, ...c }) => {
+        const terminated = new AbortController();
+        process.once('SIGTERM', () => terminated.abort());
+        if (input.heeds) await stage.acts(c, LONG_MS);
+        else await stage.acts({ ...c, signal: terminated.signal }, LONG_MS).catch(() => undefined);
         return 'once';
       });
       return { again, once };
     },
   });
 
-export function workflowsOf(stage: Stage): Workflow[] {
+export function workflowsOf(stage: NotingStage): Workflow[] {
   const all = [...sample.flatMap(({ workflows }) => workflows(stage)), leaving(stage)];
   return [...new Map(all.map((workflow) => [workflow.type, workflow])).values()];
 }

@@ -1,11 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
-import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
+import { deliverUntilTaken, openedPullRequest } from '../../../scripts/demo/delivery.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { type CollectedSpan, Collector } from '../../platform/telemetry/collector.ts';
+import { signalTo } from '../../support/processes.ts';
 import { ended, eventually } from '../support.ts';
 
 const collector = new Collector();
@@ -34,20 +36,20 @@ afterAll(async () => {
 
 /** Words of the lines that begin with this one. */
 function noted(what: string): string[][] {
-  if (!existsSync(notes)) return [];
-  const lines = readFileSync(notes, 'utf8').split('\n');
-  return lines.map((line) => line.split(' ')).filter(([first]) => first === what);
+  return linesIn(notes)
+    .map((line) => line.split(' '))
+    .filter(([first]) => first === what);
 }
 
 test('one trace spans the webhook and each effect, over two processes of which the first is killed', async () => {
   const { ready } = cloud;
-  const { runId } = await deliver(ready, openedPullRequest());
+  const { runId } = await deliverUntilTaken(ready, openedPullRequest());
   if (runId === undefined) throw new Error('the delivery made no run');
   const [, victim] = await eventually('the step that waits to be killed', () => noted('waits')[0]);
   const named = (name: string) => collector.spans.filter((span) => span.name === name);
   // The last that it can tell before it dies.
   await eventually('what it has done to be told', () => named('effect notes.add')[0]);
-  process.kill(Number(victim), 'SIGKILL');
+  signalTo(Number(victim), 'SIGKILL');
   expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
 
   const ofRun = () => {

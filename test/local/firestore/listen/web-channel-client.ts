@@ -2,7 +2,7 @@
 import { database } from '../support/requests.ts';
 
 const MAX_READS = 200;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 type Numbered = readonly [id: number, array: unknown];
 

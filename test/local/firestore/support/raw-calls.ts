@@ -4,7 +4,7 @@ import type protobuf from 'protobufjs';
 import { withVerify } from '../../../../packages/local-firestore/src/wire/protocol.ts';
 import { loadProtocol } from '../../../../packages/local-kit/src/wire/grpc-service.ts';
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 
 export interface Answer {
   readonly code: number;

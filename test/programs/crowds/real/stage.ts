@@ -8,6 +8,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../../packages/local/src/cloud-process.ts';
+import { isAlive } from '../../../support/processes.ts';
 import { eventually, startRun, tryGet } from '../../../system/requests.ts';
 import { Draw } from '../../data/draw.ts';
 import { type Crowd, drawCrowd, HARMS, type HarmKind, type RunPlan } from '../grammar.ts';
@@ -121,7 +122,8 @@ export class RealStage {
   /** The journal of a run, and what its processes noted meanwhile, by the time; then what the cloud said of their ends. */
   async #storyOf(runId: string, notes: readonly Note[]): Promise<string> {
     const path = `/v1/runs/${runId}/events?limit=100`;
-    const { items } = (await tryGet<{ items: RunEventView[] }>(this.#cloud.ready, path)) ?? { items: [] };
+    const page = await tryGet<{ items: RunEventView[] }>(this.#cloud.ready, path);
+    const items = page?.items ?? [];
     const events = items.map(
       ({ at, seq, type, data: { stepId = '', alone, epoch = '', why = '', reason = '' } }) => ({
         at,
@@ -178,13 +180,4 @@ function ended(ready: Ready, runId: string): Promise<RunView> {
 
 function told(complaints: string, of: RegExp): number[] {
   return [...complaints.matchAll(of)].map(([, pid]) => Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,31 @@
+/** Rules against tests that are red by chance, on a slow machine. */
+import { codeOf } from './code.ts';
+import type { SourceFile } from './rules.ts';
+
+interface Hazard {
+  readonly pattern: RegExp;
+  readonly what: string;
+  /** The file in which that is made safe. */
+  readonly home?: string;
+}
+
+const HAZARDS: readonly Hazard[] = [
+  {
+    // A pid that is not known yet would be 0: the process group of the tests, and of whoever started them.
+    pattern: /(?<![\w.])process\.kill\((?!\)|process\.pid\b)/,
+    what: 'a signal to a process that may not be known: use test/support/processes.ts',
+    home: 'test/support/processes.ts',
+  },
+  {
+    pattern: /expect\(await tryGet\b|\(await tryGet\b[^;]*\)(?:\?\.| \?\?)/,
+    what: 'one look at a cloud that may be too busy to answer: use getJson, or tryGet within eventually',
+  },
+];
+
+export function byChance({ path, text }: SourceFile): string[] {
+  if (!path.startsWith('test/')) return [];
+  const code = codeOf(text);
+  return HAZARDS.filter(({ pattern, home }) => home !== path && pattern.test(code)).map(
+    ({ what }) => `${path}: ${what}`,
+  );
+}
