@@ -15,7 +15,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../packages/local/src/cloud-process.ts';
-import { deliver, riskyPullRequest } from './delivery.ts';
+import { deliverUntilTaken, riskyPullRequest } from './delivery.ts';
 import { keepBackTheAnswer, type Posted, posted, untilKeptBack } from './github.ts';
 import { inspectJournal } from './journal.ts';
 import { readNotes, underWay, waitFor } from './notes.ts';
@@ -56,17 +56,19 @@ async function demo(): Promise<boolean> {
   say(`local cloud ready at ${ready.gateway}`);
 
   const delivery = riskyPullRequest();
-  const first = await deliver(ready, delivery);
+  const first = await deliverUntilTaken(ready, delivery);
   const { runId } = first;
   if (runId === undefined) throw new Error(`the delivery started no run: ${JSON.stringify(first)}`);
   say(`GitHub delivers pull_request ${delivery.id}: ${first.status}, run ${runId}`);
-  const repeated = await Promise.all(Array.from({ length: DUPLICATES }, () => deliver(ready, delivery)));
+  const repeated = await Promise.all(
+    Array.from({ length: DUPLICATES }, () => deliverUntilTaken(ready, delivery)),
+  );
   const duplicates = repeated.filter((answer) => answer.status === 200 && answer.runId === runId).length;
   say(`the same delivery ${DUPLICATES} more times at once: ${duplicates} answered 200 with the same run`);
 
   const atFirstKill = await inTheMiddleOfAStep(ready, 3);
   const cost = await costOfSteps(ready, runId);
-  const [worker = 0] = await workersOf(ready);
+  const worker = await workerOf(ready);
   process.kill(worker, 'SIGKILL');
   say(`SIGKILL to the worker (pid ${worker}), in the middle of ${atFirstKill.join(', ')}`);
 
@@ -88,7 +90,7 @@ async function demo(): Promise<boolean> {
   say(`approved twice, then rejected: answered ${answers.join(', ')}`);
 
   await untilKeptBack(ready);
-  const [poster = 0] = await workersOf(ready);
+  const poster = await workerOf(ready);
   process.kill(poster, 'SIGKILL');
   say(`SIGKILL to the worker (pid ${poster}): GitHub has accepted the comment, but its response is lost`);
   await waitFor('another worker', async () => {
@@ -168,6 +170,11 @@ async function unrecorded(ready: Ready, runId: string): Promise<string[]> {
   const { events } = await inspectJournal(ready, runId);
   const ended = new Set(events.flatMap(({ type, data }) => (type === 'step_succeeded' ? [data.stepId] : [])));
   return readNotes(notesFile).flatMap(({ stepId }) => (ended.has(stepId) ? [] : [stepId]));
+}
+
+/** The first of {@link workersOf}, once there is one: process 0 would be the group of this one. */
+function workerOf(ready: Ready): Promise<number> {
+  return waitFor('a worker', async () => (await workersOf(ready))[0]);
 }
 
 /** Those that run steps: first the ones that have begun some, of whatever role. */

@@ -32,15 +32,16 @@ export async function decide(
   { runId, stepId }: { readonly runId: string; readonly stepId: string },
   decision: string,
 ): Promise<number> {
-  const response = await fetch(`${ready.gateway}/v1/runs/${runId}/approvals/${stepId}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${ready.apiKey}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    },
-    body: JSON.stringify({ decision }),
+  const headers = {
+    authorization: `Bearer ${ready.apiKey}`,
+    'content-type': 'application/json',
+    'idempotency-key': randomUUID(),
+  };
+  const request = { method: 'POST', headers, body: JSON.stringify({ decision }) };
+  // A busy cloud asks for the same request again.
+  return waitFor('an answer to the decision', async () => {
+    const response = await fetch(`${ready.gateway}/v1/runs/${runId}/approvals/${stepId}`, request);
+    await response.body?.cancel();
+    return response.status === 503 ? undefined : response.status;
   });
-  await response.body?.cancel();
-  return response.status;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
-import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
+import { deliverUntilTaken, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
 import { facts } from './one-stage/facts.suite.ts';
 import { runActions } from './one-stage/run-actions.suite.ts';
@@ -49,7 +49,7 @@ test('a webhook arrives, and its run appears in the list and moves, without a re
   await page.locator('.list-live', { hasText: 'live' }).waitFor();
   await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
   const delivery = riskyPullRequest();
-  const { runId } = await deliver(stage.cloud.ready, delivery);
+  const { runId } = await deliverUntilTaken(stage.cloud.ready, delivery);
   const row = rowOf(page, String(runId));
   await row.getByText('review-pull-request').waitFor();
   await row.locator('[data-status=awaiting_approval]').waitFor();

@@ -131,6 +131,9 @@ export function facts(stage: Stage): void {
   });
 }
 
+/** For a text that is nowhere, after which the test says what is there. */
+const LOOK_MS = 60_000;
+
 /** The texts of those that stand in the place. One at least is waited for. */
 async function shownAt(where: Locator, texts: readonly Shown[]): Promise<Shown[]> {
   const having = (text: Shown) =>
@@ -139,11 +142,11 @@ async function shownAt(where: Locator, texts: readonly Shown[]): Promise<Shown[]
       : where.filter({ hasText: text }).or(where.getByText(text));
   const [first] = texts;
   if (first === undefined) return [];
-  await where.first().waitFor({ timeout: 30_000 });
+  await where.first().waitFor();
   const any = texts.map(having).reduce((one, other) => one.or(other));
   await any
     .first()
-    .waitFor({ timeout: 30_000 })
+    .waitFor({ timeout: LOOK_MS })
     .catch(() => undefined);
   const there = await Promise.all(
     texts.map(async (text) => (await having(text).first().isVisible()) && text),

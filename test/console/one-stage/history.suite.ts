@@ -16,7 +16,7 @@ async function completed(): Promise<string> {
 
 test('a form that is closed or sent is no place to return to by Back', async () => {
   const id = await completed();
-  const page = await stage.browser.open('/runs');
+  const page = await stage.browser.open('/runs?type=gift');
   await page.locator(`#row-${id} [data-status=completed]`).waitFor();
   await page.locator(`#row-${id}`).getByRole('link').first().click();
   const dialog = page.getByRole('dialog');

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { openQueues, type Queues } from '../../../bench/cloud/queues.ts';
 import { eventually } from '../../system/support.ts';
 import { becomes } from '../support/becomes.ts';
 import type { Stage } from '../support/stage.ts';
@@ -15,16 +16,24 @@ interface Resting {
   readonly failures?: { readonly times: number };
 }
 
-/** The longest back-off is a minute. */
+/** Time to hold the queues in. The longest back-off is a minute. */
 const UNDISTURBED_MS = 25_000;
 const WHY = "the policy of workflow 'guarded' could not be evaluated: the service of the rules is down";
 
 export function restingRuns(stage: Stage): void {
   let folder: string;
+  let queues: Queues;
   beforeAll(() => {
+    // Otherwise the client of the queues looks for Google's metadata server on the network.
+    process.env.METADATA_SERVER_DETECTION = 'none';
     folder = mkdtempSync(join(tmpdir(), 'cairn-resting-'));
+    queues = openQueues(stage.cloud.ready);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => queues.resume());
+  afterAll(async () => {
+    await queues[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   const read = (id: string) => stage.cloud.call<Resting>('GET', `/v1/runs/${id}`);
 
@@ -35,15 +44,24 @@ export function restingRuns(stage: Stage): void {
   const control = async (path: string, init?: RequestInit) =>
     (await (await fetch(`${stage.cloud.ready.control}${path}`, init)).json()) as { readonly now: string };
 
-  /** Lets dispatches fail until each run rests for so long that no dispatch comes between the steps of a test. */
+  /** The time that each run rests yet. 0: it does not. */
+  async function restsOf(ids: readonly string[]): Promise<number[]> {
+    const runs = await Promise.all(ids.map(read));
+    const now = Date.parse((await control('/clock')).now);
+    return runs.map(({ failures, lease, dueAt }) =>
+      failures && !lease && dueAt !== undefined ? Date.parse(dueAt) - now : 0,
+    );
+  }
+
+  /** Lets dispatches fail until each run rests, and holds the queues: no dispatch comes between the steps of a test, however long they take. */
   const rest = (ids: readonly string[]) =>
     eventually(`runs ${ids} rest`, async () => {
-      const runs = await Promise.all(ids.map(read));
-      const now = Date.parse((await control('/clock')).now);
-      const left = runs.map(({ failures, lease, dueAt }) =>
-        failures && !lease && dueAt !== undefined ? Date.parse(dueAt) - now : 0,
-      );
-      if (Math.min(...left) > UNDISTURBED_MS) return true;
+      const left = await restsOf(ids);
+      if (Math.min(...left) > UNDISTURBED_MS) {
+        await queues.pause();
+        if (Math.min(...(await restsOf(ids))) > 0) return true;
+        await queues.resume();
+      }
       if (Math.min(...left) <= 0) return undefined;
       await control('/clock/advance', {
         method: 'POST',
@@ -71,6 +89,7 @@ export function restingRuns(stage: Stage): void {
     writeFileSync(until, '');
     await dialog.getByRole('button', { name: 'Continue the run' }).click();
     await dialog.waitFor({ state: 'detached' });
+    await queues.resume();
     await state.locator('[data-status=completed]').waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor({ state: 'detached' });
   });
@@ -78,15 +97,15 @@ export function restingRuns(stage: Stage): void {
   test('all backing-off runs are resumed at once, and no running or completed one', async () => {
     const until = join(folder, 'many');
     const threadId = 'rests-with-others';
+    const working = await start('telling', { until: join(folder, 'working') }, threadId);
+    const done = await start('chain-10', {}, threadId);
+    await hasStatus(done, 'completed');
+    await hasStatus(working, 'running');
     const resting = [
       await start('guarded', { until }, threadId),
       await start('guarded', { until }, threadId),
     ];
     await rest(resting);
-    const working = await start('telling', { until: join(folder, 'working') }, threadId);
-    const done = await start('chain-10', {}, threadId);
-    await hasStatus(done, 'completed');
-    await hasStatus(working, 'running');
     const page = await stage.browser.open(`/runs?thread=${threadId}`);
     for (const id of [...resting, working, done]) await page.locator(`#row-${id}`).waitFor();
     await page.getByRole('button', { name: 'Resume all…' }).click();
@@ -103,6 +122,7 @@ export function restingRuns(stage: Stage): void {
     writeFileSync(until, '');
     await dialog.getByRole('button', { name: 'Resume 2 runs' }).click();
     await dialog.getByText('Done for 2 of 2 runs.').waitFor();
+    await queues.resume();
     for (const id of resting) await dialog.locator(`tr[data-run=${id}]`, { hasText: 'resumed' }).waitFor();
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
     for (const id of resting) await page.locator(`#row-${id} [data-status=completed]`).waitFor();
