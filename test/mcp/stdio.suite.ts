@@ -7,6 +7,9 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { eventually } from '../system/support.ts';
 
+/** The SDK waits a minute. */
+const PATIENT = { timeout: 180_000 };
+
 const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
 /** @param folderOf folder with the data directory `data` of the cloud, once that is there */
@@ -52,9 +55,9 @@ async function agentIn(cwd: string) {
     env: env as Record<string, string>,
   });
   const agent = new Client({ name: 'test', version: '1' });
-  await agent.connect(transport);
+  await agent.connect(transport, PATIENT);
   const call = async (name: string, args: Record<string, unknown>) =>
     // biome-ignore lint/suspicious/noExplicitAny: the data of any tool
-    (await agent.callTool({ name, arguments: args })).structuredContent as any;
+    (await agent.callTool({ name, arguments: args }, PATIENT)).structuredContent as any;
   return { agent, call };
 }

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { OUTSIDE_NPM } from '../../support/outside-npm.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 480_000;
 
 function ran(command: string, words: readonly string[]) {
   const [program = '', ...shown] = command.split(' ');
