@@ -20,6 +20,7 @@ import { keepBackTheAnswer, type Posted, posted, untilKeptBack } from './github.
 import { inspectJournal } from './journal.ts';
 import { readNotes, underWay, waitFor } from './notes.ts';
 import { decide, question } from './sign-off.ts';
+import { steadyPort } from './steady-port.ts';
 import { costOfSteps, type StepCost } from './step-cost.ts';
 import { say, trail } from './trail.ts';
 
@@ -38,6 +39,8 @@ const holdFile = join(folder, 'hold');
 writeFileSync(holdFile, '');
 const cloudOptions = {
   data: join(folder, 'data'),
+  // It is started twice.
+  port: await steadyPort(),
   functionsModule: fileURLToPath(new URL('./functions.ts', import.meta.url)),
   env: { CAIRN_DEMO_NOTES: notesFile, CAIRN_DEMO_HOLD: holdFile, CAIRN_LEASE_MS: '5000' },
 };
@@ -77,7 +80,7 @@ async function demo(): Promise<boolean> {
   await cloud.ended;
   say(`SIGKILL to the whole local cloud, in the middle of ${atSecondKill.join(', ')}`);
   rmSync(holdFile);
-  cloud = await startCloudProcess({ ...cloudOptions, port: Number(new URL(ready.gateway).port) });
+  cloud = await startCloudProcess(cloudOptions);
   ready = cloud.ready;
   say(`local cloud started again at ${ready.gateway}`);
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Firestore, Query } from '@google-cloud/firestore';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { steadyPort } from '../../../../scripts/demo/steady-port.ts';
 import { type Bench, startBench } from '../support/client.ts';
 import { Chooser } from '../support/random-queries.ts';
 import { listenTo, nobodyListens, type Seen, type Shown } from './seen.ts';
@@ -86,8 +87,8 @@ describe('over restarts of the server and cuts of the stream', () => {
       const choose = new Chooser(seed);
       const storage = { kind: 'sqlite', file: join(folder, `${seed}.sqlite`) } as const;
       const docs = new Map<string, number>();
-      let life: Bench = await startBench({ storage });
-      const port = Number(life.server.host.split(':')[1]);
+      const port = await steadyPort();
+      let life: Bench = await startBench({ storage, port });
       const { db: listener } = life;
       const first = life;
       ends.push(async () => {
