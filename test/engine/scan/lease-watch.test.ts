@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { longestSilence } from '../../../packages/cairn/src/core/recovery/lease-watch.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
+import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
@@ -14,6 +14,15 @@ import { World } from '../../support/world.ts';
 
 const TICK_MS = 60_000;
 const { leaseMs, heartbeatMs } = PRODUCTION_SETTINGS;
+
+/** Documented in docs/scale.md. */
+const CONTINUES_WITHIN_MS = 90_000;
+
+test('a lease outlasts three heartbeats, and a run whose worker and task are lost continues within 90 s', () => {
+  for (const settings of [PRODUCTION_SETTINGS, LOCAL_SETTINGS])
+    expect(settings.leaseMs).toBeGreaterThan(3 * settings.heartbeatMs);
+  expect(longestSilence(PRODUCTION_SETTINGS, TICK_MS)).toBeLessThanOrEqual(CONTINUES_WITHIN_MS);
+});
 
 /** A run whose one step waits for ever, under the settings of a deployment, in time that a test moves. */
 class Watched {

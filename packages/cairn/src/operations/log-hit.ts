@@ -1,10 +1,10 @@
 /** Log line of a request answered with the result of an earlier one with its key; the same for all entry points. */
-import type { EventSource } from '../core/decisions/idempotency.ts';
+import type { RequestSource } from '../core/decisions/idempotency.ts';
 import type { Log } from '../ports/log.ts';
 
 interface Hit {
   readonly key: string | undefined;
-  readonly source: EventSource;
+  readonly source: RequestSource;
   readonly tenantId: string;
   /** Trace of the repeated request, if it sent one. */
   readonly traceId?: string | undefined;

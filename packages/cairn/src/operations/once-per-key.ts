@@ -9,10 +9,10 @@
 import {
   COMPLETED_TTL_MS,
   decideExisting,
-  type EventSource,
   FAILED_TTL_MS,
   type IdempotencyRecord,
   PROCESSING_LOCK_MS,
+  type RequestSource,
 } from '../core/decisions/idempotency.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError, toProblem } from '../core/errors.ts';
@@ -41,7 +41,7 @@ export interface OnceDeps extends SendDeps {
 export interface KeyedRequest {
   /** See core/encoding/idempotency-keys.ts. */
   readonly key: string;
-  readonly source: EventSource;
+  readonly source: RequestSource;
   readonly tenantId: string;
   readonly requestHash: string;
   /** For the log; undefined: the request did not say. */

@@ -2,7 +2,7 @@
  * Metrics counted while runs progress. Fed only with durable facts: a transition by the process that appended it, a
  * response by the process that sent it, so that nothing is counted twice. Must not fail or block.
  */
-import type { EventSource } from '../core/decisions/idempotency.ts';
+import type { RequestSource } from '../core/decisions/idempotency.ts';
 import type { ProblemCode } from '../core/integrity/problems.ts';
 import type { RunStatus, TerminalStatus } from '../core/run/status.ts';
 import type { DriveReason } from './task-queue.ts';
@@ -22,7 +22,7 @@ export interface RunEndMetric {
 
 export interface KeyedResponse {
   readonly tenantId: string;
-  readonly source: EventSource;
+  readonly source: RequestSource;
   /** `hit`: answered with what an earlier request with the key was answered. */
   readonly result: 'hit' | 'miss';
 }

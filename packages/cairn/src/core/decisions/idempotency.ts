@@ -5,14 +5,12 @@
  */
 import type { Json } from '../encoding/json.ts';
 
-const EVENT_SOURCES = ['github_webhook', 'api', 'slack', 'scheduler', 'pubsub'] as const;
-
-export type EventSource = (typeof EVENT_SOURCES)[number];
+export type RequestSource = 'github_webhook' | 'api' | 'slack' | 'scheduler' | 'pubsub';
 
 /** All times are epoch milliseconds. */
 export interface IdempotencyRecord {
   readonly key: string;
-  readonly source: EventSource;
+  readonly source: RequestSource;
   readonly tenantId: string;
   /** The run that the request created. Once set, the record is not replaced before it expires. */
   readonly runId?: string | undefined;

@@ -315,7 +315,7 @@ export class DayAccount {
     return done;
   }
 
-  /** The dispatch does not conclude before it. */
+  /** The dispatch does not end before it. */
   #inBackground(work: () => Promise<unknown>): void {
     this.#params.dispatch.background(this.#inLine(work).then(() => MOVED));
   }

@@ -285,7 +285,7 @@ export class DispatchState implements LeasedRun {
     this.do({ kind: 'record', change });
   }
 
-  /** Work that the dispatch does not conclude before. */
+  /** Work that the dispatch does not end before. */
   background(work: Promise<Message>): void {
     this.#onTheWay += 1;
     work.then(

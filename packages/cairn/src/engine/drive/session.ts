@@ -158,7 +158,7 @@ export class DriveSession {
         }
         if (mayBegin) this.#advance();
       }
-      if (mayEnd) this.#concludeIfDone();
+      if (mayEnd) this.#endIfDone();
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -291,13 +291,13 @@ export class DriveSession {
     this.#after(this.#dispatch.deps.settings.graceMs, { kind: 'grace_over' });
   }
 
-  #concludeIfDone(): void {
+  #endIfDone(): void {
     const { journal } = this.#dispatch;
     // The failure of the journal arrives later: without the events that it could not append, the run seems to have nothing left to
     // do.
     if (this.#phase !== 'working' || journal.hasFailed) return;
     const facts = this.#dispatch.facts();
-    const conclusion = dispatchDecision({
+    const decision = dispatchDecision({
       ...facts,
       undoes: this.#canCompensate,
       childrenOpen: this.#childrenOpen || (facts.unacknowledged > 0 && this.#canWaitOut),
@@ -305,23 +305,23 @@ export class DriveSession {
         ? { stop: undefined, cancellation: journal.state.cancellation }
         : { stop: this.#stop, cancellation: undefined }),
     });
-    if (conclusion.kind === 'wait') return;
+    if (decision.kind === 'wait') return;
     this.#phase = 'closing';
-    this.#dispatch.guard(this.#close(conclusion));
+    this.#dispatch.guard(this.#close(decision));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the decision is made again. */
-  async #close(conclusion: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
+  async #close(decision: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#dispatch;
-    if (conclusion.kind === 'end_children') {
+    if (decision.kind === 'end_children') {
       await this.#announcer.endChildren();
-      if (!this.#childrenOpen) return this.#concludeAnew();
+      if (!this.#childrenOpen) return this.#decideAgain();
     }
-    const closing = conclusion.kind === 'undo_first' ? await this.#undo(conclusion) : conclusion;
+    const closing = decision.kind === 'undo_first' ? await this.#undo(decision) : decision;
     let result = closing.kind === 'completed' ? resultOf(workflow, this.#dispatch.outputs) : NO_OUTPUT;
     if ('code' in result) {
       this.#dispatch.failure ??= result;
-      return this.#concludeAnew();
+      return this.#decideAgain();
     }
     if (needsPayload(result.text)) result = await storeOutput(this.#dispatch, result);
     const facts = { workflow, result, inFlight: this.#dispatch.bodies.inFlight() };
@@ -329,10 +329,10 @@ export class DriveSession {
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
     );
     if (events.length > 0) return this.#end.resolve(sessionEndOf(closing));
-    this.#concludeAnew();
+    this.#decideAgain();
   }
 
-  #concludeAnew(): void {
+  #decideAgain(): void {
     if (this.#phase !== 'closing') return;
     this.#phase = 'working';
     this.#post(MOVED);

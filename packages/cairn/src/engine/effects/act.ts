@@ -14,7 +14,7 @@ import {
   type RecordedEffect,
   type StoredResponse,
 } from '../../core/effects/effect.ts';
-import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
+import { CairnError, NotApplied } from '../../core/errors.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver } from '../../core/run/state.ts';
@@ -27,7 +27,7 @@ import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
 import { stoppedByPolicy } from './by-policy.ts';
-import { type ActEnd, type PerformCall, rowWithoutCall } from './effect-call.ts';
+import { type ActEnd, laterIf, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import { type LedgerLookup, lookUpLedger } from './ledger-lookup.ts';
 import { askFirst, asking, confirmFirst } from './questions.ts';
 import {
@@ -218,11 +218,6 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
   const { responseHash } = answered.answer;
   const event = settled(effectCall, effectId, 'recorded', { responseHash });
   return { kind: 'answered', how: 'executed', text: answered.text, settled: [event] };
-}
-
-/** The receiver may have named the time of the next attempt. */
-function laterIf(cause: NotApplied): Error {
-  return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
 }
 
 /** E3: the row that answers is pointed at, once per execution. */

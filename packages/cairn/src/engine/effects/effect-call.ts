@@ -56,7 +56,7 @@ export interface PerformCall {
 /** Decision required before the call. `budget`: the run, or its tenant on this day, may make no more calls. */
 export type Ask = EffectAsk | { readonly why: 'budget'; readonly refusal: BudgetRefusal };
 
-/** The same about the effect itself. */
+/** A question about the effect itself. */
 export interface EffectAsk {
   readonly effectId: string;
   readonly capabilityId: string;
@@ -87,7 +87,11 @@ export type ActEnd =
 
 /** Error that tells the engine how to handle a call that did not take effect. */
 export function retryable(cause: NotApplied): Error {
-  if (cause.final) return new Fatal(cause.message, { cause });
+  return cause.final ? new Fatal(cause.message, { cause }) : laterIf(cause);
+}
+
+/** The receiver may have named the time of the next attempt. */
+export function laterIf(cause: NotApplied): Error {
   return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
 }
 

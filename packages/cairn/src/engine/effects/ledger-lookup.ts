@@ -24,8 +24,8 @@ export interface LedgerLookup {
   readonly decision: EffectDecision | Extract<InheritedEffectDecision, { kind: 'ask' }>;
   /** Key and row number with which the run calls again, and asks whether it may. */
   readonly own: { readonly key: string; readonly n: number };
-  /** The row that holds the question. */
-  readonly openQuestion: StoredEffect | undefined;
+  /** The row with which a replay or fork asked whether to repeat the call, answered or not. */
+  readonly policyQuestion: StoredEffect | undefined;
   /** The row with the version it was read in. */
   stored(row: EffectRecord): StoredEffect;
 }
@@ -41,7 +41,7 @@ export async function lookUpLedger(effectCall: PerformCall): Promise<LedgerLooku
   const own = keyIn(effectCall, scope.runId);
   const ownRows = await read(effectCall, own);
   if (hasActed(ownRows)) return lookupOf(own, ownRows, request);
-  const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
+  const policyQuestion = ownRows.find(({ record }) => record.blockedBy === 'policy');
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
   const { id, resumedFrom } = caller.state;
   const continuedIn = resumedFrom === undefined ? [id] : [id, resumedFrom];
@@ -54,7 +54,7 @@ export async function lookUpLedger(effectCall: PerformCall): Promise<LedgerLooku
       records(rows),
       request,
       { ...scope, continuedIn },
-      question?.record,
+      policyQuestion?.record,
     );
     if (decision.kind === 'own') break;
     return {
@@ -62,7 +62,7 @@ export async function lookUpLedger(effectCall: PerformCall): Promise<LedgerLooku
       rows: records(rows),
       decision,
       own: acting,
-      openQuestion: question,
+      policyQuestion,
       stored: storedIn(rows),
     };
   }
@@ -83,7 +83,7 @@ function lookupOf(key: string, rows: readonly StoredEffect[], request: EffectReq
     rows: found,
     decision: effectDecision(found, request),
     own,
-    openQuestion: undefined,
+    policyQuestion: undefined,
     stored: storedIn(rows),
   };
 }

@@ -21,9 +21,9 @@ import { confirmationReason, confirmationRow, repeatingRow } from './rows.ts';
 /** The policy requires consent to a repetition. */
 export function askFirst(effectCall: PerformCall, ledger: LedgerLookup, origin: RecordedEffect): ActEnd {
   const { caller } = effectCall;
-  const { openQuestion, own } = ledger;
-  if (openQuestion && openQuestion.record.resolution === undefined)
-    return asking(effectCall, openQuestion, 'policy');
+  const { policyQuestion, own } = ledger;
+  if (policyQuestion && policyQuestion.record.resolution === undefined)
+    return asking(effectCall, policyQuestion, 'policy');
   const error = `'${caller.capability.id}' was performed before: an operator decides whether to repeat it`;
   const row = rowWithoutCall(effectCall, own.key, own.n);
   return askAnew(repeatingRow(caller, row, { by: 'policy', error, origin }), 'policy');

@@ -42,9 +42,9 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
   if (raised && resolved) await resumeAsking(deps, { run: appended.state, wait: raised, actor });
-  if (decided.kind === 'repeated') return answerOf(request, decided.decided);
+  if (decided.kind === 'repeated') return responseTo(request, decided.decided);
   if (!resolved) throw new Error(`run ${runId}: the decision about '${stepId}' was not recorded`);
-  return answerOf(request, { waitId: decided.wait.id, actor, at: resolved.at });
+  return responseTo(request, { waitId: decided.wait.id, actor, at: resolved.at });
 }
 
 interface Decision {
@@ -87,7 +87,7 @@ function draftsOn({ registry }: DecideDeps, situation: Situation): EventDraft[] 
   return decisionEvents({ ...situation, workflow, deployed: deployedFor(registry, state) });
 }
 
-function answerOf(
+function responseTo(
   { runId, stepId, decision }: DecideRequest,
   { waitId, actor, at }: Pick<Decided, 'waitId' | 'actor' | 'at'>,
 ): ApprovalDecided {

@@ -1,6 +1,6 @@
 /** Request, dependencies and response of a start. Types only. */
 
-import type { EventSource } from '../../core/decisions/idempotency.ts';
+import type { RequestSource } from '../../core/decisions/idempotency.ts';
 import type { CheckpointRef, EffectScope, RunIdentity, SuccessorSource } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -42,7 +42,7 @@ export interface StartRequest extends GivenIdentity {
   readonly workflow: Workflow;
   /** Checked against the workflow's schema, which also drops what the workflow does not use. */
   readonly input: unknown;
-  readonly source: EventSource;
+  readonly source: RequestSource;
   /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work (API calls without a key). */
   readonly key: string | undefined;
   readonly requestHash: string;
