@@ -72,6 +72,8 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   return cancellationOf(appended.state);
 }
 
+const UNDONE_FIRST = 'completed steps are undone first';
+
 /** Events of a request; none if it was made before. @throws CairnError RUN_TERMINAL_STATE */
 export function cancelDrafts(
   state: RunState,
@@ -91,25 +93,23 @@ export function cancelDrafts(
     : [];
   const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
   const ending = endingDecision(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));
+  const resumed = (why: string) => [...requested, ...resumptionDrafts(state, `cancelled: ${why}`, ended)];
   switch (ending.kind) {
     case 'undo_first':
       // Compensations need a dispatch, which then ends the run.
-      return [...requested, ...resumptionDrafts(state, 'cancelled: completed steps are undone first', ended)];
+      return resumed(UNDONE_FIRST);
     case 'cancelled':
       // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
-    default: {
-      const heldBy = ending.kind === 'continue' ? ending.heldBy : undefined;
+    case 'continue':
       // The next dispatch parks the run, which then waits until its compensations are deployed.
-      if (heldBy === 'without_plan' && state.parked === undefined)
-        return [
-          ...requested,
-          ...resumptionDrafts(state, 'cancelled: completed steps are undone first', ended),
-        ];
+      if (ending.heldBy === 'without_plan' && state.parked === undefined) return resumed(UNDONE_FIRST);
       // The next dispatch cancels the children that the run must wait for, and ends the run after them.
-      if (heldBy !== 'children_open' || state.cancellation) return requested;
-      return [...requested, ...resumptionDrafts(state, 'cancelled: its children are to end first', ended)];
-    }
+      if (ending.heldBy === 'children_open' && !state.cancellation)
+        return resumed('its children are to end first');
+      return requested;
+    default:
+      return requested;
   }
 }
 

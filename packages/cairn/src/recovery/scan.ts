@@ -169,6 +169,9 @@ async function handle(
   return handled;
 }
 
+/** Decisions about runs that no dispatch would claim now. */
+const IDLE: ReadonlySet<string> = new Set(['over', 'early', 'suspended', 'waiting', 'blocked']);
+
 /**
  * Judges the run by `claimDecision`, as a dispatch would, and enqueues it. Three decisions are carried out here: a run with nothing
  * to do is put off by one write, since a dispatch for each of thousands of waiting runs would cost a task and find nothing; an
@@ -184,36 +187,34 @@ async function carryOut(
   const { clock } = deps;
   const { state } = loaded;
   const decision = claimDecision(observationOf(deps, loaded));
-  const hasUnpublished = hasUnpublishedEvents(state, loaded.metadata);
-  // Without it a dispatch runs no body: it publishes, or meets completion duties.
+  // A dispatch of such a run publishes its events and runs no body, so it need not be alone.
+  if (IDLE.has(decision.kind) && hasUnpublishedEvents(state, loaded.metadata))
+    return enqueue(deps, loaded, { trace });
   const alone = runsAlone(state);
   switch (decision.kind) {
     case 'over':
       // The dispatch that ended the run died before it met its completion duties.
-      return hasUnpublished || (hasCompletionDuties(state) && !loaded.metadata.dutiesMet)
+      return hasCompletionDuties(state) && !loaded.metadata.dutiesMet
         ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
       return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), alone, trace });
     case 'early':
-      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       if ((await deliverReady(deps, state)) === 'not_yet')
         return checkAgain(deps, loaded, Math.min(LONGEST_CHECK_MS, decision.at - loaded.readAt));
       return enqueue(deps, loaded, { at: decision.at, alone, trace });
     case 'claim':
       return enqueue(deps, loaded, { alone, trace });
     case 'suspended':
-      return hasUnpublished ? enqueue(deps, loaded, { trace }) : checkAgain(deps, loaded, OPEN_WAIT_MS);
+      return checkAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
-      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       return checkAgain(
         deps,
         loaded,
         (await deliverReady(deps, state)) === 'not_yet' ? LONGEST_CHECK_MS : OPEN_WAIT_MS,
       );
     case 'blocked':
-      if (hasUnpublished) return enqueue(deps, loaded, { trace });
       // It is due again in a minute: nothing tells since when its plan is missing. If it is to be cancelled, a dispatch learns from the
       // stored plan whether that needs the deployed one.
       if (!decision.isRecorded) return state.cancellation ? enqueue(deps, loaded, { trace }) : 'skipped';
