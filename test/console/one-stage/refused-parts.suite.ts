@@ -102,10 +102,8 @@ const runOut = (page: Page) =>
     for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
   });
 
-test.each([
-  ['comes late', 200],
-  ['fails late', 400],
-])('what is below a part of health that %s appears without it, and is not moved by it', async (_, status) => {
+/** The page Health, whose diagnosis has not come although the page has waited for it. */
+async function withLateDiagnosis(status: number) {
   const { promise: told, resolve: letGo } = Promise.withResolvers<void>();
   const page = await stage.browser.open('/health', {
     prepare: async (one) => {
@@ -122,11 +120,26 @@ test.each([
   expect(await today.isVisible()).toBe(false);
   await runOut(page);
   await today.waitFor();
+  return { page, today, letGo };
+}
+
+test.each([
+  ['comes late', 200],
+  ['fails late', 400],
+])('what is below a part of health that %s appears without it, and is not moved by it', async (_, status) => {
+  const { page, today, letGo } = await withLateDiagnosis(status);
   const before = await today.boundingBox();
+  await page.mouse.move(300, 300);
   letGo();
   const arrived = page.getByRole('button', { name: 'Show the diagnosis' });
   await arrived.waitFor();
   expect(await today.boundingBox()).toEqual(before);
   await arrived.click();
   await (status === 200 ? page.getByRole('heading', { name: 'Findings' }) : failureIn(page)).waitFor();
+});
+
+test('a part of health that comes late is shown at once to a person who does not stir', async () => {
+  const { page, letGo } = await withLateDiagnosis(200);
+  letGo();
+  await page.getByRole('heading', { name: 'Findings' }).waitFor();
 });

@@ -87,3 +87,21 @@ test('a graph that its width makes small has a frame of its own height', async (
   ];
   expect((first?.y ?? 0) - (frame?.y ?? 0)).toBeLessThan(60);
 });
+
+test.each([
+  ['phone', { width: 390, height: 844 }],
+  ['narrow desktop', { width: 1000, height: 760 }],
+])('%s: a step that is clicked shows its panel, below the graph', async (_, viewport) => {
+  const page = await stage.browser.open(`/runs/${show.completed}`, { viewport });
+  const panel = page.getByRole('region', { name: 'The selected step' });
+  const step = page.locator('.graph button[data-step=read]');
+  await step.click();
+  await panel.getByText('Its events').waitFor();
+  // Whole, or with its head in the upper half.
+  await becomes(async () => {
+    const box = await panel.boundingBox();
+    return (
+      box !== null && box.y >= 0 && (box.y < viewport.height / 2 || box.y + box.height <= viewport.height + 1)
+    );
+  }, true);
+});

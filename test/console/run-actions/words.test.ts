@@ -134,7 +134,7 @@ describe('a preview', () => {
     const steps = [step({ action: 'reused' }), step({ action: 'runs' })];
     const effects = [{ action: 're-executed' }, { action: 'reused' }];
     expect(countsOf({ steps, effects } as unknown as Preview)).toBe(
-      '1 reused · 1 to run · 1 effects repeated',
+      '1 reused · 1 to run · 1 effect repeated',
     );
   });
 });

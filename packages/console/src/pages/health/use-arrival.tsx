@@ -1,6 +1,6 @@
 /**
  * The place of a part of the page until its first answer. Parts below are hidden meanwhile, because they would move when a person may be about
- * to press them. After a while they appear; the part that comes later is then shown by a button.
+ * to press them. After a while they appear; to a person who has stirred since, the part that comes later is then shown by a button.
  */
 import { type ReactNode, useEffect, useState } from 'react';
 import { PATIENCE_MS } from './patience.ts';
@@ -21,13 +21,21 @@ interface Arrival {
 export function useArrival(arrival: Arrival): ReactNode | undefined {
   const { what, isHere, hasFailed, isLast = false, absence } = arrival;
   const [isLate, setLate] = useState(false);
+  const [hasStirred, setStirred] = useState(false);
   const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     if (isHere) return;
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, [isHere]);
-  if (isHere && (isWanted || isLast || !isLate)) return undefined;
+  useEffect(() => {
+    if (!isLate || isHere) return;
+    const stirring = new AbortController();
+    for (const kind of STIRS)
+      window.addEventListener(kind, () => setStirred(true), { signal: stirring.signal, passive: true });
+    return () => stirring.abort();
+  }, [isLate, isHere]);
+  if (isHere && (isWanted || isLast || !hasStirred)) return undefined;
   return (
     <div className={isLate ? 'state late' : 'state'} role="status">
       {absence ? (
@@ -45,3 +53,6 @@ export function useArrival(arrival: Arrival): ReactNode | undefined {
     </div>
   );
 }
+
+/** Events of a person who may be about to press something. */
+const STIRS = ['pointermove', 'pointerdown', 'keydown', 'wheel'] as const;

@@ -93,7 +93,11 @@ function Decide({ run, waitId, onClose }: DecideProps) {
       detail={wait.detail}
       dataSchema={wait.dataSchema}
       dueAt={wait.dueAt}
-      outdated={open ? undefined : 'The question is not open any more: it was answered, or timed out.'}
+      outdated={
+        open
+          ? undefined
+          : 'The question is not open any more: it was answered or timed out, or the run has ended.'
+      }
       before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}
       onClose={onClose}
     />

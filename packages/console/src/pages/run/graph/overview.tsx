@@ -1,5 +1,5 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
-import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { countOf } from '../../../parts/json-view/words.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
@@ -46,7 +46,25 @@ export function OverviewTab() {
       return view;
     };
   }, [byId, steps, histories, items, working, undone, progress, isOver, events]);
-  const select = useCallback((id: string) => setSelected(id), [setSelected]);
+  const isAsked = useRef(false);
+  const select = useCallback(
+    (id: string) => {
+      isAsked.current = true;
+      setSelected(id);
+    },
+    [setSelected],
+  );
+  const body = useRef<HTMLDivElement>(null);
+  // Below the graph of a narrow page nobody sees it open.
+  useEffect(() => {
+    if (opened === undefined || !isAsked.current) return;
+    isAsked.current = false;
+    const [steps, panel] = body.current?.children ?? [];
+    if (!steps || !panel) return;
+    const { top } = panel.getBoundingClientRect();
+    const isBelow = top >= steps.getBoundingClientRect().bottom;
+    if (isBelow && top > window.innerHeight / 2) panel.scrollIntoView({ block: 'start' });
+  }, [opened]);
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
   const isTable = drawn === 'table';
@@ -82,7 +100,7 @@ export function OverviewTab() {
         </p>
       )}
       {isBeside && !hasTimeline && head > 0 && <TimelineElsewhere head={head} />}
-      <div className={bodyClass(opened !== undefined, hasTimeline && !isTable)}>
+      <div ref={body} className={bodyClass(opened !== undefined, hasTimeline && !isTable)}>
         {isTable ? (
           <StepTable
             plan={plan}

@@ -63,11 +63,13 @@ export function previewEffectWords({ action, why }: PreviewEffect): Words {
 /** Counts for the line above the tables. */
 export function countsOf({ steps, effects }: Preview): string {
   const reused = steps.filter(({ action }) => action === 'reused').length;
+  const repeated = effects.filter(({ action }) => action === 're-executed').length;
+  const asked = effects.filter(({ action }) => action === 'asked').length;
   const counts: [number, string][] = [
     [reused, 'reused'],
     [steps.length - reused, 'to run'],
-    [effects.filter(({ action }) => action === 're-executed').length, 'effects repeated'],
-    [effects.filter(({ action }) => action === 'asked').length, 'effects asked about'],
+    [repeated, `${repeated === 1 ? 'effect' : 'effects'} repeated`],
+    [asked, `${asked === 1 ? 'effect' : 'effects'} asked about`],
   ];
   return counts
     .filter(([count], at) => count > 0 || at < 2)
