@@ -2,10 +2,9 @@
  * Reads one delivery: limits, headers, signature, payload, in this order, so that nothing unsigned is parsed. Owns the
  * refusals; decides nothing about runs.
  */
-
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
+import { isHmacOf } from '../secrets.ts';
 
 /** GitHub's own cap for a payload. */
 export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024;
@@ -57,19 +56,9 @@ function payloadText(type: string, body: string): string {
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-/**
- * True if the signature (`sha256=` and the HMAC in hex) was made over exactly these bytes with one of the secrets. During a
- * rotation both the old and the new secret are valid. Compares in constant time.
- */
+/** True if the signature (`sha256=` and the HMAC in hex) was made over exactly these bytes with one of the secrets. */
 export function isSigned(body: Uint8Array, signature: string, secrets: readonly string[]): boolean {
   const [, digits] = SIGNATURE.exec(signature) ?? [];
   // GitHub never sends a delivery without a body.
-  if (digits === undefined || body.length === 0) return false;
-  const sent = Buffer.from(digits, 'hex');
-  let signed = false;
-  for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(body).digest();
-    signed = timingSafeEqual(expected, sent) || signed;
-  }
-  return signed;
+  return digits !== undefined && body.length > 0 && isHmacOf([body], digits, secrets);
 }

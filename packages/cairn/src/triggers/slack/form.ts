@@ -2,10 +2,9 @@
  * Reads one request of Slack: limits, signature, form, in this order, so that nothing unsigned is parsed. Owns the refusals;
  * does not know the meaning of the fields.
  */
-
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CairnError } from '../../core/errors.ts';
 import { decode, mediaType, readBytes } from '../../http/body.ts';
+import { isHmacOf } from '../secrets.ts';
 
 /** A press sends the whole message: 50 blocks of 3,000 characters, percent-encoded. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -91,8 +90,7 @@ export interface Signed {
 }
 
 /**
- * True if the signature was made over exactly these bytes and this time with one of the secrets. While a secret is being
- * exchanged the old and the new one are both valid. Compares in constant time.
+ * True if the signature was made over exactly these bytes and this time with one of the secrets.
  *
  * @param now epoch ms
  */
@@ -104,11 +102,5 @@ export function isSigned(
   const [, digits] = SIGNATURE.exec(signature ?? '') ?? [];
   if (digits === undefined || timestamp === null || !TIMESTAMP.test(timestamp)) return false;
   if (Math.abs(now - Number(timestamp) * 1_000) > MAX_SKEW_MS) return false;
-  const sent = Buffer.from(digits, 'hex');
-  let signed = false;
-  for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest();
-    signed = timingSafeEqual(expected, sent) || signed;
-  }
-  return signed;
+  return isHmacOf([`v0:${timestamp}:`, body], digits, secrets);
 }
