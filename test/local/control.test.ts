@@ -64,12 +64,12 @@ describe('the control port', () => {
     ],
     ['GET', '/meter/tasks', { tasks: { created: 3 } }],
     ['GET', '/meter/runs/a%20b', { reads: 0, writes: 5, deletes: 0, estimatedCostUsd: 0.000_004_5 }],
-    ['GET', '/clock', { now: '2026-01-01T00:00:00.000Z', offsetMs: 0 }],
   ])('%s %s', async (method, path, json) => {
     expect(await ask(method, path)).toEqual({ status: 200, type: 'application/json', json });
   });
 
   test('resets the meter and, by the emulator call, the documents of a project', async () => {
+    calls.length = 0;
     expect((await ask('POST', '/meter/reset')).status).toBe(200);
     const path = '/emulator/v1/projects/demo-x/databases/(default)/documents';
     expect((await ask('DELETE', path)).status).toBe(200);
@@ -164,6 +164,8 @@ describe('the control port', () => {
   });
 
   test('moves the clock forward', async () => {
+    const before = await ask('GET', '/clock');
+    expect(before).toMatchObject({ status: 200, json: { now: '2026-01-01T00:00:00.000Z', offsetMs: 0 } });
     const moved = await ask('POST', '/clock/advance', '{"ms": 60000}');
     expect(moved.json).toEqual({ now: '2026-01-01T00:01:00.000Z', offsetMs: 60_000 });
   });

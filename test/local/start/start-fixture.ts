@@ -38,9 +38,11 @@ export const freshFolder = () => mkdtempSync(join(tmpdir(), 'cairn-start-'));
 
 export function startProcess(args: readonly string[], env: Record<string, string> = {}): StartedProcess {
   const argv = ['--disable-warning=ExperimentalWarning', MAIN, '--functions', FUNCTIONS, ...args];
+  // A server of an earlier test would be taken for that of the user.
+  const { PUBSUB_EMULATOR_HOST: _, ...surroundings } = process.env;
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...surroundings, ...env },
   });
   let stdout = '';
   let stderr = '';

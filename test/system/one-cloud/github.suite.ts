@@ -1,4 +1,4 @@
-/** Recorded deliveries of GitHub to a cloud without runs. */
+/** Recorded deliveries of GitHub to a cloud without reviews. */
 import { describe, expect, test } from '@jest/globals';
 import { REVIEWED } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { getJson } from '../../../packages/local/src/cloud-process.ts';
@@ -51,7 +51,10 @@ export function deliveriesOfGithub(stage: CloudStage): void {
       const runIds = new Set(first.flatMap(({ runId }) => (runId === undefined ? [] : [runId])));
       expect(runIds.size).toBeGreaterThan(3);
       for (const runId of runIds) expect((await ended(stage.cloud.ready, runId)).status).toBe('completed');
-      const { items } = await getJson<{ items: unknown[] }>(stage.cloud.ready, '/v1/runs?limit=100');
+      const { items } = await getJson<{ items: unknown[] }>(
+        stage.cloud.ready,
+        '/v1/runs?type=review-pull-request&limit=100',
+      );
       expect(items).toHaveLength(runIds.size);
     });
   });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { Ready } from '../../../packages/local/src/cloud-process.ts';
+import { getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { linesIn } from '../../../scripts/demo/notes.ts';
 import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 
@@ -40,15 +40,26 @@ export function neighbours(stage: CloudStage): void {
     const notes = join(folder, 'held');
     const begun = () => linesIn(notes).filter((line) => line.startsWith('begin')).length;
     const neighbour = await asTenant(ready, 'neighbour');
-    const flood = Array.from({ length: PLACES + 10 }, () =>
-      startRun(ready, 'patient', { ms: HELD_MS, notes }),
-    );
-    expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([201]));
-    await eventually('all places to be held', () => (begun() === PLACES ? true : undefined));
+    const flood = async (runs: number) => {
+      const start = () => startRun(ready, 'patient', { ms: HELD_MS, notes });
+      const answers = await Promise.all(Array.from({ length: runs }, start));
+      expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+    };
+    const waiting = async () => {
+      const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=patient&status=pending');
+      return items.length > 0;
+    };
+    await flood(PLACES + 10);
+    await eventually('all places to be held, and runs to wait for one', async () => {
+      if (begun() < PLACES) return undefined;
+      if (await waiting()) return true;
+      // The cloud takes a worker on a slow machine for a blocked one, and starts another, with as many places.
+      await flood(PLACES);
+      return undefined;
+    });
 
     const started = await startRun(neighbour, 'measure', { text: 'four' });
     const { runId } = (await started.json()) as { runId: string };
     expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
-    expect(begun()).toBe(PLACES);
   });
 }

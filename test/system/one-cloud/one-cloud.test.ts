@@ -1,6 +1,6 @@
 /**
  * Tests that kill no process and need no installation of their own share one local cloud, because its start takes as much
- * processor time as a suite. The first suite counts all runs, and the last one fills the worker.
+ * processor time as a suite. The last suite fills the worker.
  */
 import { describe } from '@jest/globals';
 import { setCloud } from '../support.ts';

@@ -1,11 +1,12 @@
 /** Many concurrent requests for one run: deliveries, starts and dispatches. Counts the runs of its workflows. */
-import { readFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
 import { getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
+import { linesIn } from '../../../scripts/demo/notes.ts';
 import { sendOnce } from '../requests.ts';
 import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 
@@ -13,6 +14,9 @@ const CALLERS = 200;
 
 export function sameRequests(stage: CloudStage): void {
   describe('concurrent duplicates', () => {
+    const runsOf = async (type: string) =>
+      (await getJson<{ items: unknown[] }>(stage.cloud.ready, `/v1/runs?type=${type}&limit=100`)).items;
+
     test('200 concurrent deliveries with one id make one run and 199 duplicates', async () => {
       const { ready } = stage.cloud;
       const delivery = openedPullRequest();
@@ -27,12 +31,12 @@ export function sameRequests(stage: CloudStage): void {
       expect(runIds.size).toBe(1);
       const [runId = ''] = runIds;
       expect((await ended(ready, runId)).status).toBe('completed');
-      const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=review-pull-request');
-      expect(items).toHaveLength(1);
+      expect(await runsOf('review-pull-request')).toHaveLength(1);
     });
 
     test('200 concurrent API starts with one key make one run, and all answers are the same', async () => {
       const { ready } = stage.cloud;
+      const before = await runsOf('chain-10');
       const calls = Array.from({ length: CALLERS }, () =>
         persistently(() =>
           sendOnce(ready, { path: '/v1/runs', body: { type: 'chain-10', input: {} }, key: 'storm' }),
@@ -47,20 +51,20 @@ export function sameRequests(stage: CloudStage): void {
       expect(bodies.size).toBe(1);
       const locations = new Set(answers.map(({ headers }) => headers.get('location')));
       expect(locations.size).toBe(1);
-      const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=chain-10');
-      expect(items).toHaveLength(1);
+      expect(await runsOf('chain-10')).toHaveLength(before.length + 1);
     });
 
     test('50 concurrent dispatches of one run: one drives it', async () => {
       const { ready, folder } = stage.cloud;
       const notes = join(folder, 'notes');
-      const { runId } = (await (await startRun(ready, 'slow', { ms: 3_000, notes })).json()) as {
+      const until = join(folder, 'dispatched');
+      const { runId } = (await (await startRun(ready, 'slow', { ms: 0, until, notes })).json()) as {
         runId: string;
       };
       await enqueueDrives(ready, runId, 50);
+      writeFileSync(until, '');
       expect((await ended(ready, runId)).status).toBe('completed');
-      const begun = readFileSync(notes, 'utf8').match(/^begin /gm) ?? [];
-      expect(begun).toHaveLength(1);
+      expect(linesIn(notes).filter((line) => line.startsWith('begin'))).toHaveLength(1);
       const { items } = await getJson<{ items: { type: string }[] }>(
         ready,
         `/v1/runs/${runId}/events?limit=100`,
@@ -71,12 +75,11 @@ export function sameRequests(stage: CloudStage): void {
     test('the same key with another payload is refused and changes nothing', async () => {
       const { ready } = stage.cloud;
       expect((await startRun(ready, 'chain-10', {}, 'reused')).status).toBe(201);
-      const runs = () => getJson<{ items: unknown[] }>(ready, '/v1/runs?type=slow');
-      const before = await runs();
+      const before = await runsOf('slow');
       const other = await startRun(ready, 'slow', { ms: 0, notes: '/dev/null' }, 'reused');
       expect(other.status).toBe(422);
       expect(await other.json()).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
-      expect((await runs()).items).toHaveLength(before.items.length);
+      expect(await runsOf('slow')).toHaveLength(before.length);
     });
   });
 }

@@ -1,4 +1,5 @@
 /** Pauses of workflows and the kill switch. Moves the clock by minutes. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { control, getJson } from '../../../packages/local/src/cloud-process.ts';
@@ -9,6 +10,13 @@ import { type CloudStage, ended, eventually, type RunView, send, startRun, tryGe
 const KNOWN_MS = 5_000;
 /** Above the length of a lease, which is 90 s on the clouds of tests. */
 const LEASE_ENDED_MS = 120_000;
+
+/** Heartbeats after which a drive knows of a switch. */
+const BEATS = 3;
+
+interface Driven extends RunView {
+  readonly lease?: { readonly expiresAt: string };
+}
 
 interface Workflows {
   readonly killSwitch: boolean;
@@ -57,6 +65,16 @@ export function switches(stage: CloudStage): void {
       return (await getJson<RunView>(stage.cloud.ready, `/v1/runs/${runId}`)).status;
     }
 
+    /** A drive looks at the switches with its heartbeats, and that of the first one it sees may be answered after the next. */
+    async function hasLooked(runId: string): Promise<void> {
+      const beats = new Set<string>();
+      await eventually('the drive to look at the switches', async () => {
+        const run = await tryGet<Driven>(stage.cloud.ready, `/v1/runs/${runId}`);
+        if (run?.lease) beats.add(run.lease.expiresAt);
+        return beats.size > BEATS || (run && !run.lease) || undefined;
+      });
+    }
+
     test('runs of a paused workflow wait, others continue, and the end of the pause resumes them at once', async () => {
       // Dispatches of earlier tests that found a live lease are repeated after its end.
       await pass(LEASE_ENDED_MS);
@@ -90,13 +108,16 @@ export function switches(stage: CloudStage): void {
 
     test('a running run is released when its workflow is paused, and completes after the pause', async () => {
       const notes = join(stage.cloud.folder, 'under-way');
-      const runId = await start('slow', { ms: 4_000, notes });
+      const until = join(stage.cloud.folder, 'paused');
+      const runId = await start('slow', { ms: 0, until, notes });
       await eventually('the step to begin', () => linesIn(notes)[0]);
       await change('POST', '/v1/workflows/slow/pause', {});
       // The lease of 90 s has not run out by then.
       await pass(KNOWN_MS);
+      await hasLooked(runId);
+      writeFileSync(until, '');
       const released = await eventually('the drive to let go', async () => {
-        const run = await tryGet<RunView & { lease?: unknown }>(stage.cloud.ready, `/v1/runs/${runId}`);
+        const run = await tryGet<Driven>(stage.cloud.ready, `/v1/runs/${runId}`);
         return run && run.lease === undefined ? run : undefined;
       });
       expect(released.status).toBe('running');

@@ -131,7 +131,7 @@ describe('the sum of', () => {
     ['the least double stays, its half is 0', [MIN_VALUE, 0n], MIN_VALUE, 0],
     ['weights rounds once, at the end', [4.8, 5.9, 6.0, 7.1, 8.2], 32, 6.4],
   ] as const)('%s', async (title, values, sum, mean) => {
-    const numbers = exact.collection(`numbers-${title.length}`);
+    const numbers = exact.collection(`numbers, whose sum of ${title}`);
     await Promise.all(values.map((n, i) => numbers.doc(`d${i}`).set({ n })));
     expect(await over(numbers)).toEqual({ sum, mean, count: BigInt(values.length) });
   });
