@@ -123,7 +123,7 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
   ],
   [
     'not-in together with in',
-    /NOT_IN cannot be combined/,
+    /'NOT_IN' cannot be used in the same query/,
     (db) =>
       db
         .collection('l')
@@ -156,7 +156,7 @@ const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
   ['a map over 1,500 bytes', TOO_LARGE, (db) => query(db, '<', { a: 'x'.repeat(1_498) })],
   [
     'two array memberships',
-    /only one ARRAY_CONTAINS/,
+    /A maximum of 1 'ARRAY_CONTAINS'/,
     (db) => db.collection('l').where('a', 'array-contains', 1).where('b', 'array-contains', 1).get(),
   ],
 ];

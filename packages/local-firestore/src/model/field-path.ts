@@ -3,7 +3,7 @@
  * field a path names. Pure.
  */
 import { MAX_FIELD_NAME_BYTES, MAX_FIELD_PATH_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
-import { invalid } from './status.ts';
+import { invalid, type StatusError } from './status.ts';
 import { type Fields, membersOf, type Value } from './value.ts';
 
 export type FieldPath = readonly string[];
@@ -73,14 +73,14 @@ function parse(text: string): FieldPath {
   let at = 0;
   for (;;) {
     const { part, end } = text[at] === '`' ? quoted(text, at) : plain(text, at);
-    if (part === '') throw invalid(`Property path "${text}" has an empty segment.`);
+    if (part === '') throw malformed(text);
     if (Buffer.byteLength(part) > MAX_FIELD_NAME_BYTES) throw invalid(`A segment of "${text}" is too long.`);
     parts.push(part);
     if (end === text.length) {
       checkPathSize(Buffer.byteLength(parts.join('.')), part);
       return parts;
     }
-    if (text[end] !== '.') throw invalid(`Property path "${text}" is malformed at position ${end}.`);
+    if (text[end] !== '.') throw malformed(text);
     at = end + 1;
   }
 }
@@ -89,9 +89,7 @@ function plain(text: string, at: number): { part: string; end: number } {
   const dot = text.indexOf('.', at);
   const end = dot < 0 ? text.length : dot;
   const part = text.slice(at, end);
-  if (part !== '' && !SIMPLE.test(part)) {
-    throw invalid(`Property path "${text}" is invalid: write segment "${part}" between back-ticks.`);
-  }
+  if (part !== '' && !SIMPLE.test(part)) throw malformed(text);
   return { part, end };
 }
 
@@ -102,7 +100,15 @@ function quoted(text: string, at: number): { part: string; end: number } {
     if (char === '`') return { part, end: i + 1 };
     part += char === '\\' ? (text[++i] ?? '') : char;
   }
-  throw invalid(`Property path "${text}" has an unterminated back-tick.`);
+  throw malformed(text);
+}
+
+function malformed(text: string): StatusError {
+  if (text === '') return invalid('Invalid empty property path string.');
+  return invalid(
+    `Invalid property path "${text}". Unquoted property paths must match regex ([a-zA-Z_][a-zA-Z_0-9]*), ` +
+      'and quoted property paths must match regex (`(?:[^`\\\\]|(?:\\\\.))+`)',
+  );
 }
 
 export function getField(fields: Fields, path: FieldPath): Value | undefined {

@@ -123,10 +123,10 @@ function checkPrecondition(current: DocumentVersion | undefined, write: Write, t
       throw new StatusError(Code.ALREADY_EXISTS, `Document already exists: ${name}`);
     }
   } else if (precondition.kind === 'updateTime' && current?.updateTime !== precondition.at) {
-    const stored = current ? `stored version (${current.updateTime})` : 'document does not exist and so';
+    const stored = current?.updateTime ?? 0;
     throw new StatusError(
       Code.FAILED_PRECONDITION,
-      `The ${stored} does not match the required base version (${precondition.at}): ${name}`,
+      `the stored version (${stored}) does not match the required base version (${precondition.at})`,
     );
   }
 }

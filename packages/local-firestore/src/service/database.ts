@@ -150,10 +150,7 @@ export class Database {
   /** A recent moment. @throws INVALID_ARGUMENT in the future, FAILED_PRECONDITION when it is too long ago */
   at(time: number): Snapshot {
     if (this.#isTooOld(time)) {
-      throw new StatusError(
-        Code.FAILED_PRECONDITION,
-        'The requested snapshot version is more than an hour old.',
-      );
+      throw new StatusError(Code.FAILED_PRECONDITION, "The requested 'read_time' is too old.");
     }
     return this.#recent.at(time);
   }
@@ -165,7 +162,7 @@ export class Database {
 
   #isTooOld(time: number): boolean {
     const now = this.readTime();
-    if (time > now) throw invalid('read_time lies in the future.');
+    if (time > now) throw invalid("The requested 'read_time' cannot be in the future.");
     return time < now - MAX_READ_AGE_MS * 1000;
   }
 

@@ -101,7 +101,7 @@ export class FirestoreSession {
     transaction: Transaction | undefined,
   ): Promise<CommitPlan> {
     if (transaction?.mode === 'readOnly' && writes.length > 0) {
-      throw invalid('Cannot write in a read-only transaction.');
+      throw invalid('Cannot modify entities in a read-only transaction.');
     }
     const owner = transaction ?? {
       age: this.transactions.nextAge(),

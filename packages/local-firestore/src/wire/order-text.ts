@@ -13,7 +13,7 @@ export function parseOrders(text: string): FieldOrder[] {
   ITEM.lastIndex = 0;
   for (;;) {
     const [, path, direction = 'asc', separator] = ITEM.exec(text) ?? [];
-    if (path === undefined) throw invalid(`order_by "${text}" is malformed.`);
+    if (path === undefined) throw invalid(`Invalid order by clause "${text}".`);
     orders.push({ field: parseFieldPath(path), descending: direction.toLowerCase() === 'desc' });
     if (separator === '') return orders;
   }

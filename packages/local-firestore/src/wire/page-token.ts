@@ -10,7 +10,7 @@ export function encodePageToken(list: string, place: readonly string[]): string 
 export function decodePageToken(token: string, list: string): readonly string[] | undefined {
   if (token === '') return undefined;
   const parts = parse(Buffer.from(token, 'base64url').toString());
-  if (!isTexts(parts) || parts[0] !== list) throw invalid('The page token does not belong to this list.');
+  if (!isTexts(parts) || parts[0] !== list) throw invalid('invalid page token');
   return parts.slice(1);
 }
 

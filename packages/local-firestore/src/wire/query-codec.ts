@@ -62,13 +62,14 @@ const NOTHING: Filter = { kind: 'or', filters: [] };
 export function decodeQuery(parent: string, wire: WireQuery): Query {
   const { database, segments } = parseParent(parent);
   if (wire.findNearest) throw unimplemented('Only RunQuery supports vector search (findNearest).');
-  if ((wire.from?.length ?? 0) > 1) throw invalid('A query can have only one "from" clause.');
+  if ((wire.from?.length ?? 0) > 1)
+    throw invalid('StructuredQuery.from cannot have more than one collection selector.');
   const from = wire.from?.[0];
   const collectionId = from?.collectionId || undefined;
   if (collectionId !== undefined) {
     checkCollectionId(collectionId);
     if (from?.allDescendants && segments.length > 0)
-      throw invalid('A query of a collection group needs the database as its parent, not a document.');
+      throw invalid('collection group queries are only allowed at the root parent');
   }
   const orders = (wire.orderBy ?? []).map(
     (o): FieldOrder => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
@@ -91,9 +92,9 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
 /** Production serves every collection at once by nothing but the names of the documents. */
 function checkEveryCollection(orders: readonly FieldOrder[], filter: Filter | undefined): void {
   const other = leaves(filter).find((c) => !isNameField(c.field));
-  if (other) throw invalid(`A filter on "${formatFieldPath(other.field)}" needs a collection id.`);
+  if (other) throw invalid(`kind is required for filter: ${formatFieldPath(other.field)}`);
   if (orders.some((o) => !isNameField(o.field) || o.descending)) {
-    throw invalid('Every order but __name__ ascending needs a collection id.');
+    throw invalid('kind is required for all orders except __key__ ascending');
   }
 }
 

@@ -39,7 +39,7 @@ export function decodeSearch(parent: string, wire: WireQuery): Query {
 function decodeNearest(wire: WireNearest): Nearest {
   const limit = wire.limit?.value ?? 0;
   if (limit < 1 || limit > MAX_NEIGHBOURS) {
-    throw invalid(`The limit of findNearest must be 1 to ${MAX_NEIGHBOURS}: ${limit}.`);
+    throw invalid(`FindNearest.limit must be a positive integer of no more than ${MAX_NEIGHBOURS}`);
   }
   const measure = MEASURES[wire.distanceMeasure ?? 0];
   if (!measure) throw invalid(`Unknown distance measure ${wire.distanceMeasure} of findNearest.`);

@@ -101,7 +101,7 @@ function readValue(reader: ProtoReader, end: number, depth: number): Value {
     value = readKind(reader, reader.varint(), depth);
   }
   reader.close(end);
-  if (value === undefined) throw invalid('A value has no type set.');
+  if (value === undefined) throw invalid('Cannot convert firestore.v1.Value with type unset.');
   return value;
 }
 
@@ -176,7 +176,7 @@ function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
     }
     const value = readValue(reader, reader.end(), depth);
     if (value.kind === 'array' && !reader.isOperand)
-      throw invalid('Cannot store an array inside an array: wrap it in a map.');
+      throw invalid('Cannot convert an array value in an array value.');
     values.push(value);
   }
   reader.close(end);
@@ -187,7 +187,7 @@ function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
 function readElements(reader: ProtoReader, end: number, depth: number): Value[] {
   const values = readArray(reader, end, depth);
   if (reader.database !== undefined && values.some((value) => value.kind === 'map' && vectorOf(value.fields)))
-    throw invalid('Cannot store a vector in an array: wrap it in a map.');
+    throw invalid('Cannot convert a vector value in an array value.');
   return values;
 }
 
@@ -209,10 +209,10 @@ function checkVector(fields: Fields, isStored: boolean): void {
   if (!elements || fields.size !== 2) throw invalid('Field name "__type__" is reserved.');
   if (elements.length === 0) throw invalid('Cannot have a zero length vector.');
   if (elements.length > MAX_VECTOR_DIMENSIONS) {
-    throw invalid(`A vector has ${elements.length} dimensions; ${MAX_VECTOR_DIMENSIONS} are allowed.`);
+    throw invalid(`Vectors must be at most ${MAX_VECTOR_DIMENSIONS} dimensions.`);
   }
   if (elements.some((e) => e.kind !== 'double')) {
-    throw invalid('A vector must contain only numbers of type double.');
+    throw invalid("Vector must only contain values of type 'double'");
   }
   if (isStored && elements.some(isNaNValue)) throw invalid('Vector cannot contain NaN values.');
 }
@@ -222,6 +222,8 @@ function skipUnknown(reader: ProtoReader, tag: number): void {
   reader.skip(tag % 8);
   reader.altered = true;
 }
+
+const outside = (part: string) => invalid(`Timestamp ${part} exceeds limit for field.`);
 
 function readTimestamp(reader: ProtoReader, end: number): Value {
   let seconds = 0;
@@ -233,9 +235,8 @@ function readTimestamp(reader: ProtoReader, end: number): Value {
     else skipUnknown(reader, tag);
   }
   reader.close(end);
-  if (seconds < MIN_SECONDS || seconds > MAX_SECONDS || nanos < 0 || nanos > 999_999_999) {
-    throw invalid('A timestamp is outside 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.');
-  }
+  if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) throw outside('seconds');
+  if (nanos < 0 || nanos > 999_999_999) throw outside('nanos');
   // Firestore keeps microseconds and drops the rest.
   if (nanos % 1000 !== 0) reader.altered = true;
   return { kind: 'timestamp', seconds, nanos: nanos - (nanos % 1000) };
@@ -251,8 +252,17 @@ function readGeo(reader: ProtoReader, end: number): Value {
     else skipUnknown(reader, tag);
   }
   reader.close(end);
-  if (!(Math.abs(latitude) <= 90) || !(Math.abs(longitude) <= 180)) {
-    throw invalid(`Geo point (${latitude}, ${longitude}) is out of range.`);
-  }
+  checkDegrees('latitude', latitude, 90);
+  checkDegrees('longitude', longitude, 180);
   return { kind: 'geo', latitude, longitude };
 }
+
+function checkDegrees(name: string, value: number, most: number): void {
+  if (Math.abs(value) <= most) return;
+  throw invalid(
+    `Geo point ${name} '${decimal(value)}' outside permitted range ${decimal(-most)} to ${decimal(most)}.`,
+  );
+}
+
+/** A whole number with its decimal, as production writes it. */
+const decimal = (value: number) => (Number.isInteger(value) ? value.toFixed(1) : String(value));

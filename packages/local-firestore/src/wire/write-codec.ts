@@ -50,8 +50,10 @@ const REQUEST_TIME = 1;
 /** @throws INVALID_ARGUMENT for a write production would refuse whatever is stored. */
 export function decodeWrite(write: WireWrite, database: string): Write {
   const precondition = decodePrecondition(write.currentDocument);
-  if (write.operation !== 'update' && (write.updateMask || write.updateTransforms?.length)) {
-    throw invalid('Only an update can carry a mask or transforms.');
+  if (write.operation && write.operation !== 'update') {
+    if (write.updateMask) throw invalid(`a ${write.operation} must not specify a document mask.`);
+    if (write.updateTransforms?.length)
+      throw invalid(`a ${write.operation} must not specify a update transform.`);
   }
   switch (write.operation) {
     case 'delete': {
@@ -60,7 +62,7 @@ export function decodeWrite(write: WireWrite, database: string): Write {
     }
     case 'verify': {
       const name = write.verify ?? '';
-      if (precondition.kind === 'none') throw invalid('A verification needs a precondition.');
+      if (precondition.kind === 'none') throw invalid('a verify must contain a precondition');
       return { kind: 'verify', name, resource: parseDocument(name, database), precondition };
     }
     case 'update':
@@ -68,7 +70,7 @@ export function decodeWrite(write: WireWrite, database: string): Write {
     case 'transform': {
       const name = write.transform?.document ?? '';
       const transforms = decodeTransforms(write.transform?.fieldTransforms ?? [], database);
-      if (transforms.length === 0) throw invalid('A transform must change at least one field.');
+      if (transforms.length === 0) throw invalid('The list of FieldTransform must not be empty.');
       return {
         kind: 'set',
         name,
@@ -81,7 +83,7 @@ export function decodeWrite(write: WireWrite, database: string): Write {
       };
     }
     default:
-      throw invalid('A write has no operation set.');
+      throw invalid('empty write operation');
   }
 }
 
@@ -120,7 +122,7 @@ export function decodePrecondition(precondition: WirePrecondition | null | undef
     case 'exists':
       return { kind: 'exists', exists: precondition.exists ?? false };
     case 'updateTime':
-      return { kind: 'updateTime', at: toAlignedMicros(precondition.updateTime ?? {}, 'update_time') };
+      return { kind: 'updateTime', at: toAlignedMicros(precondition.updateTime ?? {}) };
     default:
       return { kind: 'none' };
   }
@@ -140,9 +142,7 @@ function checkNotNested(transforms: readonly FieldTransform[]): void {
   for (const { path } of transforms) {
     const outer = path.map((_, i) => formatFieldPath(path.slice(0, i))).find((parent) => paths.has(parent));
     if (outer !== undefined)
-      throw invalid(
-        `A write cannot transform "${outer}" and "${formatFieldPath(path)}", which is within it.`,
-      );
+      throw invalid(`Cannot transform property ${outer} and its nested property at the same time.`);
   }
 }
 
@@ -152,13 +152,14 @@ function decodeTransform(transform: WireTransform, database: string): FieldTrans
   const place = { database, depth: path.length };
   switch (transform.transformType) {
     case 'setToServerValue':
-      if (transform.setToServerValue !== REQUEST_TIME) throw invalid('Unknown server value in a transform.');
+      if (transform.setToServerValue !== REQUEST_TIME)
+        throw invalid('ServerValue type must be specified for set_to_server_value transformation.');
       return { path, kind: 'serverTime' };
     case 'increment':
     case 'maximum':
     case 'minimum': {
       const operand = decodeValue(transform[transform.transformType] as Uint8Array);
-      checkNumber(operand, transform.transformType);
+      checkNumber(operand);
       return { path, kind: transform.transformType, operand };
     }
     case 'appendMissingElements':
@@ -170,12 +171,12 @@ function decodeTransform(transform: WireTransform, database: string): FieldTrans
     case 'removeAllFromArray':
       return { path, kind: 'remove', values: decodeArray(transform.removeAllFromArray as Uint8Array, place) };
     default:
-      throw invalid(`The transform of "${transform.fieldPath}" has no type set.`);
+      throw invalid('Operation type must be specified for field transformation.');
   }
 }
 
-function checkNumber(operand: Value, transform: string): void {
+function checkNumber(operand: Value): void {
   if (operand.kind !== 'integer' && operand.kind !== 'double') {
-    throw invalid(`The operand of ${transform} must be an integer or a double.`);
+    throw invalid('Input must be int64 or double.');
   }
 }

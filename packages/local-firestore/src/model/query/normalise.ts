@@ -26,13 +26,14 @@ const INEQUALITIES: ReadonlySet<CompareOp> = new Set(['<', '<=', '>', '>=', '!='
 export function normaliseQuery(request: QueryRequest): Query {
   const comparisons = leaves(request.filter);
   checkComparisons(comparisons, request);
+  checkNameLast(request.orders);
   checkOrders(request.orders);
   const orders = impliedOrders(request.orders, comparisons);
   const query = { ...request, orders, explicitOrders: request.orders.length };
   checkCursor(query.startAt, orders, request.scope.database);
   checkCursor(query.endAt, orders, request.scope.database);
-  if (query.offset < 0) throw invalid('offset must not be negative.');
-  if (query.limit !== undefined && query.limit < 0) throw invalid('limit must not be negative.');
+  if (query.offset < 0) throw invalid('offset is negative');
+  if (query.limit !== undefined && query.limit < 0) throw invalid('limit is negative');
   return query;
 }
 
@@ -45,7 +46,7 @@ export function normaliseQuery(request: QueryRequest): Query {
  */
 export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Query {
   if (fields.length === 0) return query;
-  if (query.select) throw invalid('A query with a projection can be counted, not summed or averaged.');
+  if (query.select) throw invalid('Cannot apply property masks when aggregation fields are present.');
   const name = query.orders.at(-1) as FieldOrder;
   const others = query.orders.slice(0, -1);
   const unordered = byName(fields).filter(
@@ -56,7 +57,8 @@ export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Q
   if (isByName && unordered.length > 0) {
     const named = unordered.map(formatFieldPath).join(', ');
     throw invalid(
-      `This query requires an index with fields [${named}] after __name__, which Firestore does not support. Order by these fields first.`,
+      `This query requires an index that has fields [${named}] after __name__ and Firestore does not currently support such an index. ` +
+        'Please try the query again with additional ordering on those fields.',
     );
   }
   const orders = [...others, ...unordered.map((field) => ({ field, descending: name.descending })), name];
@@ -100,15 +102,15 @@ function byName(fields: readonly FieldPath[]): FieldPath[] {
 function checkOrders(orders: readonly FieldOrder[]): void {
   orders.forEach((order, i) => {
     if (orders.findIndex((o) => sameField(o.field, order.field)) !== i) {
-      throw invalid(`order by "${formatFieldPath(order.field)}" is given twice.`);
+      throw invalid(`order by clause cannot contain duplicate fields ${formatFieldPath(order.field)}`);
     }
   });
 }
 
 /** No two documents share a name, so an order after it, implied ones included, could decide nothing. */
 function checkNameLast(orders: readonly FieldOrder[]): void {
-  if (orders.findIndex((o) => isNameField(o.field)) < orders.length - 1) {
-    throw invalid('order by clause cannot contain more fields after the key: none can come after __name__.');
+  if (orders.slice(0, -1).some((o) => isNameField(o.field))) {
+    throw invalid('order by clause cannot contain more fields after the key');
   }
 }
 
@@ -116,11 +118,13 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   for (const comparison of comparisons) checkOperand(comparison, request);
   checkParts(comparisons, request);
   const count = (op: CompareOp) => comparisons.filter((c) => c.op === op).length;
-  if (count('not-in') > 1) throw invalid('Only a single NOT_IN filter is allowed per query.');
-  if (count('!=') > 1) throw invalid('Only a single NOT_EQUAL filter is allowed per query.');
-  if (count('not-in') && count('!=')) throw invalid('NOT_EQUAL and NOT_IN cannot be combined.');
+  if (count('not-in') + count('!=') > 1) {
+    throw invalid(
+      "Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query.",
+    );
+  }
   if (count('not-in') && (count('in') || count('array-contains-any'))) {
-    throw invalid('NOT_IN cannot be combined with IN or ARRAY_CONTAINS_ANY.');
+    throw invalid("'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.");
   }
   const inequalities = new Set(
     comparisons.filter((c) => isInequality(c.op)).map((c) => formatFieldPath(c.field)),
@@ -167,8 +171,7 @@ function checkArrayContains(filter: Filter | undefined): number {
   if (filter.kind === 'compare') return filter.op.startsWith('array-contains') ? 1 : 0;
   const counts = filter.filters.map(checkArrayContains);
   const found = filter.kind === 'or' ? Math.max(0, ...counts) : counts.reduce((a, b) => a + b, 0);
-  if (found > 1)
-    throw invalid('A disjunction can have only one ARRAY_CONTAINS or ARRAY_CONTAINS_ANY filter.');
+  if (found > 1) throw invalid("A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.");
   return found;
 }
 
@@ -227,6 +230,8 @@ function checkCursor(cursor: Cursor | undefined, orders: readonly FieldOrder[], 
   if (cursor.values.length > orders.length)
     throw invalid('A cursor has more values than the query has orders.');
   cursor.values.forEach((value, i) => {
-    if (isNameField((orders[i] as FieldOrder).field)) checkNameOperand(value, database);
+    if (!isNameField((orders[i] as FieldOrder).field)) return;
+    if (value.kind !== 'reference') throw invalid('Cursor __key__ value is not a document reference.');
+    checkNameOperand(value, database);
   });
 }

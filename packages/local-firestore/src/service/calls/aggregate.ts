@@ -47,7 +47,7 @@ export async function runAggregationQuery(
 ): Promise<Iterable<object>> {
   const { session, meter } = context;
   const wire = request.structuredAggregationQuery;
-  if (!wire?.structuredQuery) throw invalid('RunAggregationQuery needs a structured query.');
+  if (!wire?.structuredQuery) throw invalid('Only structured aggregation queries are supported.');
   const aggregations = decodeAggregations(wire.aggregations ?? []);
   const fields = aggregations.flatMap((a) => (a.field ? [a.field] : []));
   const query = orderByAggregated(decodeQuery(request.parent, wire.structuredQuery), fields);
@@ -84,9 +84,9 @@ function decodeAggregations(wire: readonly WireAggregation[]): Aggregation[] {
   let unnamed = 0;
   const aggregations = wire.map((a) => decodeAggregation(a, a.alias || `field_${++unnamed}`));
   for (const { alias } of aggregations) checkFieldName(alias);
-  if (new Set(aggregations.map((a) => a.alias)).size < aggregations.length) {
-    throw invalid('Aggregation aliases contain duplicate alias.');
-  }
+  const aliases = aggregations.map((a) => a.alias);
+  const duplicate = aliases.find((alias, i) => aliases.indexOf(alias) !== i);
+  if (duplicate !== undefined) throw invalid(`Aggregation aliases contain duplicate alias: ${duplicate}.`);
   return aggregations;
 }
 
@@ -94,7 +94,7 @@ function decodeAggregation(wire: WireAggregation, alias: string): Aggregation {
   switch (wire.operator) {
     case 'count': {
       const upTo = wire.count?.upTo ? integer(wire.count.upTo.value) : Number.POSITIVE_INFINITY;
-      if (upTo <= 0) throw invalid('count up_to must be positive.');
+      if (upTo <= 0) throw invalid('The `up_to` value in a COUNT aggregation must be greater than zero.');
       return { alias, field: undefined, over: (c) => integerValue(BigInt(Math.min(c.length, upTo))) };
     }
     case 'sum': {
@@ -106,7 +106,7 @@ function decodeAggregation(wire: WireAggregation, alias: string): Aggregation {
       return { alias, field, over: (c) => average(numbers(c, field)) };
     }
     default:
-      throw invalid('An aggregation has no operator set.');
+      throw invalid('Operator field in Aggregation is not set.');
   }
 }
 

@@ -41,7 +41,7 @@ function select(session: FirestoreSession, database: string, wire: WireConsisten
       return { transaction, snapshot: session.momentOf(transaction), begun: transaction.id };
     }
     case 'readTime': {
-      const snapshot = session.databases.get(database).at(toAlignedMicros(wire.readTime ?? {}, 'read_time'));
+      const snapshot = session.databases.get(database).at(toAlignedMicros(wire.readTime ?? {}));
       return { transaction: undefined, snapshot, begun: undefined };
     }
     default:
@@ -73,7 +73,7 @@ export function transactionMode(
 ): TransactionMode {
   if ((options.mode ?? usual) === 'readOnly') {
     const { readTime } = options.readOnly ?? {};
-    return { kind: 'readOnly', at: readTime ? toAlignedMicros(readTime, 'read_time') : undefined };
+    return { kind: 'readOnly', at: readTime ? toAlignedMicros(readTime) : undefined };
   }
   const retried = options.readWrite?.retryTransaction;
   const concurrency = options.readWrite?.concurrencyMode ?? 0;

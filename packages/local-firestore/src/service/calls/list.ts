@@ -127,10 +127,8 @@ function existing(request: ListDocumentsRequest): ListCall {
 
 /** All ids of a collection under which there is something, itself or further down. */
 function withMissing(request: ListDocumentsRequest): ListCall {
-  if (request.orderBy !== '') throw invalid('show_missing and order_by cannot be combined.');
-  if (request.collectionId === '') {
-    throw unimplemented('ListDocuments of every collection with show_missing is not implemented.');
-  }
+  if (request.orderBy !== '') throw invalid('cannot specify an order when show_missing is true');
+  if (request.collectionId === '') throw invalid('collection id must be set when show_missing is true');
   checkCollectionId(request.collectionId);
   const { database, segments } = parseParent(request.parent);
   const collection = { database, segments: [...segments, request.collectionId] };
@@ -172,7 +170,7 @@ function take(ids: Iterable<string>, count: number): string[] {
 }
 
 function pageSize(requested: number): number {
-  if (requested < 0) throw invalid('page_size must not be negative.');
+  if (requested < 0) throw invalid('page_size must be greater than or equal to zero.');
   return requested === 0 ? DEFAULT_PAGE : Math.min(requested, MAX_PAGE);
 }
 

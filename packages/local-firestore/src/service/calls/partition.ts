@@ -41,7 +41,7 @@ export async function partitionQuery(
   const query = decodePartitioned(request);
   const wanted = integer(request.partitionCount);
   if (wanted <= 0) throw invalid(`partition_count must be positive: ${wanted}.`);
-  if (request.pageSize < 0) throw invalid('page_size must not be negative.');
+  if (request.pageSize < 0) throw invalid('page_size must be greater than or equal to zero.');
   const size = request.pageSize === 0 ? MAX_PAGE : Math.min(request.pageSize, MAX_PAGE);
   const { database: name } = query.scope;
   const { given, last } = decodeToken(request.pageToken, name);

@@ -34,7 +34,7 @@ export async function runQuery(
   request: RunQueryRequest,
   { session, meter }: CallContext,
 ): Promise<Iterable<object>> {
-  if (!request.structuredQuery) throw invalid('RunQuery needs a structured query.');
+  if (!request.structuredQuery) throw invalid('only structured queries are supported');
   const query = decodeSearch(request.parent, request.structuredQuery);
   const { database, collectionId } = query.scope;
   return reading(session, { database, wire: request }, async (selected) => {

@@ -43,7 +43,8 @@ export async function batchWrite(
   const database = session.databases.get(parseDatabase(request.database));
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
   const names = new Set(writes.map((w) => w.name));
-  if (names.size < writes.length) throw invalid('A BatchWrite cannot write to the same document twice.');
+  if (names.size < writes.length)
+    throw invalid('the same document cannot be written more than once in a single request');
   const results = await Promise.all(
     writes.map(async (write) => {
       try {
