@@ -186,6 +186,29 @@ test('a required update time beyond the years of a timestamp is an invalid argum
   });
 });
 
+test.each(['PESSIMISTIC', 'OPTIMISTIC'])(
+  'a %s transaction that gives way is told of contention',
+  async (concurrencyMode) => {
+    const begin = async () => {
+      const { messages } = await raw.call('BeginTransaction', {
+        database,
+        options: { readWrite: { concurrencyMode } },
+      });
+      const transaction = messages[0]?.transaction;
+      await raw.call('BatchGetDocuments', { database, documents: [doc('h/contended')], transaction });
+      return { ...commit(set('h/contended', { a: text(concurrencyMode) })), transaction };
+    };
+    const [older, younger] = [await begin(), await begin()];
+    expect(await raw.call('Commit', older)).toMatchObject({ code: 0 });
+    expect(await raw.call('Commit', younger)).toMatchObject({
+      code: 10,
+      details: expect.stringMatching(
+        /^Aborted due to cross-transaction contention\. This occurs when multiple /,
+      ),
+    });
+  },
+);
+
 describe('a random query', () => {
   /** Every refusal that Google's emulator gave for such queries. */
   const WORDS = [

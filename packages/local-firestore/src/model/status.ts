@@ -20,6 +20,11 @@ export const Code = {
   UNAVAILABLE: 14,
 } as const;
 
+/** Message of every transaction that others made give way, whatever the reason. */
+export const CONTENTION =
+  'Aborted due to cross-transaction contention. This occurs when multiple transactions attempt to access the same data, ' +
+  'requiring Firestore to abort at least one in order to enforce serializability.';
+
 type StatusCode = (typeof Code)[keyof typeof Code];
 
 /** A refusal meant for the caller. Anything else that is thrown is a defect and answers INTERNAL. */

@@ -4,7 +4,7 @@
  */
 import type { Candidate } from '../model/query/match.ts';
 import { parseDocument } from '../model/resource-name.ts';
-import { Code, invalid, StatusError } from '../model/status.ts';
+import { CONTENTION, Code, invalid, StatusError } from '../model/status.ts';
 import type { Write } from '../model/write.ts';
 import type { DocumentStorage } from '../storage/document-storage.ts';
 import type { CommitPlan, Database, DatabaseOptions, DocumentAddress } from './database.ts';
@@ -135,10 +135,7 @@ export class FirestoreSession {
     if (!transaction?.isOptimistic || !transaction.snapshot) return;
     const current = (name: string) => database.get(parseAddress(name));
     if (this.#optimistic.isStale(transaction, transaction.snapshot, current)) {
-      throw new StatusError(
-        Code.ABORTED,
-        'Aborted: a document read by this transaction was changed. Try the transaction again.',
-      );
+      throw new StatusError(Code.ABORTED, CONTENTION);
     }
   }
 

@@ -6,7 +6,7 @@
  * Priority is age: an older reader overtakes a younger waiting writer, a younger one waits behind it, the commit of a transaction
  * aborts younger readers, and the youngest member of a deadlock is refused.
  */
-import { Code, StatusError } from '../../model/status.ts';
+import { CONTENTION, Code, StatusError } from '../../model/status.ts';
 import {
   collectionIdOf,
   isIn,
@@ -123,7 +123,7 @@ export class LockTable {
   sweep(): void {
     const now = this.#clock();
     for (const waiting of this.#waiting.filter((w) => w.deadline <= now)) {
-      this.#abort(waiting.owner, 'Aborted: waited too long for a lock. Try the transaction again.');
+      this.#abort(waiting.owner, 'Transaction lock timeout.');
     }
   }
 
@@ -211,20 +211,14 @@ export class LockTable {
     const waitsFor = (waiter: LockOwner) => this.#waitsFor(waiter);
     for (let found = circleThrough(owner, waitsFor); found; found = circleThrough(owner, waitsFor)) {
       const youngest = found.reduce((a, b) => (b.age > a.age ? b : a));
-      this.#abort(
-        youngest,
-        'Aborted to break a deadlock with another transaction. Try the transaction again.',
-      );
+      this.#abort(youngest, CONTENTION);
     }
   }
 
   #wound(owner: LockOwner, need: LockNeed): void {
     for (const blocker of this.#blockers(owner, need)) {
       if (blocker.age > owner.age && !blocker.isDecided) {
-        this.#abort(
-          blocker,
-          'Aborted: an older transaction wrote a document that this one read. Try it again.',
-        );
+        this.#abort(blocker, CONTENTION);
       }
     }
   }
