@@ -119,7 +119,7 @@ export interface LocalCloud {
    *
    * @throws the reason if it cannot be loaded; then the previous workers continue to serve
    */
-  reload(codebase: Pick<Codebase, 'name' | 'env'>): Promise<void>;
+  reload(codebase: Pick<Codebase, 'name' | 'env' | 'secrets'>): Promise<void>;
   /** Lets current requests finish (10 s at most), then stops everything. Idempotent. */
   stop(): Promise<void>;
 }
@@ -241,10 +241,10 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
       return pids();
     },
     clock,
-    async reload({ name, env }) {
+    async reload({ name, env, secrets: values }) {
       const codebase = codebases.find((one) => one.name === name);
       if (codebase === undefined) throw new Error(`no codebase named '${name}'`);
-      await serve({ ...codebase, ...(env && { env }) });
+      await serve({ ...codebase, ...(env && { env }), ...(values && { secrets: values }) });
       scheduler.replace([...host.functions.values()]);
     },
     stop() {

@@ -77,8 +77,9 @@ export async function startFunctions(
       },
     }),
     onFunctions(specs) {
-      const values = secretsOf(specs, { ...setting, env });
-      madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && env[name] === undefined);
+      const given = { ...env, ...codebase.secrets };
+      const values = secretsOf(specs, { ...setting, env: given });
+      madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && given[name] === undefined);
       for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
       for (const spec of specs) setUp(spec, serving);
       prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));

@@ -26,6 +26,10 @@ import { onRequest } from 'firebase-functions/https';
 import { cairnFunctions } from 'cairn/functions';
 import { order } from './order.ts';
 export const hello = onRequest((request, response) => { response.send(${JSON.stringify(answer)}); });
+export const values = onRequest({ secrets: ['DECLARED'] }, (request, response) => {
+  const { DECLARED, UNDECLARED, PARAMETER } = process.env;
+  response.json({ DECLARED, UNDECLARED, PARAMETER });
+});
 export const cairn = cairnFunctions({ workflows: [order] });
 `;
 
@@ -48,6 +52,8 @@ export const order = defineWorkflow({
 });
 `;
 
+const SECRETS = (value: string) => `DECLARED=${value}\nUNDECLARED=${value}\n`;
+
 const write = (name: string, text: string) => writeFileSync(join(folder, 'functions/src', name), text);
 
 beforeAll(async () => {
@@ -60,6 +66,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'firebase.json'), '{ "functions": { "source": "functions" } }');
   const manifest = { type: 'module', main: 'src/index.ts', dependencies: { cairn: '0.2.0' } };
   writeFileSync(join(folder, 'functions/package.json'), JSON.stringify(manifest));
+  writeFileSync(join(folder, 'functions/.env'), 'PARAMETER=p');
+  writeFileSync(join(folder, 'functions/.secret.local'), SECRETS('s'));
   write('index.ts', INDEX('one'));
   write('order.ts', ORDER('one'));
   const words = ['dev', '--json', '--port', '0', '--data', 'memory', '--no-types'];
@@ -97,6 +105,19 @@ async function api<T>(path: string, body?: object): Promise<T> {
   });
   return (await answer.json()) as T;
 }
+
+test(
+  'functions have the secrets that they declare, also after an edit, and no others: those are not deployed with them',
+  async () => {
+    const seen = async () => (await fetch(`${ready.functionsUrl}/values`)).json();
+    expect(await seen()).toEqual({ DECLARED: 's', PARAMETER: 'p' });
+    const from = received.length;
+    writeFileSync(join(folder, 'functions/.secret.local'), SECRETS('t'));
+    await said('reloaded', from);
+    expect(await seen()).toEqual({ DECLARED: 't', PARAMETER: 'p' });
+  },
+  LIMIT_MS,
+);
 
 test(
   'an edit is served while a run goes on; one that does not load changes nothing; Ctrl-C ends every process',

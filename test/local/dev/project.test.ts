@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { envOf } from '../../../packages/local/src/dev/env-files.ts';
+import { valuesOf } from '../../../packages/local/src/dev/env-files.ts';
 import {
   codebasesOf,
   effectOf,
@@ -212,7 +212,10 @@ test('values of parameters and secrets are read as Firebase reads them: the late
     '/f/.secret.local': '# a comment\nD=4',
   });
   const usual = { folder: '/f', settings: '/f', env: {} };
-  expect(envOf(usual, 'shop', files)).toEqual({ A: '1', B: '2 # no comment', C: '3', D: '4' });
+  expect(valuesOf(usual, 'shop', files)).toEqual({
+    env: { A: '1', B: '2 # no comment', C: '3', D: '3' },
+    secrets: { D: '4' },
+  });
 });
 
 describe('a function kit', () => {
@@ -246,10 +249,12 @@ describe('a function kit', () => {
   });
 
   test('has settings for each instance, and one file of secrets', () => {
-    expect(found.slice(1).map((instance) => envOf(instance, 'shop', files))).toEqual([
-      { CALL_TARGET_URL: 'http://one', CALL_TOKEN: 'both', FIREBASE_KIT_INSTANCE_ID: 'one' },
-      { CALL_TARGET_URL: 'http://two', CALL_TOKEN: 'both', FIREBASE_KIT_INSTANCE_ID: 'two' },
-    ]);
+    expect(found.slice(1).map((instance) => valuesOf(instance, 'shop', files))).toEqual(
+      ['one', 'two'].map((name) => ({
+        env: { CALL_TARGET_URL: `http://${name}`, FIREBASE_KIT_INSTANCE_ID: name },
+        secrets: { CALL_TOKEN: 'both' },
+      })),
+    );
   });
 
   test.each([

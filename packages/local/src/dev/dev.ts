@@ -13,7 +13,7 @@ import { collectAll } from '../idle-gc.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
 import { isJavaScript } from './entry.ts';
-import { envOf } from './env-files.ts';
+import { valuesOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
 import {
   forMachine,
@@ -155,7 +155,7 @@ class DevSession implements AsyncDisposable {
         module: codebase.module,
         prefix: codebase.prefix,
         isPlain: !codebase.hasCairn,
-        env: this.#envOf(codebase),
+        ...this.#valuesOf(codebase),
       })),
       graceMs: GRACE_MS,
       output: (line, codebase) => this.#logLine(codebase, readLine(line)),
@@ -206,7 +206,7 @@ class DevSession implements AsyncDisposable {
     this.#reloads.set(name, reload);
     const isLatest = () => this.#reloads.get(name) === reload && !this.#options.interrupted.aborted;
     try {
-      const reloading = Promise.resolve(this.#cloud?.reload({ name, env: this.#envOf(codebase) }));
+      const reloading = Promise.resolve(this.#cloud?.reload({ name, ...this.#valuesOf(codebase) }));
       await this.#reportingSlow(reloading, `'${name}'`, 'The previous version continues to serve.');
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
@@ -266,8 +266,8 @@ class DevSession implements AsyncDisposable {
   }
 
   /** An unreadable file is reported, and the codebase lacks its values. */
-  #envOf(codebase: DevCodebase): Record<string, string> {
-    return envOf(codebase, this.#projectId, FILES);
+  #valuesOf(codebase: DevCodebase) {
+    return valuesOf(codebase, this.#projectId, FILES);
   }
 
   /** Reports each secret once, although a codebase reports it at every load. */

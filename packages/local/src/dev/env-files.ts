@@ -7,19 +7,24 @@ import { type DevCodebase, type ProjectFiles, SECRETS } from './project.ts';
 /** A later file wins. */
 const settingsFor = (projectId: string) => ['.env', `.env.${projectId}`, '.env.local'];
 
+interface CodebaseValues {
+  readonly env: Record<string, string>;
+  /** For functions that declare them: no other function has them in production. */
+  readonly secrets: Record<string, string>;
+}
+
 /** @throws DevProblem ENV_FILE_INVALID */
-export function envOf(
+export function valuesOf(
   { folder, settings, env }: Pick<DevCodebase, 'folder' | 'settings' | 'env'>,
   projectId: string,
   files: ProjectFiles,
-): Record<string, string> {
-  const found = [...settingsFor(projectId).map((name) => join(settings, name)), join(folder, SECRETS)].filter(
-    (file) => files.exists(file),
-  );
-  return Object.assign({}, ...found.map((file) => valuesIn(file, files)), env);
+): CodebaseValues {
+  const parameters = settingsFor(projectId).map((name) => valuesIn(join(settings, name), files));
+  return { env: Object.assign({}, ...parameters, env), secrets: valuesIn(join(folder, SECRETS), files) };
 }
 
 function valuesIn(file: string, files: ProjectFiles): Record<string, string> {
+  if (!files.exists(file)) return {};
   try {
     // Windows editors begin a file with a byte order mark, which would be part of the first name.
     return parseEnv(files.read(file).replace(/^\uFEFF/, '')) as Record<string, string>;

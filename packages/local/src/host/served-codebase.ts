@@ -17,6 +17,8 @@ export interface Codebase {
   readonly prefix?: string;
   /** Added to the environment of all functions for those of this codebase. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Values of secrets, for functions that declare them. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** True if no bodies of task-queue functions have to be isolated: one worker serves all functions. */
   readonly isPlain?: boolean;
 }
