@@ -184,7 +184,8 @@ export class QueueRunner {
       this.#aborts.delete(abort);
       if (this.#stopped && abort.signal.aborted) return;
       entry.running = entry.running.filter((other) => other !== start);
-      if (!late && isOverload(outcome)) this.#throttle = afterOverload(this.#throttle, this.#clock.now());
+      if (!late && isOverload(outcome, record.target))
+        this.#throttle = afterOverload(this.#throttle, this.#clock.now());
       this.#settle({ entry, record, start, isForced }, late ? { kind: 'deadline-exceeded' } : outcome);
       this.pump();
     });

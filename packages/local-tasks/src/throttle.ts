@@ -3,6 +3,7 @@
  * responses slow a queue down and that it recovers once they stop; the steps are ours.
  */
 import type { DispatchResult } from './dispatch/attempt.ts';
+import type { TaskTarget } from './model.ts';
 
 /** `share` is what the last overload left of the rate; `at` the time (epoch ms) of the last overload. */
 export interface Throttle {
@@ -17,8 +18,9 @@ export const UNTHROTTLED: Throttle = { share: 1, slowedAt: -Infinity, at: -Infin
 export const THROTTLE_STEP_MS = 1000;
 const MIN_SHARE = 1 / 64;
 
-export const isOverload = (outcome: DispatchResult): boolean =>
-  outcome.kind === 'answered' && (outcome.status === 429 || outcome.status === 503);
+/** A 429 of an App Engine app does not count, as documented for it. */
+export const isOverload = (outcome: DispatchResult, { appEngine }: Pick<TaskTarget, 'appEngine'>): boolean =>
+  outcome.kind === 'answered' && (outcome.status === 503 || (outcome.status === 429 && !appEngine));
 
 export function afterOverload(throttle: Throttle, now: number): Throttle {
   const share = shareAt(throttle, now);

@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { generator } from '../../../packages/local-firestore/src/seeded.ts';
-import { afterOverload, shareAt, UNTHROTTLED } from '../../../packages/local-tasks/src/throttle.ts';
+import {
+  afterOverload,
+  isOverload,
+  shareAt,
+  UNTHROTTLED,
+} from '../../../packages/local-tasks/src/throttle.ts';
 
 const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
 
@@ -34,4 +39,13 @@ test('the responses of one second slow a queue down once, those of a minute to a
   expect(shareAt(throttle, 1000)).toBe(1 / 2);
   for (let now = 1000; now < 60_000; now += 10) throttle = afterOverload(throttle, now);
   expect(shareAt(throttle, 60_000)).toBe(1 / 64);
+});
+
+test('503 is an overload of every target, 429 of all but App Engine, and nothing else is one', () => {
+  for (let status = 100; status < 600; status++) {
+    const outcome = { kind: 'answered', status, retryAfter: undefined } as const;
+    expect([status, isOverload(outcome, {})]).toEqual([status, status === 429 || status === 503]);
+    expect([status, isOverload(outcome, { appEngine: {} })]).toEqual([status, status === 503]);
+  }
+  expect(isOverload({ kind: 'unreachable', reason: '' }, {})).toBe(false);
 });
