@@ -31,6 +31,8 @@ const VIEWPORT = { width: 1280, height: 800 };
  * one, which most tests do not open.
  */
 const WITHOUT_SPARES = ['--renderer-process-limit=1'];
+/** A page lasts seconds: to compile its functions to machine code, on further threads, takes more processor time than it saves. */
+const FOR_SHORT_PAGES = ['--js-flags=--no-opt --no-maglev --single-threaded-gc --min-semi-space-size=16'];
 /** A page of the console's origin that runs nothing. The browser keeps its process meanwhile, with the code that is compiled. */
 const RESTING_PLACE = '/favicon.svg';
 
@@ -43,7 +45,7 @@ interface OpenPage {
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
 export async function startBrowser(gateway: string): Promise<TestBrowser> {
-  const browser = await launchChromium(...WITHOUT_SPARES);
+  const browser = await launchChromium(...WITHOUT_SPARES, ...FOR_SHORT_PAGES);
   const open: OpenPage[] = [];
   const resting: OpenPage[] = [];
   const broken: string[] = [];
