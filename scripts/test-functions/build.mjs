@@ -22,6 +22,7 @@ const MODULES = [
   'packages/cairn/src/functions.ts',
   'packages/cairn/src/index.ts',
   'scripts/agent-kills/functions.ts',
+  'scripts/demo/functions.ts',
   'test/console/fixtures/functions.ts',
   'test/console/fixtures/showcase.ts',
   'test/local/start/renamed-functions.ts',
