@@ -118,6 +118,16 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     expect(project.files()).toEqual(before);
   });
 
+  test('where its folder was deleted, which it names with what to do', async () => {
+    const project = withFiles(js);
+    await project.init(['--yes', '--no-install']);
+    project.remove('cairn');
+    const before = project.files();
+    const { err } = await project.init(['--yes']);
+    expect(err).toMatch(/^NAME_TAKEN .* its folder cairn\/ is empty or not there\nRestore the folder/);
+    expect(project.files()).toEqual(before);
+  });
+
   /** Files that no user can read: links that lead to themselves. */
   const looping = (path: string) => (project: TemporaryProject) => {
     project.write(path, '');

@@ -180,6 +180,12 @@ function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }
       `the codebase '${adopted.name}' has functions of Cairn already`,
       'Add your workflows there. docs/adopt.md explains how to add a second installation.',
     );
+  if (!folderExists && codebases.some((one) => one.name === name && one.source === name))
+    throw new InitProblem(
+      'NAME_TAKEN',
+      `firebase.json has a codebase '${name}', but its folder ${name}/ is empty or not there`,
+      `Restore the folder from version control, or remove '${name}' from 'functions' and 'firestore' of firebase.json, then run cairn init again. Nothing was changed.`,
+    );
   const taken = takenBy(name, { codebases, firebaseJson, folderExists });
   if (taken !== undefined)
     throw new InitProblem('NAME_TAKEN', taken, 'Choose another name with --name NAME. Nothing was changed.');
