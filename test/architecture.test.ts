@@ -295,6 +295,8 @@ describe('each rule finds what breaks it', () => {
     ['const { items } = (await tryGet(ready, path)) ?? { items: [] };', 1],
     ["process.kill(process.pid, 'SIGKILL'); cloud.process.kill('SIGTERM'); process.kill();", 0],
     ["await eventually('it', () => tryGet(ready, path));", 0],
+    ['beforeAll(() => {\n  prepare();\n}, 60_000);', 1],
+    ['beforeAll(() => {\n  prepare();\n}, 600_000);', 0],
   ])('chance: %s', (text, problems) => {
     expect(byChance(file('test/system/a.test.ts', text))).toHaveLength(problems);
   });

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { inspectJournal } from '../../scripts/demo/journal.ts';
@@ -26,11 +27,12 @@ describe('a worker that dies', () => {
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');
-        const { runId } = (await (await startRun(ready, 'slow', { ms: 6_000, notes })).json()) as {
-          runId: string;
-        };
+        const until = join(folder, 'stopped');
+        const started = await startRun(ready, 'slow', { ms: 0, until, notes });
+        const { runId } = (await started.json()) as { runId: string };
         const { pid: zombie } = await eventually('the step to begin', () => notesIn(notes)[0]);
         signalTo(zombie, 'SIGSTOP');
+        writeFileSync(until, '');
         // Nothing but time tells the queue that the stopped one will not answer; the scan sees the stale lease.
         await eventually('another to end the step', () =>
           notesIn(notes).find(({ what, pid }) => what === 'end' && pid !== zombie),

@@ -1,6 +1,7 @@
 /** Awaitable record of an observer's notifications. */
 
-const PATIENCE_MS = 5_000;
+/** Far more than anything takes on a busy machine; less than a test may take. */
+const PATIENCE_MS = 120_000;
 
 export class Awaited {
   #look = () => {};

@@ -53,7 +53,7 @@ beforeAll(() => {
   );
   if (stdout === '') throw new Error(stderr);
   loaded = JSON.parse(stdout);
-}, 60_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
     }
     await batch.commit();
   }
-}, 120_000);
+});
 afterAll(async () => {
   await db.terminate();
   await server.stop();

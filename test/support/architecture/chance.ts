@@ -22,10 +22,17 @@ const HAZARDS: readonly Hazard[] = [
   },
 ];
 
+/** The limit of a test or a hook behind its function, ms. */
+const LIMIT = /^ *\}, (\d[\d_]{3,})\);$/gm;
+/** `testTimeout` of jest.config.js. */
+const USUAL_MS = 240_000;
+
 export function byChance({ path, text }: SourceFile): string[] {
   if (!path.startsWith('test/')) return [];
   const code = codeOf(text);
-  return HAZARDS.filter(({ pattern, home }) => home !== path && pattern.test(code)).map(
-    ({ what }) => `${path}: ${what}`,
-  );
+  const limits = [...code.matchAll(LIMIT)].map(([, ms = '']) => Number(ms.replaceAll('_', '')));
+  return [
+    ...HAZARDS.filter(({ pattern, home }) => home !== path && pattern.test(code)).map(({ what }) => what),
+    ...limits.filter((ms) => ms < USUAL_MS).map((ms) => `a limit of ${ms} ms, below that of any test`),
+  ].map((what) => `${path}: ${what}`);
 }

@@ -2,6 +2,7 @@
  * Kills a worker in a step, and one that starts a run, after its commit is durable and before it creates the task. Uses real
  * processes, real clients and the local cloud.
  */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { READY_GRACE_MS } from '../../../packages/cairn/src/core/run/wake.ts';
@@ -56,11 +57,13 @@ test('a run whose worker is killed in a step is resumed by another and completes
   const { ready, folder } = cloud;
   const file = join(folder, 'notes');
   const notes = () => linesIn(file);
-  const started = await startRun(ready, 'slow', { ms: 5_000, notes: file });
+  const until = join(folder, 'killed');
+  const started = await startRun(ready, 'slow', { ms: 0, until, notes: file });
   const { runId } = (await started.json()) as { runId: string };
   const begun = await eventually('the step to begin', () => notes()[0]);
   const pid = Number(begun.split(' ')[1]);
   signalTo(pid, 'SIGKILL');
+  writeFileSync(until, '');
   expect(await ended(ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
   expect(notes().map((line) => line.split(' ')[0])).toEqual(['begin', 'begin', 'end']);
   const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');

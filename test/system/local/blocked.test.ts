@@ -34,7 +34,7 @@ async function pids(): Promise<readonly number[]> {
 }
 
 /** Longer than any body of these tests blocks. */
-const PATIENT_S = 90;
+const PATIENT_S = 600;
 /** Longer than a worker on a busy machine is silent while it loads what its first request needs. */
 const WATCHDOG_S = 15;
 /** More than a lease. */
@@ -46,13 +46,15 @@ describe('on a cloud that waits for its workers', () => {
   // The first one: it counts dispatches.
   leaseWaits(() => cloud);
 
-  test('a body that blocks its process for seconds runs once, and meanwhile the API starts and shows runs', async () => {
-    const input = { ms: 3_500, notes: join(cloud.folder, 'busy') };
+  test('a body that blocks its process for a while runs once, and meanwhile the API starts and shows runs', async () => {
+    const until = join(cloud.folder, 'shown');
+    const input = { until, notes: join(cloud.folder, 'busy') };
     const busy = await start('blocking', input);
     await begun('busy');
     const neighbour = await start('measure', { text: 'abc' });
     expect(await getJson<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toMatchObject({ id: neighbour });
     expect(notes('busy')).toHaveLength(1);
+    writeFileSync(until, '');
 
     expect(await ended(cloud.ready, busy)).toMatchObject({ status: 'completed', resumeCount: 0 });
     expect(await ended(cloud.ready, neighbour)).toMatchObject({ status: 'completed' });
