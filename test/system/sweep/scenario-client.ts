@@ -24,6 +24,8 @@ interface Part {
   readonly scenario: Scenario;
   runId: string;
   state: RunState | undefined;
+  /** Operations that were sent: one without an answer may have taken effect, so that nothing in the run asks for it any more. */
+  readonly sent: Set<string>;
   readonly answered: Set<string>;
   /** By step and revision. */
   readonly done: Map<string, SeenDone>;
@@ -51,6 +53,7 @@ export class ScenarioClient {
       scenario,
       runId: '',
       state: undefined,
+      sent: new Set(),
       answered: new Set(),
       done: new Map(),
     }));
@@ -139,7 +142,8 @@ export class ScenarioClient {
       wasAnswered: (operation) => part.answered.has(operation),
     });
     for (const operation of part.scenario.operations ?? []) {
-      if (!part.answered.has(operation.name) && operation.when(view)) await this.#ask(part, operation);
+      if (part.answered.has(operation.name)) continue;
+      if (part.sent.has(operation.name) || operation.when(view)) await this.#ask(part, operation);
     }
   }
 
@@ -157,6 +161,7 @@ export class ScenarioClient {
   async #ask(part: Part, { name, request }: Operation): Promise<Record<string, unknown> | undefined> {
     const asked = request?.(part.runId);
     if (!asked) throw new Error(`'${name}' of '${part.scenario.name}' has no request`);
+    part.sent.add(name);
     try {
       const response = await fetch(this.#ready.gateway + asked.path, {
         method: 'POST',
