@@ -10,9 +10,11 @@ const PATIENCE_MS = 480_000;
 test(
   'npm run demo succeeds and says so in its last line',
   async () => {
-    const folder = join(import.meta.dirname, '../../scripts/demo');
-    const demo = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(folder, 'main.ts')], {
-      env: { ...process.env, CAIRN_DEMO_FUNCTIONS: builtFunctions(join(folder, 'functions.ts')) },
+    const root = join(import.meta.dirname, '../..');
+    const main = join(root, 'scripts/demo/main.ts');
+    const functions = builtFunctions(join(root, 'scripts/demo/functions.ts'));
+    const demo = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+      env: { ...process.env, CAIRN_DEMO_FUNCTIONS: functions },
     });
     let output = '';
     let complaints = '';
