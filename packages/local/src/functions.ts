@@ -70,6 +70,7 @@ export async function startFunctions(
       slack: servers.slack.url,
       userEnv: env,
     }),
+    secrets: secretsAtLoad(codebase),
     ...(verify && {
       async verify(ask, functions) {
         await prepared;
@@ -96,6 +97,11 @@ function ownHosts({ firestore, tasks, pubsub }: StandIns): string[] {
   return [firestore.local && firestore.host, tasks?.host, pubsub.local?.host].filter(
     (host) => host !== undefined,
   );
+}
+
+/** Without GitHub's token, for which the environment has that of the stand-in. */
+function secretsAtLoad({ secrets = {} }: Codebase): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(secrets).filter(([name]) => name !== 'GITHUB_TOKEN'));
 }
 
 type Specs = Parameters<StartWorkers['onFunctions']>[0];

@@ -25,10 +25,11 @@ const INDEX = (answer: string) => `
 import { onRequest } from 'firebase-functions/https';
 import { cairnFunctions } from 'cairn/functions';
 import { order } from './order.ts';
+const HEADERS = { authorization: \`Bearer \${process.env.DECLARED}\` };
 export const hello = onRequest((request, response) => { response.send(${JSON.stringify(answer)}); });
 export const values = onRequest({ secrets: ['DECLARED'] }, (request, response) => {
   const { DECLARED, UNDECLARED, PARAMETER } = process.env;
-  response.json({ DECLARED, UNDECLARED, PARAMETER });
+  response.json({ DECLARED, UNDECLARED, PARAMETER, ...HEADERS });
 });
 export const cairn = cairnFunctions({ workflows: [order] });
 `;
@@ -52,7 +53,8 @@ export const order = defineWorkflow({
 });
 `;
 
-const SECRETS = (value: string) => `DECLARED=${value}\nUNDECLARED=${value}\n`;
+/** The last one is also a parameter, and as a secret undeclared. */
+const SECRETS = (value: string) => `DECLARED=${value}\nUNDECLARED=${value}\nPARAMETER=${value}\n`;
 
 const write = (name: string, text: string) => writeFileSync(join(folder, 'functions/src', name), text);
 
@@ -107,14 +109,14 @@ async function api<T>(path: string, body?: object): Promise<T> {
 }
 
 test(
-  'functions have the secrets that they declare, also after an edit, and no others: those are not deployed with them',
+  'functions have the secrets that they declare, from the load of their module and also after an edit, and no others: those are not deployed with them',
   async () => {
     const seen = async () => (await fetch(`${ready.functionsUrl}/values`)).json();
-    expect(await seen()).toEqual({ DECLARED: 's', PARAMETER: 'p' });
+    expect(await seen()).toEqual({ DECLARED: 's', PARAMETER: 'p', authorization: 'Bearer s' });
     const from = received.length;
     writeFileSync(join(folder, 'functions/.secret.local'), SECRETS('t'));
     await said('reloaded', from);
-    expect(await seen()).toEqual({ DECLARED: 't', PARAMETER: 'p' });
+    expect(await seen()).toEqual({ DECLARED: 't', PARAMETER: 'p', authorization: 'Bearer t' });
   },
   LIMIT_MS,
 );

@@ -8,6 +8,7 @@ import { Forwarder } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import type { PoolOptions } from './workers/pool-options.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
+import type { WorkerOptions } from './workers/worker-process.ts';
 
 export interface Codebase {
   readonly name: string;
@@ -25,6 +26,8 @@ export interface Codebase {
 
 export interface StartWorkers {
   readonly env: Readonly<Record<string, string>>;
+  /** See {@link WorkerOptions.secrets}. */
+  readonly secrets?: WorkerOptions['secrets'];
   /** Called once, with the functions that the module exports; answers with the values of their secrets. */
   onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
   /** Checks the new workers before the old ones end. An error means that they cannot be loaded. */
@@ -65,7 +68,7 @@ function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): As
 }
 
 export class ServedCodebase {
-  readonly #options: Omit<PoolOptions, 'env' | 'onLoaded'>;
+  readonly #options: Omit<PoolOptions, 'env' | 'secrets' | 'onLoaded'>;
   /** All generations with workers: serving, starting, and finishing their requests. */
   readonly #generations = new Set<Generation>();
   #serving: Generation | undefined;
@@ -75,7 +78,7 @@ export class ServedCodebase {
   #stopping = false;
   readonly forwarder = new Forwarder({ pool: () => (this.#serving as Generation).pool });
 
-  constructor(options: Omit<PoolOptions, 'env' | 'onLoaded'>) {
+  constructor(options: Omit<PoolOptions, 'env' | 'secrets' | 'onLoaded'>) {
     this.#options = options;
   }
 
@@ -127,13 +130,14 @@ export class ServedCodebase {
     this.forwarder.close();
   }
 
-  #generation({ env, onFunctions, verify }: StartWorkers): Generation {
+  #generation({ env, secrets: atLoad, onFunctions, verify }: StartWorkers): Generation {
     const loaded = Promise.withResolvers<void>();
     const functions = new Map<string, FunctionSpec>();
     let secrets: Readonly<Record<string, string>> | undefined;
     const pool = new WorkerPool({
       ...this.#options,
       env,
+      secrets: atLoad,
       onLoaded(specs) {
         for (const spec of specs) functions.set(spec.name, spec);
         secrets ??= onFunctions(specs);

@@ -12,6 +12,8 @@ export type ToWorker =
       readonly module: string;
       readonly region: string;
       readonly env: Readonly<Record<string, string>>;
+      /** There while the module loads, whose code may read them; afterwards only those that a function declares. */
+      readonly secrets?: Readonly<Record<string, string>> | undefined;
       /** Offset of the cloud's clock from the machine's. */
       readonly clockOffsetMs: number;
       /** Grace period of current requests after SIGTERM; default: that of Cloud Run. */
@@ -22,7 +24,7 @@ export type ToWorker =
   | { readonly kind: 'warm-up' }
   /** Sent after a connection broke; the response is `alive`. */
   | { readonly kind: 'are-you-alive' }
-  /** Secrets, which are known once the functions are loaded. */
+  /** Values of all declared secrets, which are known once the functions are loaded. */
   | { readonly kind: 'serve'; readonly env: Readonly<Record<string, string>> };
 
 export type FromWorker =

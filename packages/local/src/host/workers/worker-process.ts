@@ -25,6 +25,8 @@ export interface WorkerOptions {
   readonly module: string;
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Values of secrets that are known before the functions are loaded; of those, only declared ones are kept. */
+  readonly secrets?: Readonly<Record<string, string>> | undefined;
   clockOffsetMs(): number;
   readonly output: OutputTarget;
   /** Grace period in ms of current requests at its end; default: that of Cloud Run. */
@@ -97,7 +99,7 @@ export class WorkerProcess {
   readonly ended: Promise<WorkerEnd>;
 
   constructor(options: WorkerOptions) {
-    const { module, region, env, output, workerMain = WORKER_MAIN } = options;
+    const { module, region, env, secrets, output, workerMain = WORKER_MAIN } = options;
     const to = typeof output === 'number' ? output : 'pipe';
     this.#child = fork(workerMain, {
       execArgv: [...nodeFlags(env), ...typeFlags(module)],
@@ -141,7 +143,8 @@ export class WorkerProcess {
     });
     this.ready.catch(() => {});
     const { graceMs } = options;
-    this.#send({ kind: 'load', module, region, env, clockOffsetMs: options.clockOffsetMs(), graceMs });
+    const clockOffsetMs = options.clockOffsetMs();
+    this.#send({ kind: 'load', module, region, env, secrets, clockOffsetMs, graceMs });
   }
 
   get pid(): number {

@@ -104,15 +104,32 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
   // From this variable functions find their exported names.
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
+  const removeSecrets = addSecrets(message.secrets ?? {});
   const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
   setParamDefaults();
   const functions = functionsOf(exports, region, env.CAIRN_FUNCTIONS_PREFIX);
+  removeSecrets(new Set(functions.flatMap(({ spec }) => spec.secrets)));
   for (const { spec, handler } of functions) {
     handlers.set(spec.name, handler);
     if (spec.takesWhole) wholeHandlers.set(spec.name, handler);
     if (spec.trigger.kind === 'task-queue') tasks.add(spec.name);
   }
   send({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
+}
+
+/** Adds them to the environment. The returned function restores what was there before, except for these names. */
+function addSecrets(secrets: Readonly<Record<string, string>>): (except: ReadonlySet<string>) => void {
+  const before = { ...process.env };
+  Object.assign(process.env, secrets);
+  return (except) => {
+    for (const [name, value] of Object.entries(secrets)) {
+      // The module may have set another value.
+      if (except.has(name) || process.env[name] !== value) continue;
+      const earlier = before[name];
+      if (earlier === undefined) delete process.env[name];
+      else process.env[name] = earlier;
+    }
+  };
 }
 
 /** The exports of a module, without `default` and `module.exports`, which Node adds to those of a CommonJS module. */
