@@ -98,18 +98,32 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
 /** Status of a cloud that is too busy, or whose worker died, with the pause before the same request is sent again. */
 const UNAVAILABLE = 503;
 const AGAIN_MS = 500;
-const MAX_TRIES = 240;
+/** Time of {@link getJson} with all repetitions, and of one request. */
+const GET_LIMITS = { allMs: 60_000, oneMs: 20_000 };
 
-/** GET of the API as JSON, as the development client. A busy cloud is asked again. @throws Error for a status other than 200 */
-export async function getJson<T>(ready: Ready, path: string): Promise<T> {
+/**
+ * GET of the API as JSON, as the development client. A busy cloud is asked again, as is one that does not answer in time.
+ *
+ * @throws Error for a status other than 200, or once the limit for all repetitions is reached
+ */
+export async function getJson<T>(ready: Ready, path: string, limits = GET_LIMITS): Promise<T> {
   const headers = { authorization: `Bearer ${ready.apiKey}` };
-  let response = await fetch(ready.gateway + path, { headers });
-  for (let tries = 1; response.status === UNAVAILABLE && tries < MAX_TRIES; tries += 1) {
-    await delay(AGAIN_MS);
-    response = await fetch(ready.gateway + path, { headers });
+  const deadline = performance.now() + limits.allMs;
+  let last: string | undefined;
+  for (let leftMs = limits.allMs; leftMs > 0; leftMs = deadline - performance.now()) {
+    const signal = AbortSignal.timeout(Math.ceil(Math.min(limits.oneMs, leftMs)));
+    try {
+      const response = await fetch(ready.gateway + path, { headers, signal });
+      const text = await response.text();
+      if (response.status === 200) return JSON.parse(text) as T;
+      last = `${response.status} ${text}`;
+      if (response.status !== UNAVAILABLE) break;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    await delay(Math.min(AGAIN_MS, Math.max(deadline - performance.now(), 0)));
   }
-  if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
+  throw new Error(`GET ${path}: ${last ?? 'no answer'}`);
 }
 
 /** Calls the control port. @throws Error for a status other than 2xx */
