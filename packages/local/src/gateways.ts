@@ -47,7 +47,7 @@ export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
     port,
     now: setting.clock.now,
     rewrites: () => rewritesToInstallation(host.functions),
-    unserved: unservedOfInstallation,
+    unserved: (path) => unservedOfInstallation(host.functions, path),
     site: consoleSite(),
     serve: host.serve,
     collect,

@@ -61,7 +61,7 @@ test('its paths are answered with a problem while its codebase is not loaded, no
     port: 0,
     now: () => 0,
     rewrites: () => rewritesToInstallation(functions(...names)),
-    unserved: unservedOfInstallation,
+    unserved: (path) => unservedOfInstallation(functions(...names), path),
     site: siteOf(folder, {}),
     serve: (_, __, response) => void response.end('served'),
   });
@@ -72,7 +72,7 @@ test('its paths are answered with a problem while its codebase is not loaded, no
       expect(await answer.json()).toMatchObject({
         status: 404,
         detail: expect.stringContaining('its codebase is not loaded'),
-        help: expect.stringContaining('cairn init adds one'),
+        help: expect.stringContaining('`cairn init` adds Cairn to a project'),
       });
     }
     expect(await (await fetch(`${gateway.url}/elsewhere`)).text()).toBe('<!doctype html>');
@@ -82,6 +82,23 @@ test('its paths are answered with a problem while its codebase is not loaded, no
     await gateway.stop(0);
     rmSync(folder, { recursive: true });
   }
+});
+
+describe('a path that a loaded installation does not answer', () => {
+  test.each([
+    [['api', 'drive'], '/webhooks/slack', "'slackWebhook'", '`slack`'],
+    [['a-api', 'a-drive', 'a-slackWebhook'], '/webhooks/github', "'githubWebhook'", '`github`'],
+    [['drive'], '/v1/runs', "'api'", 'Export all functions'],
+  ])('of %j, %s, is told what it lacks, not to add Cairn', (names, path, member, option) => {
+    const unserved = unservedOfInstallation(functions(...names), path);
+    expect(unserved?.detail).toContain(`has no function ${member}`);
+    expect(unserved?.help).toContain(option);
+    expect(JSON.stringify(unserved)).not.toMatch(/init|not loaded/);
+  });
+
+  test('is one of its own', () => {
+    expect(unservedOfInstallation(functions('api', 'drive'), '/orders')).toBeUndefined();
+  });
 });
 
 test('the console is served as firebase.json says', () => {

@@ -3,11 +3,23 @@ import type { FunctionSpec } from '../host/function-spec.ts';
 import { SHOWN_PATH_CHARS, type Unserved } from './gateway.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
 
-/** Paths of the installation, and the member that answers each. */
+/** Paths of the installation, the member that answers each, and what to do if a loaded installation has none. */
 const PATHS = [
-  { matches: sourceMatcher('/v1/**'), member: 'api' },
-  { matches: sourceMatcher('/webhooks/github'), member: 'githubWebhook' },
-  { matches: sourceMatcher('/webhooks/slack'), member: 'slackWebhook' },
+  {
+    matches: sourceMatcher('/v1/**'),
+    member: 'api',
+    add: 'Export all functions that `cairnFunctions` returns.',
+  },
+  {
+    matches: sourceMatcher('/webhooks/github'),
+    member: 'githubWebhook',
+    add: 'The option `github` of `cairnFunctions` adds it.',
+  },
+  {
+    matches: sourceMatcher('/webhooks/slack'),
+    member: 'slackWebhook',
+    add: 'The option `slack` of `cairnFunctions` adds it.',
+  },
 ] as const;
 
 type Functions = ReadonlyMap<string, FunctionSpec>;
@@ -30,11 +42,18 @@ export function rewritesToInstallation(functions: Functions): Rewrite[] {
 }
 
 /** For a path of the installation that none of {@link rewritesToInstallation} matches. */
-export function unservedOfInstallation(path: string): Unserved | undefined {
-  if (!PATHS.some(({ matches }) => matches(path))) return undefined;
+export function unservedOfInstallation(functions: Functions, path: string): Unserved | undefined {
+  const known = PATHS.find(({ matches }) => matches(path));
+  if (known === undefined) return undefined;
+  const shown = path.slice(0, SHOWN_PATH_CHARS);
+  if (prefixesAmong(functions).length > 0)
+    return {
+      detail: `the loaded installation of Cairn has no function '${known.member}', which answers ${shown}`,
+      help: known.add,
+    };
   return {
-    detail: `no function of Cairn answers ${path.slice(0, SHOWN_PATH_CHARS)}: its codebase is not loaded, or firebase.json has none`,
-    help: 'The log of the local cloud has the reason why a codebase is not loaded. cairn init adds one.',
+    detail: `no function of Cairn answers ${shown}: its codebase is not loaded, or firebase.json has none`,
+    help: 'The log of the local cloud has the reason why a codebase is not loaded. `cairn init` adds Cairn to a project.',
   };
 }
 
