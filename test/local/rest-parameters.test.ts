@@ -36,6 +36,9 @@ describe('a partial answer', () => {
       },
     ],
     ['documents,documents/name', { documents }],
+    ['*,documents/name', answer],
+    ['*(create_time)', { documents: [{ createTime: 't' }, {}] }],
+    ['*/*/my_field', { documents: [{ fields: { my_field: { integerValue: '1' } } }, { fields: {} }] }],
     [
       'documents/fields/x/arrayValue/values/stringValue',
       {
@@ -61,6 +64,40 @@ describe('a partial answer', () => {
     },
   );
 
+  test('that names what no answer has is refused in a text of bounded length', () => {
+    expect(() => maskOf('z'.repeat(1_000_000))).toThrow(/^.{1,250}$/);
+  });
+
+  test('that is deep and ambiguous takes no more time than its length', () => {
+    const mask = maskOf(`*/${'a_b/'.repeat(90)}a_b`);
+    expect(mask && kept(answer, mask)).toEqual({ documents: [{}, {}] });
+  });
+
+  test('is the one that all parameters together ask for', () => {
+    const mask = fieldsMask(
+      LIST,
+      new URLSearchParams(
+        '$fields=&fields=documents/name&fields=&fields=nextPageToken&$fields=documents/createTime',
+      ),
+    );
+    const [first, second] = documents.map(({ fields: _, ...document }) => document);
+    expect(mask && kept(answer, mask)).toEqual({ ...answer, documents: [first, second] });
+  });
+
+  test('is the one that both spellings of a member ask for', () => {
+    const stats = loadProtocol('@google-cloud/firestore-api', 'build/protos/protos.json').lookupType(
+      'google.firestore.v1.RunQueryResponse',
+    );
+    const mask = fieldsMask(
+      stats,
+      new URLSearchParams({
+        fields: 'explain_metrics/planSummary,explainMetrics/executionStats/readOperations',
+      }),
+    );
+    const explainMetrics = { planSummary: {}, executionStats: { readOperations: '1' } };
+    expect(mask && kept({ explainMetrics }, mask)).toEqual({ explainMetrics });
+  });
+
   test.each([
     ',',
     'a,',
@@ -78,23 +115,29 @@ describe('a partial answer', () => {
 
   test('has exactly the members that a path of the mask leads to', () => {
     const leaves = leafPaths(answer);
-    const prefixes = [
-      ...new Set(leaves.flatMap((path) => path.map((_, i) => path.slice(0, i + 1).join('/')))),
-    ];
+    const prefixes = new Map(
+      leaves.flatMap((path) => path.map((_, i) => [path.slice(0, i + 1).join('/'), path.slice(0, i + 1)])),
+    );
+    const paths = fc
+      .constantFrom(...prefixes.values())
+      .chain((path) => fc.tuple(...path.map((name) => fc.constantFrom(name, name, snakeCase(name), '*'))));
     fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.constantFrom(...prefixes), { minLength: 1 }),
-        fc.boolean(),
-        (paths, inGroups) => {
-          const mask = maskOf(inGroups ? grouped(paths) : paths.join(','));
-          const within = (leaf: readonly string[]) =>
-            paths.some((path) => `${leaf.join('/')}/`.startsWith(`${path}/`));
-          expect(mask && leafPaths(kept(answer, mask))).toEqual(leaves.filter(within));
-        },
-      ),
+      fc.property(fc.array(paths, { minLength: 1, maxLength: 4 }), fc.boolean(), (asked, inGroups) => {
+        const written = [...new Set(asked.map((path) => path.join('/')))];
+        const mask = maskOf(inGroups ? grouped(written) : written.join(','));
+        const leadsTo = (leaf: readonly string[]) => (path: readonly string[]) =>
+          path.length <= leaf.length &&
+          path.every((name, i) => name === '*' || name === leaf[i] || name === snakeCase(leaf[i] ?? ''));
+        const within = leaves.filter((leaf) => asked.some(leadsTo(leaf)));
+        expect(mask && leafPaths(kept(answer, mask))).toEqual(within);
+      }),
+      { numRuns: 500 },
     );
   });
 });
+
+/** The name of a member as the protocol has it. */
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Paths to what is no object; places in lists are no part of them. */
 function leafPaths(value: unknown, above: readonly string[] = []): (readonly string[])[] {
@@ -161,7 +204,7 @@ describe('a request over REST', () => {
     ]);
   });
 
-  test.each(['fields=zz', 'fields=name(', 'alt=proto', 'alt=media', 'callback=f'])(
+  test.each(['fields=zz', 'fields=name(', 'alt=proto', 'alt=json&alt=media', 'callback=f', '$callback=f'])(
     'with %s is refused before it does anything',
     async (query) => {
       const made = await ask(`${documentsUrl()}/refused?documentId=a&${query}`, {
@@ -181,6 +224,10 @@ describe('a request over REST', () => {
     'access_token=x',
     'key=x',
     'pp=1',
+    'alt=',
+    '$alt=&alt=json',
+    'callback=',
+    'fields=',
     'quotaUser=x',
     '$.xgafv=2',
     '$unique=1',

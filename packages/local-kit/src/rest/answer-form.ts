@@ -10,19 +10,22 @@ const SYSTEM =
   /^(?:\$.*|alt|key|pp|prettyPrint|fields|(?:access|oauth|bearer)_token|callback|quotaUser|upload.*)$/;
 /** The depth of protobuf's own parsers. */
 const MAX_DEPTH = 100;
+/** Characters of the request that a refusal repeats. */
+const MAX_SHOWN = 100;
 
 export const isSystemParameter = (name: string): boolean => SYSTEM.test(name);
 
 /** The members of a message that the caller asks for. */
 interface FieldsMask {
   readonly isWhole: boolean;
-  /** `*` stands for every member. */
-  readonly members: ReadonlyMap<string, FieldsMask>;
+  /** By names in JSON, with the masks of a member's several spellings; `*` stands for every member, the named ones too. */
+  readonly members: ReadonlyMap<string, readonly FieldsMask[]>;
 }
 
-interface OpenMask extends FieldsMask {
+/** As it is written. */
+interface WrittenMask {
   isWhole: boolean;
-  readonly members: Map<string, OpenMask>;
+  readonly members: Map<string, WrittenMask>;
 }
 
 /**
@@ -31,35 +34,44 @@ interface OpenMask extends FieldsMask {
  * @throws JsonShapeError for a form that is not served, or a member that the answer cannot have
  */
 export function fieldsMask(type: protobuf.Type, query: URLSearchParams): FieldsMask | undefined {
-  const form = query.get('$alt') ?? query.get('alt') ?? 'json';
-  if (!/^json(?:;|$)/.test(form)) throw new JsonShapeError(`Answers are JSON: "alt=${form}" is not served.`);
-  if (query.has('callback')) throw new JsonShapeError('Answers are JSON: "callback" is not served.');
-  const text = query.get('$fields') ?? query.get('fields') ?? '';
-  if (text === '') return undefined;
-  return ofType(type, parse(text), []);
+  const values = (name: string) => [...query.getAll(`$${name}`), ...query.getAll(name)].filter(Boolean);
+  const other = values('alt').find((form) => !/^json(?:;|$)/.test(form));
+  if (other !== undefined) throw new JsonShapeError(`Answers are JSON: "alt=${shown(other)}" is not served.`);
+  if (values('callback').length > 0) throw new JsonShapeError('Answers are JSON: "callback" is not served.');
+  const text = values('fields').join(',');
+  return text === '' ? undefined : ofType(type, parse(text), []);
 }
 
 /** The part of a message in JSON that the mask keeps. */
-export function kept(json: unknown, mask: FieldsMask): unknown {
-  if (mask.isWhole || typeof json !== 'object' || json === null) return json;
-  if (Array.isArray(json)) return json.map((one) => kept(one, mask));
+export const kept = (json: unknown, mask: FieldsMask): unknown => keptBy([mask], json);
+
+/**
+ * Undefined: nothing. Each part of a mask leads to one depth, so that the masks are never more than what was written.
+ *
+ * @param masks all that lead to this value
+ */
+function keptBy(masks: readonly FieldsMask[], json: unknown): unknown {
+  if (masks.some(({ isWhole }) => isWhole)) return json;
+  if (masks.length === 0 || typeof json !== 'object' || json === null) return undefined;
+  if (Array.isArray(json)) return json.map((one) => keptBy(masks, one)).filter((one) => one !== undefined);
   const parts = Object.entries(json).flatMap(([name, value]) => {
-    const inner = mask.members.get(name) ?? mask.members.get('*');
-    return inner ? [[name, kept(value, inner)]] : [];
+    const inner = masks.flatMap(({ members }) => [...(members.get(name) ?? []), ...(members.get('*') ?? [])]);
+    const part = keptBy(inner, value);
+    return part === undefined ? [] : [[name, part]];
   });
   return Object.fromEntries(parts) as object;
 }
 
 /** The grammar is `a/b,c(d,e/f)`, in which a dot separates as a slash does. */
-function parse(text: string): FieldsMask {
+function parse(text: string): WrittenMask {
   const tokens = text.match(/[^/.,()]+|[/.,()]/g) ?? [];
   let at = 0;
-  const malformed = () => new JsonShapeError(`Invalid field mask "${text.slice(0, 100)}".`);
-  const list = (mask: OpenMask, depth: number): void => {
+  const malformed = () => new JsonShapeError(`Invalid field mask "${shown(text)}".`);
+  const list = (mask: WrittenMask, depth: number): void => {
     do path(mask, depth);
     while (tokens[at] === ',' && ++at);
   };
-  const path = (mask: OpenMask, depth: number): void => {
+  const path = (mask: WrittenMask, depth: number): void => {
     const name = tokens[at++] ?? '';
     if (/^[/.,()]?$/.test(name) || depth > MAX_DEPTH) throw malformed();
     const inner = memberOf(mask, name);
@@ -73,44 +85,65 @@ function parse(text: string): FieldsMask {
       if (tokens[at++] !== ')') throw malformed();
     } else inner.isWhole = true;
   };
-  const root: OpenMask = { isWhole: false, members: new Map() };
+  const root: WrittenMask = { isWhole: false, members: new Map() };
   list(root, 0);
   if (at < tokens.length) throw malformed();
   return root;
 }
 
-function memberOf({ members }: OpenMask, name: string): OpenMask {
+function memberOf({ members }: WrittenMask, name: string): WrittenMask {
   const member = members.get(name) ?? { isWhole: false, members: new Map() };
   members.set(name, member);
   return member;
 }
 
 /** The mask with the members' names in JSON. */
-function ofType(type: protobuf.Type, { isWhole, members }: FieldsMask, above: readonly string[]): FieldsMask {
-  const named = [...members].map(([name, mask]): [string, FieldsMask] => {
+function ofType(type: protobuf.Type, mask: WrittenMask, above: readonly string[]): FieldsMask {
+  return withMembers(mask, (name, below) => {
+    if (name === '*') return [[name, ofAny(below)]];
     const field = Object.hasOwn(type.fields, camelCase(name)) ? type.fields[camelCase(name)] : undefined;
-    if (name === '*') return [name, mask];
     if (!field) throw unknownMember([...above, name]);
-    return [field.name, ofField(field.resolve(), mask, [...above, name])];
+    return [[field.name, ofField(field.resolve(), below, [...above, name])]];
   });
-  return { isWhole, members: new Map(named) };
+}
+
+/** The types below `*` are several, and may be maps, whose keys are any: a name that none of them has keeps nothing. */
+function ofAny(mask: WrittenMask): FieldsMask {
+  return withMembers(mask, (name, below) => {
+    const inner = ofAny(below);
+    return [...new Set([name, camelCase(name)])].map((member) => [member, inner]);
+  });
 }
 
 /** The members of a map are its keys, which are any. */
-function ofField(field: protobuf.Field, mask: FieldsMask, path: readonly string[]): FieldsMask {
+function ofField(field: protobuf.Field, mask: WrittenMask, path: readonly string[]): FieldsMask {
   const { resolvedType } = field;
-  const values = (below: FieldsMask, above: readonly string[]): FieldsMask => {
-    if (below.members.size === 0) return below;
+  const values = (below: WrittenMask, above: readonly string[]): FieldsMask => {
+    const [first] = below.members.keys();
+    if (first === undefined) return { isWhole: below.isWhole, members: new Map() };
     if (resolvedType instanceof protobuf.Type && !hasJsonOfItsOwn(resolvedType))
       return ofType(resolvedType, below, above);
-    throw unknownMember([...above, ...below.members.keys()]);
+    throw unknownMember([...above, first]);
   };
   if (!field.map) return values(mask, path);
-  const keys = [...mask.members].map(([key, below]) => [key, values(below, [...path, key])] as const);
-  return { ...mask, members: new Map(keys) };
+  return withMembers(mask, (key, below) => [[key, values(below, [...path, key])]]);
+}
+
+function withMembers(
+  mask: WrittenMask,
+  inJson: (name: string, below: WrittenMask) => readonly (readonly [string, FieldsMask])[],
+): FieldsMask {
+  const members = new Map<string, FieldsMask[]>();
+  for (const [written, below] of mask.members) {
+    for (const [name, inner] of inJson(written, below))
+      members.set(name, [...(members.get(name) ?? []), inner]);
+  }
+  return { isWhole: mask.isWhole, members };
 }
 
 const unknownMember = (path: readonly string[]) =>
   new JsonShapeError(
-    `Error expanding 'fields' parameter. Cannot find matching fields for path '${path.join('.')}'.`,
+    `Error expanding 'fields' parameter. Cannot find matching fields for path '${shown(path.join('.'))}'.`,
   );
+
+const shown = (text: string) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
