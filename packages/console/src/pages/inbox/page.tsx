@@ -56,7 +56,7 @@ export default function InboxPage() {
     approve(approved);
   };
   const still = useStillItems(items, states);
-  const rows = useRowKeys(still.items.length, answering !== undefined);
+  const rows = useRowKeys(answering !== undefined);
   return (
     <div className="stack">
       <div className="row between">

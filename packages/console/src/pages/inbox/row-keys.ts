@@ -7,16 +7,20 @@ import { isCommand } from '../../shell/is-command.ts';
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
-/**
- * @param length of the list; the keys go no further
- * @param isAnswering a form is open over the list
- */
-export function useRowKeys(length: number, isAnswering: boolean) {
+/** Class of a card that keeps its place without a question: the keys pass over it. */
+export const ANSWERED = 'answered';
+
+/** @param isAnswering a form is open over the list */
+export function useRowKeys(isAnswering: boolean) {
   const list = useRef<HTMLOListElement>(null);
   const answered = useRef<number>(undefined);
-  const focusRow = useCallback((at: number) => {
+  const focusRow = useCallback((at: number, step: number) => {
     const rows = [...(list.current?.children ?? [])];
-    const row = rows[Math.min(Math.max(at, 0), rows.length - 1)];
+    const open = rows.filter((row) => !row.classList.contains(ANSWERED));
+    const row =
+      step > 0
+        ? (open.find((one) => rows.indexOf(one) >= at) ?? open.at(-1))
+        : (open.findLast((one) => rows.indexOf(one) <= at) ?? open[0]);
     const target =
       row?.querySelector<HTMLElement>('button.answer:not(:disabled), a.button') ?? row?.querySelector('a');
     target?.focus();
@@ -25,7 +29,7 @@ export function useRowKeys(length: number, isAnswering: boolean) {
   useEffect(() => {
     if (isAnswering || answered.current === undefined) return;
     // The dialog gives the focus back to where it came from, unless that is gone.
-    if (document.activeElement === document.body) focusRow(answered.current);
+    if (document.activeElement === document.body) focusRow(answered.current, 1);
     answered.current = undefined;
   }, [isAnswering, focusRow]);
   useEffect(() => {
@@ -34,11 +38,11 @@ export function useRowKeys(length: number, isAnswering: boolean) {
       if (step === undefined || !isCommand(event)) return;
       const rows = [...(list.current?.children ?? [])];
       const at = rows.findIndex((row) => row.contains(document.activeElement));
-      if (focusRow(Math.min(at + step, length - 1))) event.preventDefault();
+      if (focusRow(at + step, step)) event.preventDefault();
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [length, focusRow]);
+  }, [focusRow]);
   return {
     list,
     answering: (at: number) => {

@@ -8,6 +8,7 @@ import { When } from '../../parts/when.tsx';
 import { questionOf } from '../run/actions/decisions.ts';
 import { type ApprovalProgress, UNDO_MS } from './approval-queue.ts';
 import { canApprove, canReject, type InboxItem, KINDS } from './item.ts';
+import { ANSWERED } from './row-keys.ts';
 
 interface QuestionRowProps {
   readonly item: InboxItem;
@@ -29,8 +30,9 @@ export function Question(props: QuestionRowProps) {
   // The details of a question about an effect are its id, which says nothing to a person. About a budget, the question has them all.
   const saysAll = item.effectId !== undefined || kind === 'budget_reached';
   const beside = detail === undefined || saysAll ? undefined : questionOf(detail).beside;
+  const isAnswered = approval?.at === 'sending' || approval?.at === 'sent';
   return (
-    <li className="card">
+    <li className={isAnswered ? `card ${ANSWERED}` : 'card'}>
       <div className="row between">
         <span>
           {canApprove(item) && (

@@ -23,12 +23,14 @@ export function useStillItems(
     if (at === 'failed') approved.current.delete(key);
     else approved.current.add(key);
   }
+  const open = new Set(items.map(itemKeyOf));
+  // Undone: whoever answers it now, it was not approved here.
+  for (const key of approved.current) if (!states.has(key) && open.has(key)) approved.current.delete(key);
   const shown = isOver ? stillItems(before.current, items, approved.current) : items;
   useEffect(() => {
     before.current = shown;
     if (!isOver) approved.current.clear();
   });
-  const open = new Set(items.map(itemKeyOf));
   const gone = new Set(shown.map(itemKeyOf).filter((key) => !open.has(key)));
   return { items: shown, gone, setOver };
 }
