@@ -6,6 +6,7 @@ import type { StepDefinition, Workflow } from '../../../packages/cairn/src/engin
 import type { Handle, StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
+import { defining } from './loosely.ts';
 
 const Input = z.object({ repo: z.string(), count: z.number() });
 type Input = z.infer<typeof Input>;
@@ -57,6 +58,15 @@ describe('a default', () => {
     expect(step).not.toHaveProperty('set');
   });
 });
+
+const NO_STARTS = { github: [], schedules: [], slack: [], pubsub: [] };
+
+test.each([undefined, {}, { github: null, schedule: null, slack: null, pubsub: null }])(
+  'a start that a workflow leaves out or sets to null is none: %j',
+  (on) => {
+    expect(defining((step) => ({ it: step('it', () => 1) }), { on })()).toMatchObject(NO_STARTS);
+  },
+);
 
 describe('an option', () => {
   test.each([

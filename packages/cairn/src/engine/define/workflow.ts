@@ -62,7 +62,7 @@ export function defineWorkflow(
   const returned = options.steps(factoryInto(steps, type));
   if (steps.length === 0) throw invalid(type, 'steps', 'a workflow needs at least one step');
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const { github = [], schedule = [], pubsub = [], slack = [] } = options.on ?? {};
+  const { github, schedule, pubsub, slack } = options.on ?? {};
   const secretInput = secretPathsOf(options);
   for (const step of steps) assertStaysInRun(type, step, { budget: options.budget, secretInput });
   return {
@@ -70,10 +70,10 @@ export function defineWorkflow(
     planVersion,
     input: options.input,
     secretInput,
-    github: [github].flat(),
-    pubsub: pubsubSubscriptions(type, [pubsub].flat()),
-    slack: slackSubscriptions(type, [slack].flat()),
-    schedules: schedulesOfWorkflow({ ...options, secretInput }, [schedule].flat()),
+    github: [github ?? []].flat(),
+    pubsub: pubsubSubscriptions(type, [pubsub ?? []].flat()),
+    slack: slackSubscriptions(type, [slack ?? []].flat()),
+    schedules: schedulesOfWorkflow({ ...options, secretInput }, [schedule ?? []].flat()),
     onDoubt: options.onDoubt ?? 'fail',
     retention: retentionFor(type, options.retention),
     graph: graphOf(type, steps),
