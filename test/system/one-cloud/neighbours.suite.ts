@@ -1,6 +1,7 @@
 /** A tenant whose bodies hold all the places that a worker has for it, and a neighbour on the same worker. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { linesIn } from '../../../scripts/demo/notes.ts';
@@ -8,6 +9,12 @@ import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 
 /** The concurrency of `drive`. */
 const PLACES = 80;
+/** Runs beyond the places of a worker, which wait. At most 100 are listed. */
+const MORE = 10;
+/** The cloud takes a worker on a slow machine for a blocked one, and starts another, with as many places. It has at most five. */
+const MOST_FLOODS = 5;
+/** Runs of the neighbour, each of which starts and ends while the runs of the other wait. */
+const OVERTAKING = 3;
 /** Longer than the test takes. */
 const HELD_MS = 300_000;
 
@@ -33,33 +40,67 @@ async function asTenant(ready: Ready, tenantId: string): Promise<Ready> {
   return { ...ready, apiKey: `cairn_${tenantId}_${secret}` };
 }
 
+interface Held {
+  /** Bodies by the process of their worker. */
+  readonly begun: Readonly<Record<string, number>>;
+  /** Ids of runs that wait. */
+  readonly waiting: readonly string[];
+}
+
 /** The last suite over a cloud: the bodies end with it. */
 export function neighbours(stage: CloudStage): void {
   test('a run of a tenant ends while the bodies of another hold every place that they may have, and more of its runs wait', async () => {
     const { ready, folder } = stage.cloud;
     const notes = join(folder, 'held');
-    const begun = () => linesIn(notes).filter((line) => line.startsWith('begin')).length;
     const neighbour = await asTenant(ready, 'neighbour');
-    const flood = async (runs: number) => {
+    let started = 0;
+
+    async function flood(runs: number): Promise<void> {
       const start = () => startRun(ready, 'patient', { ms: HELD_MS, notes });
       const answers = await Promise.all(Array.from({ length: runs }, start));
       expect(answers.filter(({ ok }) => !ok)).toEqual([]);
-    };
-    const waiting = async () => {
-      const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=patient&status=pending');
-      return items.length > 0;
-    };
-    await flood(PLACES + 10);
-    await eventually('all places to be held, and runs to wait for one', async () => {
-      if (begun() < PLACES) return undefined;
-      if (await waiting()) return true;
-      // The cloud takes a worker on a slow machine for a blocked one, and starts another, with as many places.
-      await flood(PLACES);
-      return undefined;
-    });
+      started += runs;
+    }
 
-    const started = await startRun(neighbour, 'measure', { text: 'four' });
-    const { runId } = (await started.json()) as { runId: string };
-    expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
+    async function look(): Promise<Held> {
+      const path = '/v1/runs?type=patient&status=pending&limit=100';
+      const { items } = await getJson<{ items: { id: string }[] }>(ready, path);
+      const begun: Record<string, number> = {};
+      for (const line of linesIn(notes)) {
+        const [what, pid = ''] = line.split(' ');
+        if (what !== 'begin') continue;
+        begun[pid] = (begun[pid] ?? 0) + 1;
+        expect(begun[pid]).toBeLessThanOrEqual(PLACES);
+      }
+      return { begun, waiting: items.map(({ id }) => id).sort() };
+    }
+
+    /** Each run has a place or waits for one. */
+    const settled = () =>
+      eventually('every run to hold a place or to wait for one', async () => {
+        const held = await look();
+        const bodies = Object.values(held.begun).reduce((sum, count) => sum + count, 0);
+        return bodies + held.waiting.length === started ? held : undefined;
+      });
+
+    async function overtake(): Promise<void> {
+      const answer = await startRun(neighbour, 'measure', { text: 'four' });
+      const { runId } = (await answer.json()) as { runId: string };
+      expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
+    }
+
+    /** True if runs wait, and go on waiting while later ones of the neighbour start and end. */
+    async function isLimited(): Promise<boolean> {
+      const before = await settled();
+      if (before.waiting.length === 0) return false;
+      for (let i = 0; i < OVERTAKING; i += 1) await overtake();
+      return isDeepStrictEqual(await look(), before);
+    }
+
+    await flood(PLACES + MORE);
+    for (let floods = 1; !(await isLimited()); floods += 1) {
+      if (floods === MOST_FLOODS) throw new Error(`after ${floods} floods, no run keeps waiting for a place`);
+      await flood(PLACES);
+    }
   });
 }
