@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { sign } from '@octokit/webhooks-methods';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
-import { waitFor } from './notes.ts';
+import { untilTaken } from './refusals.ts';
 
 export interface Delivery {
   readonly event: string;
@@ -73,8 +73,5 @@ export async function deliver(ready: Ready, { event, id, body }: Delivery): Prom
 
 /** Delivers as GitHub's users do: what a busy cloud answered with 503 is delivered again. */
 export function deliverUntilTaken(ready: Ready, delivery: Delivery): Promise<Answer> {
-  return waitFor('a delivery to be taken', async () => {
-    const answer = await deliver(ready, delivery);
-    return answer.status === 503 ? undefined : answer;
-  });
+  return untilTaken(ready, 'a delivery to be taken', () => deliver(ready, delivery));
 }

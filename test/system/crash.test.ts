@@ -23,6 +23,7 @@ describe('a worker that dies', () => {
         workers: 2,
         leaseMs: 5_000,
         watchdogSeconds: 3_600,
+        isDisturbed: true,
       });
       try {
         const { ready, folder } = cloud;

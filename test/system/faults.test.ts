@@ -26,7 +26,7 @@ const AT_ONCE = 20;
 describe('with one Firestore call in eight going wrong', () => {
   let cloud: TestCloud;
   beforeAll(async () => {
-    cloud = await startTestCloud('sqlite');
+    cloud = await startTestCloud('sqlite', { isDisturbed: true });
     await control(cloud.ready, 'PUT', '/faults', { seed: 20_261_121, rules: RULES });
   });
   const tests = { defined: 0, passed: 0 };

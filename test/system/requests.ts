@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor as eventually } from '../../scripts/demo/notes.ts';
+import { untilTaken } from '../../scripts/demo/refusals.ts';
 
 export { eventually };
 
@@ -14,7 +15,6 @@ export interface RunView {
 }
 
 const GET_LIMIT_MS = 10_000;
-const UNAVAILABLE = 503;
 
 /** For {@link eventually}: GET as JSON; undefined unless the status is 200. The worker may have been killed: the next request gets another one. */
 export async function tryGet<T>(ready: Ready, path: string): Promise<T | undefined> {
@@ -41,8 +41,8 @@ interface Sent {
   readonly method?: 'POST' | 'PUT';
   readonly path: string;
   readonly body?: unknown;
-  /** Idempotency key. */
-  readonly key?: string | undefined;
+  /** Idempotency key; null sends none. Default: a new one. */
+  readonly key?: string | null | undefined;
 }
 
 /** One request as the development client. A test uses it only to see answers of a cloud that is too busy: otherwise {@link send}. */
@@ -55,18 +55,19 @@ export function sendOnce(
     headers: {
       authorization: `Bearer ${ready.apiKey}`,
       'content-type': 'application/json',
-      'idempotency-key': key,
+      ...(key !== null && { 'idempotency-key': key }),
     },
     body: JSON.stringify(body),
   });
 }
 
-/** A request as the development client. A busy cloud answers 503, and the same request is sent again, as the answer says. */
+/**
+ * A request as the development client. A busy cloud answers 503, and the same request is sent again, as the answer says; without a key it is
+ * sent once.
+ */
 export function send(ready: Ready, { key = randomUUID(), ...sent }: Sent): Promise<Response> {
-  return eventually(`an answer to ${sent.path}`, async () => {
-    const answer = await sendOnce(ready, { ...sent, key });
-    return answer.status === UNAVAILABLE ? undefined : answer;
-  });
+  const once = () => sendOnce(ready, { ...sent, key });
+  return key === null ? once() : untilTaken(ready, `an answer to ${sent.path}`, once);
 }
 
 export function startRun(ready: Ready, type: string, input: unknown, key?: string): Promise<Response> {

@@ -19,7 +19,7 @@ const PAUSE_MS = 50;
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('memory', { workers: 2 });
+  cloud = await startTestCloud('memory', { workers: 2, isDisturbed: true });
 });
 afterAll(() => cloud.stop());
 

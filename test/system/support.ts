@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type CloudProcess, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { assertFewRefused } from '../../scripts/demo/refusals.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
 
 export { ended, eventually, type RunView, send, startRun, tryGet } from './requests.ts';
@@ -14,6 +15,7 @@ export type Storage = 'memory' | 'sqlite';
 export interface TestCloud {
   readonly ready: Ready;
   readonly folder: string;
+  /** @throws Error if it refused too many requests, unless it was disturbed */
   stop(): Promise<void>;
 }
 
@@ -40,6 +42,8 @@ interface CloudOptions {
   readonly watchdogSeconds?: number;
   /** Shorter than usual for tests that wait for the end of a lease. */
   readonly leaseMs?: number;
+  /** True for a test that injects faults, or kills or blocks workers: the cloud may refuse any number of requests. */
+  readonly isDisturbed?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -50,6 +54,7 @@ export async function startTestCloud(storage: Storage, options: CloudOptions = {
     functions = 'functions',
     watchdogSeconds = 90,
     leaseMs = 90_000,
+    isDisturbed = false,
     env = {},
   } = options;
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
@@ -69,6 +74,7 @@ export async function startTestCloud(storage: Storage, options: CloudOptions = {
       cloud.process.kill('SIGTERM');
       await cloud.ended;
       rmSync(folder, { recursive: true, force: true });
+      if (!isDisturbed) assertFewRefused(cloud.ready);
     },
   };
 }

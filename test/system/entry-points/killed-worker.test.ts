@@ -27,10 +27,12 @@ const HELD_MS = 60_000;
 const HELD_TIMES = 1_000;
 /** Longer than the time after which the scan dispatches a run that nobody has claimed. */
 const MISSED_MS = 61_000;
+/** Statuses of the gateway for a worker that died, or did not answer in time. */
+const NO_ANSWER = [503, 504];
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('sqlite', { keepsSpare: true });
+  cloud = await startTestCloud('sqlite', { keepsSpare: true, isDisturbed: true });
 });
 afterAll(() => cloud.stop());
 
@@ -38,11 +40,24 @@ async function runsOf(ready: Ready, { query }: Source): Promise<readonly RunView
   return (await getJson<{ items: RunView[] }>(ready, `/v1/runs?${query}`)).items;
 }
 
+/** Undefined if the connection was cut, as that of a request to a killed worker may be. @throws any other error */
+async function unlessCut(answer: Promise<Answered>): Promise<Answered | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    // Of fetch, which may be of another realm.
+    if (/^(?:fetch failed|terminated)$/.test((error as Error).message)) return undefined;
+    throw error;
+  }
+}
+
 /** Sends the request until its answer names the run: a slow machine may say first that it takes longer. */
 function named(ready: Ready, source: Source, key: string): Promise<Answered> {
   return eventually('an answer', async () => {
-    const answer = await source.send(ready, key).catch(() => undefined);
-    return answer?.runId === undefined ? undefined : answer;
+    const answer = await unlessCut(source.send(ready, key));
+    if (answer?.runId !== undefined) return answer;
+    expect([undefined, ...NO_ANSWER, source.early]).toContain(answer?.status);
+    return undefined;
   });
 }
 
@@ -89,7 +104,7 @@ describe('a worker killed between the record and the task', () => {
       { ...ofSource, times: HELD_TIMES, fault: { kind: 'latency', ms: HELD_MS } },
     ];
     await control(ready, 'PUT', '/faults', { seed: 1, rules });
-    const unanswered = source.send(ready, 'once').catch(() => undefined);
+    const unanswered = unlessCut(source.send(ready, 'once'));
     await eventually('the answer to be held', async () => {
       const { injected } = await control<{ injected: Record<string, number> }>(ready, 'GET', '/faults');
       return (injected.latency ?? 0) > 0 ? true : undefined;

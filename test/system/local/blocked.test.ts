@@ -13,7 +13,7 @@ let cloud: TestCloud;
 /** One for all tests of a group. */
 function serve(watchdogSeconds: number): void {
   beforeAll(async () => {
-    cloud = await startTestCloud('memory', { watchdogSeconds, keepsSpare: true });
+    cloud = await startTestCloud('memory', { watchdogSeconds, keepsSpare: true, isDisturbed: true });
   });
   afterAll(() => cloud.stop());
 }

@@ -23,7 +23,7 @@ export function cancels(stage: CloudStage): void {
       return { runId, notes };
     }
 
-    const cancel = (runId: string, key?: string) =>
+    const cancel = (runId: string, key?: string | null) =>
       send(stage.cloud.ready, { path: `/v1/runs/${runId}/cancel`, body: { reason: 'took too long' }, key });
 
     async function counts(): Promise<{ readonly created: number; readonly finished: number }> {
@@ -86,6 +86,8 @@ export function cancels(stage: CloudStage): void {
       const bytes = await first.text();
       expect(await again.text()).toBe(bytes);
       expect(JSON.parse(bytes)).toMatchObject({ code: 'RUN_TERMINAL_STATE', details: { from: 'completed' } });
+      const keyless = await cancel(runId, null);
+      expect([keyless.status, keyless.headers.has('idempotency-replayed')]).toEqual([409, false]);
     });
   });
 }

@@ -6,7 +6,7 @@ import { slots } from './slots.suite.ts';
 
 describe('over one cloud with two workers', () => {
   // With two workers, a request may reach the one that has no earlier start in memory.
-  const stage = setCloud('sqlite', { workers: 2 });
+  const stage = setCloud('sqlite', { workers: 2, isDisturbed: true });
   duplicates(stage);
   slots(stage);
 });
