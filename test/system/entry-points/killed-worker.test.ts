@@ -45,7 +45,7 @@ async function unlessCut(answer: Promise<Answered>): Promise<Answered | undefine
   try {
     return await answer;
   } catch (error) {
-    // Of fetch, which may be of another realm.
+    // By the message, because the errors of fetch are of another realm.
     if (/^(?:fetch failed|terminated)$/.test((error as Error).message)) return undefined;
     throw error;
   }
