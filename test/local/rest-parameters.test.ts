@@ -247,10 +247,32 @@ describe('a request over REST', () => {
     expect(await ask(document, post('DELETE'))).toEqual([200, {}]);
     expect(await ask(document)).toMatchObject([404, {}]);
     expect(await ask(queueUrl(), post('GET'))).toMatchObject([200, { name: QUEUE }]);
+    const upperCase = post('GET', 'fields=name', 'Application/X-WWW-Form-Urlencoded; charset=utf-8');
+    expect(await ask(queueUrl(), upperCase)).toEqual([200, { name: QUEUE }]);
+    expect(await ask(`${queueUrl()}:pause`, post('', '{}'))).toMatchObject([200, { state: 'PAUSED' }]);
     // Only a POST stands for another method.
     expect(await ask(queueUrl(), { headers: { 'x-http-method-override': 'DELETE' } })).toMatchObject([
       200,
       { name: QUEUE },
     ]);
   });
+
+  test.each(['GET', 'delete'])(
+    'has no JSON body that would be lost where a POST stands for %s',
+    async (method) => {
+      const document = `${documentsUrl()}/kept/a`;
+      await ask(document, post('PATCH', '{}'));
+      expect(await ask(document, post(method, '{"mask":{"fieldPaths":["n"]}}'))).toMatchObject([
+        400,
+        {
+          error: {
+            status: 'INVALID_ARGUMENT',
+            message: expect.stringContaining('application/x-www-form-urlencoded'),
+          },
+        },
+      ]);
+      expect(await ask(document)).toMatchObject([200, { name: `${database}/documents/kept/a` }]);
+      expect(await ask(document, post(method, '{}'))).toMatchObject([200, {}]);
+    },
+  );
 });

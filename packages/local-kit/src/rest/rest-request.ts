@@ -4,9 +4,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type BodyRefusals, jsonBody, textBody } from '../http/json-body.ts';
+import { JsonShapeError } from '../wire/proto-json.ts';
 import type { RestRequest } from './routes.ts';
 
-/** @throws the errors of `refusals` */
+const FORM = 'application/x-www-form-urlencoded';
+/** Methods whose calls take parameters only. */
+const BODILESS = ['GET', 'DELETE'];
+
+/** @throws the errors of `refusals`, and JsonShapeError for a body that the other method cannot have */
 export async function restRequest(
   request: IncomingMessage,
   { pathname: path, searchParams }: URL,
@@ -14,11 +19,19 @@ export async function restRequest(
 ): Promise<RestRequest> {
   const { method = 'GET', headers } = request;
   const override = method === 'POST' ? [headers['x-http-method-override']].flat()[0] : undefined;
-  if (override === undefined)
-    return { method, path, query: searchParams, body: await jsonBody(request, refusals) };
+  if (!override) return { method, path, query: searchParams, body: await jsonBody(request, refusals) };
   const asked = { method: override.toUpperCase(), path };
-  if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
-    return { ...asked, query: searchParams, body: await jsonBody(request, refusals) };
+  if (!headers['content-type']?.toLowerCase().startsWith(FORM)) {
+    const body = await jsonBody(request, refusals);
+    if (BODILESS.includes(asked.method) && !isEmpty(body))
+      throw new JsonShapeError(
+        `A POST in place of ${asked.method} has no JSON body: send the parameters in the address, or as a form (content type "${FORM}").`,
+      );
+    return { ...asked, query: searchParams, body };
+  }
   const parameters = new URLSearchParams(await textBody(request, refusals));
   return { ...asked, query: new URLSearchParams([...searchParams, ...parameters]), body: undefined };
 }
+
+/** Clients that always send JSON send this for nothing. */
+const isEmpty = (body: unknown) => body === undefined || JSON.stringify(body) === '{}';
