@@ -81,7 +81,18 @@ describe.each(COMMANDS)('local-%s', (name, variable, prints) => {
 
 test.each([
   ['tasks', ['--queue', 'a/b'], '--queue must be'],
-  ['tasks', ['--functions', 'here'], '--functions must be a URL'],
+  [
+    'tasks',
+    ['--functions', 'here'],
+    "--functions must be a URL without a query or fragment such as http://127.0.0.1:5001/demo/us-central1, not 'here'",
+  ],
+  [
+    'tasks',
+    ['--app-engine', 'nonsense'],
+    "--app-engine must be a URL without a query or fragment such as http://127.0.0.1:8080, not 'nonsense'",
+  ],
+  ['tasks', ['--app-engine', 'http://127.0.0.1:1/?x=1'], '--app-engine must be a URL without a query'],
+  ['tasks', ['--app-engine', 'http://127.0.0.1:1/#f'], '--app-engine must be a URL without a query'],
   ['pubsub', ['--topic', 'google'], '--topic must be'],
   ['pubsub', ['--nothing'], '--nothing'],
 ])('local-%s %j is refused with what is wrong and the help', async (name, words, expected) => {

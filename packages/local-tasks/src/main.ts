@@ -29,8 +29,8 @@ await serve(
       const { randomTaskId, startTasksServer } = await import('./server.ts');
       const parent = `projects/${project}/locations/${values.one('location') ?? DEFAULT_LOCATION}`;
       const queues = values.all('queue').map((id) => queueOf(parent, id));
-      const functions = urlOf(values, 'functions');
-      const app = urlOf(values, 'app-engine');
+      const functions = urlOf(values, 'functions', 'http://127.0.0.1:5001/demo/us-central1');
+      const app = urlOf(values, 'app-engine', 'http://127.0.0.1:8080');
       const server = await startTasksServer({
         storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data, sync },
         port,
@@ -64,11 +64,11 @@ function queueOf(parent: string, id: string): QueueConfig {
   };
 }
 
-function urlOf(values: FlagValues, flag: string): string | undefined {
+function urlOf(values: FlagValues, flag: string, example: string): string | undefined {
   const url = values.one(flag);
-  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+  if (url !== undefined && (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || /[?#]/.test(url)))
     throw new FlagError(
-      `--${flag} must be a URL such as http://127.0.0.1:5001/demo/us-central1, not '${url}'`,
+      `--${flag} must be a URL without a query or fragment such as ${example}, not '${url}'`,
     );
   return url?.replace(/\/+$/, '');
 }

@@ -39,14 +39,14 @@ const WITH_BODY: Readonly<Record<RequestName, readonly HttpMethod[]>> = {
 const APP_ENGINE_AGENT = 'AppEngine-Google; (+http://code.google.com/appengine)';
 const DEFAULT_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** @throws TasksError INVALID_ARGUMENT, or FAILED_PRECONDITION if there is no app */
+/** @throws GrpcRefusal INVALID_ARGUMENT, or FAILED_PRECONDITION if there is no app */
 export function targetFrom({ appEngineHttpRequest, httpRequest }: WireTarget, hasApp: boolean): TaskTarget {
   if (httpRequest) return httpTarget(httpRequest);
   if (!appEngineHttpRequest)
     throw invalid('Task.payload_type must be set: one of app_engine_http_request, http_request.');
   if (!hasApp) {
     throw failedPrecondition(
-      'There is no App Engine app: the local Cloud Tasks server sends tasks to one if it is started with its address (--app-engine URL).',
+      'There is no App Engine app: to send tasks to one, start a server of its own with its address (local-tasks --app-engine URL).',
     );
   }
   return appEngineTarget(appEngineHttpRequest);
@@ -89,21 +89,24 @@ function accountOf(token: { serviceAccountEmail?: string | null }, field: string
 /** With the headers that Cloud Tasks sets, which its answers have too. */
 function appEngineTarget(request: NonNullable<WireTarget['appEngineHttpRequest']>): TaskTarget {
   const url = request.relativeUri || '/';
-  if (!url.startsWith('/') || /\s/.test(url) || !URL.canParse(url, 'http://app'))
+  if (!url.startsWith('/') || /[\s\p{Cc}]/u.test(url) || !URL.canParse(url, 'http://app'))
     throw invalid("AppEngineHttpRequest.relative_uri must begin with '/' and be a valid relative URI.");
   if (url.length > LIMITS.urlLength)
     throw invalid(`AppEngineHttpRequest.relative_uri is longer than ${LIMITS.urlLength} characters.`);
   const { method, headers, body } = requestFrom(request, 'AppEngineHttpRequest');
   const names = Object.keys(headers);
-  const agent = names.find((name) => /^user-agent$/i.test(name)) ?? 'User-Agent';
+  const agents = names.filter((name) => /^user-agent$/i.test(name));
+  const others = Object.entries(headers).filter(([name]) => !agents.includes(name));
   const hasType = names.some((name) => /^content-type$/i.test(name));
   const target = {
     url,
     method,
     body,
     headers: {
-      ...headers,
-      [agent]: [headers[agent], APP_ENGINE_AGENT].filter(Boolean).join(' '),
+      ...Object.fromEntries(others),
+      [agents[0] ?? 'User-Agent']: [...agents.map((name) => headers[name]), APP_ENGINE_AGENT]
+        .filter(Boolean)
+        .join(' '),
       ...(body.length > 0 && !hasType && { 'Content-Type': 'application/octet-stream' }),
     },
     appEngine: routingFrom(request.appEngineRouting ?? {}),

@@ -1,6 +1,7 @@
 /** Tasks for an App Engine app, and access tokens of tasks for Google's APIs. */
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { toAppEngine } from '../../../packages/local-tasks/src/dispatch/to-app-engine.ts';
 import { refusal } from '../support.ts';
 import { answered, LOCATION, QUEUE, startTasks, type TasksFixture } from './tasks-fixture.ts';
@@ -72,6 +73,38 @@ describe('a task for App Engine', () => {
     });
   });
 
+  test('has the agent of App Engine behind all that name one themselves', async () => {
+    const headers = { 'user-agent': 'a', 'User-Agent': 'b', 'USER-AGENT': 'c' };
+    const [made] = await create({ appEngineHttpRequest: { headers } });
+    await tasks.drained();
+    const told = [made.appEngineHttpRequest?.headers, tasks.requests[0]?.headers].map((all) =>
+      Object.entries(all ?? {}).flatMap(([name, value]) =>
+        /^user-agent$/i.test(name) ? [value.split(' ')] : [],
+      ),
+    );
+    const agents = ['a', 'b', 'c', ...AGENT.split(' ')].sort();
+    expect(told.map((values) => values.map((words) => words.sort()))).toEqual([[agents], [agents]]);
+  });
+
+  test('stays within the app, whatever its path', async () => {
+    const segment = fc.constantFrom('..', '.', '%2e%2E', '.%2e', '', 'a', 'b:1', 'c@d', '\\..\\..');
+    const paths = fc.array(segment, { maxLength: 5 }).map((segments) => `/${segments.join('/')}`);
+    await fc.assert(
+      fc.asyncProperty(paths, fc.constantFrom('', '?n=1', '?/../..', '#f'), async (path, rest) => {
+        const urls: string[] = [];
+        const send = toAppEngine(async ({ url }) => {
+          urls.push(url);
+          return answered(200);
+        }, 'http://127.0.0.1:1/the/app');
+        const request = { method: 'POST', headers: {}, body: new Uint8Array(), signal: AbortSignal.abort() };
+        await send({ ...request, url: `${path}${rest}` });
+        const { host, pathname, search } = new URL(urls[0] ?? '');
+        expect([host, search]).toEqual(['127.0.0.1:1', rest.startsWith('?') ? rest : '']);
+        expect(pathname).toMatch(/^\/the\/app\//);
+      }),
+    );
+  });
+
   test('goes to the root of the default service unless it says where', async () => {
     const [made] = await create({ appEngineHttpRequest: {} });
     expect(made.appEngineHttpRequest).toMatchObject({
@@ -86,6 +119,8 @@ describe('a task for App Engine', () => {
   test.each([
     ['a URI without a slash', { relativeUri: 'a' }, /must begin with '\/'/],
     ['a URI with a space', { relativeUri: '/a b' }, /must begin with '\/'/],
+    ['a URI with a control character', { relativeUri: '/a\u0000b' }, /must begin with '\/'/],
+    ['a URI with a deleted character', { relativeUri: '/a\u007f' }, /must begin with '\/'/],
     ['a URI that is too long', { relativeUri: `/${'a'.repeat(2083)}` }, /longer than 2083/],
     ['a body for PATCH', { httpMethod: 'PATCH', body: Buffer.from('x') }, /only allowed for POST and PUT/],
     ['a task over 100 KiB', { body: Buffer.alloc(100 * 1024) }, /too large/],

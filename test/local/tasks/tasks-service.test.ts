@@ -147,7 +147,7 @@ describe('what is refused', () => {
   test('a task for App Engine fails its precondition, and the answer says how to name the app', async () => {
     expect(await refusal(create({ appEngineHttpRequest: { relativeUri: '/' } }))).toMatchObject({
       code: status.FAILED_PRECONDITION,
-      details: expect.stringContaining('--app-engine URL'),
+      details: expect.stringContaining('local-tasks --app-engine URL'),
     });
   });
 

@@ -8,6 +8,8 @@ export function toAppEngine(dispatch: Dispatch, app: string | undefined): Dispat
   return async (request) => {
     if (!request.url.startsWith('/')) return dispatch(request);
     if (app === undefined) return { kind: 'unreachable', reason: 'There is no App Engine app.' };
-    return dispatch({ ...request, url: `${app.replace(/\/+$/, '')}${request.url}` });
+    // Dot segments end at the root of the app, also where the app is at a path of its host.
+    const { pathname, search } = new URL(`http://app${request.url}`);
+    return dispatch({ ...request, url: `${app.replace(/\/+$/, '')}${pathname}${search}` });
   };
 }
