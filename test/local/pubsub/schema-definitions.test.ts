@@ -200,11 +200,15 @@ describe('Avro', () => {
 });
 
 describe('Protocol Buffers', () => {
-  test('a definition that is cut off is refused in words about it', () => {
+  test.each([
+    ['', ''],
+    ['with a comment of the word', '/* null */ '],
+    ['after a member of the name', 'message M { message null {} optional null nil = 1; '],
+  ])('a definition %s that is cut off is refused in words about it', (_what, before) => {
     for (let end = 0; end < PROTO.length; end++) {
       let reason = '';
       try {
-        parseDefinition('PROTOCOL_BUFFER', PROTO.slice(0, end));
+        parseDefinition('PROTOCOL_BUFFER', before + PROTO.slice(0, end));
       } catch (error) {
         reason = (error as Error).message;
       }

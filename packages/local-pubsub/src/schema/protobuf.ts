@@ -26,13 +26,26 @@ export function protobufDefinition(text: string): Definition {
   return new ProtobufDefinition(message);
 }
 
+/** The parser takes this for no token of a definition, wherever it stands. */
+const END_MARK = '\n…';
+
 /** The parser takes the end of the text for a token that is null, and fails in words about that. */
 function parsed(text: string, root: protobuf.Root): protobuf.IParserResult {
   try {
     return protobuf.parse(text, root, { keepCase: true });
   } catch (error) {
-    const isAtEnd = error instanceof TypeError || (/'null'/.test(String(error)) && !/\bnull\b/.test(text));
+    const isAtEnd = error instanceof TypeError || String(error) !== String(failureOf(`${text}${END_MARK}`));
     throw isAtEnd ? new Error('it ends in the middle of a declaration', { cause: error }) : error;
+  }
+}
+
+/** A failure before the end of the text is the same whatever follows. Undefined: none. */
+function failureOf(text: string): unknown {
+  try {
+    protobuf.parse(text, new protobuf.Root(), { keepCase: true });
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 
