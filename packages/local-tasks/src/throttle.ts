@@ -18,7 +18,7 @@ export const UNTHROTTLED: Throttle = { share: 1, slowedAt: -Infinity, at: -Infin
 export const THROTTLE_STEP_MS = 1000;
 const MIN_SHARE = 1 / 64;
 
-/** A 429 of an App Engine app does not count, as documented for it. */
+/** A 429 of an App Engine app does not count, as App Engine's documentation says. */
 export const isOverload = (outcome: DispatchResult, { appEngine }: Pick<TaskTarget, 'appEngine'>): boolean =>
   outcome.kind === 'answered' && (outcome.status === 503 || (outcome.status === 429 && !appEngine));
 

@@ -95,6 +95,7 @@ test.each<[string, object, string]>([
     query({ orderBy: [order('__name__')], startAt: { values: [one] } }),
     'Cursor __key__ value is not a document reference.',
   ],
+  ['RunQuery', query({ where: compare('__name__', 'EQUAL', one) }), '__key__ filter value must be a Key'],
   [
     'RunQuery',
     query({ from: [{ collectionId: 'a' }, { collectionId: 'b' }] }),
@@ -222,12 +223,14 @@ describe('a random query', () => {
     /^kind is required for all orders except __key__ ascending$/,
     /^collection group queries are only allowed at the root parent$/,
     /^(limit|offset) is negative$/,
+    /^__key__ filter value must be a Key$/,
     /^Cursor has too many values\.$/,
     /^Cursor __key__ value is not a document reference\.$/,
   ];
   const number = fc.integer({ min: 0, max: 3 }).map((n) => ({ integerValue: n }));
   const reference = { referenceValue: doc('h/a') };
-  const value = (field: string) => (field === '__name__' ? fc.constant(reference) : number);
+  const value = (field: string) =>
+    field === '__name__' ? fc.oneof({ weight: 4, arbitrary: fc.constant(reference) }, number) : number;
   const field = fc.constantFrom('a', 'b', '__name__');
   const leaf = fc.oneof(
     fc

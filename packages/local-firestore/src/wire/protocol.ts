@@ -37,7 +37,7 @@ export function firestoreService(): ServiceDefinition {
   );
 }
 
-/** The same calls under the service's name of before: its messages have the same encoding. */
+/** The same calls under the service's earlier name: its messages have the same encoding. */
 export function v1beta1Of(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]) => [

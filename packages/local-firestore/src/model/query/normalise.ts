@@ -218,7 +218,7 @@ function operands({ op, value }: Comparison): readonly Value[] {
 }
 
 function checkNameOperand(value: Value, database: string): void {
-  if (value.kind !== 'reference') throw invalid('__name__ filter value must be a document reference.');
+  if (value.kind !== 'reference') throw invalid('__key__ filter value must be a Key');
   if (!value.value.startsWith(`${database}/documents/`)) {
     throw invalid(`__name__ filter value "${value.value}" is not a document of ${database}.`);
   }
