@@ -11,16 +11,29 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ];
 
+interface ChromiumOptions {
+  /** For its command line. */
+  readonly flags?: readonly string[];
+  /** As on a desktop: they take room of a page. Without a window they are hidden. */
+  readonly hasScrollbars?: boolean;
+}
+
 /**
- * @param flags for its command line
  * @throws if there is none, with how to get one: nothing that needs it is passed over
  */
-export async function launchChromium(...flags: readonly string[]): Promise<Browser> {
+export async function launchChromium({
+  flags = [],
+  hasScrollbars = false,
+}: ChromiumOptions = {}): Promise<Browser> {
   const executablePath = PLACES.find((place) => place && existsSync(place));
   if (!executablePath) {
     throw new Error(
       'no Chromium: the console is measured and tested in one (Debian: `apt-get install chromium-headless-shell`; or name one in CHROMIUM)',
     );
   }
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...flags] });
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', ...flags],
+    ignoreDefaultArgs: hasScrollbars ? ['--hide-scrollbars'] : [],
+  });
 }

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
+import { startBrowser } from '../support/browser.ts';
 import { SIZES } from '../support/sizes.ts';
 import { show, stage } from './showcase-stage.ts';
 
@@ -104,4 +105,28 @@ test.each([
       box !== null && box.y >= 0 && (box.y < viewport.height / 2 || box.y + box.height <= viewport.height + 1)
     );
   }, true);
+});
+
+test('a page is as wide whether it scrolls or not, since a graph is as high as its width allows and would flicker', async () => {
+  const browser = await startBrowser(stage.cloud.ready.gateway, { hasScrollbars: true });
+  try {
+    const page = await browser.open(`/runs/${show.completed}`, { viewport: { width: 1000, height: 300 } });
+    const main = page.getByRole('main');
+    await page.locator('.graph').waitFor();
+    const scrolls = () =>
+      page.evaluate(() => document.documentElement.scrollHeight > document.documentElement.clientHeight);
+    const right = async () => {
+      const box = await main.boundingBox();
+      return (box?.x ?? 0) + (box?.width ?? 0);
+    };
+    await becomes(scrolls, true);
+    const beside = await right();
+    expect(beside).toBeLessThan(1000);
+    await page.setViewportSize({ width: 1000, height: 4_000 });
+    await becomes(scrolls, false);
+    expect(await right()).toBe(beside);
+    await browser.settle();
+  } finally {
+    await browser.close();
+  }
 });

@@ -44,8 +44,8 @@ interface OpenPage {
 }
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
-export async function startBrowser(gateway: string): Promise<TestBrowser> {
-  const browser = await launchChromium(...WITHOUT_SPARES, ...FOR_SHORT_PAGES);
+export async function startBrowser(gateway: string, { hasScrollbars = false } = {}): Promise<TestBrowser> {
+  const browser = await launchChromium({ flags: [...WITHOUT_SPARES, ...FOR_SHORT_PAGES], hasScrollbars });
   const open: OpenPage[] = [];
   const resting: OpenPage[] = [];
   const broken: string[] = [];
