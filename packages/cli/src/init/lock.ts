@@ -1,15 +1,18 @@
 /**
  * Lets one `init` at a time work in a project, by a file with its process id in the folder for temporary files. A file of a process
- * that has died counts for nothing.
+ * that has died, or from before the machine started, counts for nothing.
  */
-import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { InitProblem } from './problem.ts';
 import { sha256 } from './record.ts';
 
 /** Characters of the hash of a path. */
 const HASH_CHARS = 16;
+/** Earlier versions created the file before they wrote into it. */
+const MAX_EMPTY_MS = 10_000;
 
 /** @throws InitProblem UNDER_WAY, WRITE_FAILED, and what `work` throws */
 export async function alone<T>(root: string, work: () => Promise<T>): Promise<T> {
@@ -28,64 +31,89 @@ export function lockFileOf(root: string): string {
 
 function take(file: string, root: string): void {
   if (created(file)) return;
-  removeLeft(file);
-  if (created(file)) return;
-  throw new InitProblem(
+  // Whoever removes a left file holds this one: another that judged the same file could remove the one that has replaced it.
+  const removal = `${file}.removal`;
+  if (!created(removal)) throw underWay(removal, root);
+  try {
+    // Just created: its time is the current one, by the clock that dates the other.
+    if (isLeft(file, statSync(removal).mtimeMs)) remove(file);
+    if (created(file)) return;
+  } finally {
+    rmSync(removal, { force: true });
+  }
+  throw underWay(file, root);
+}
+
+/** The file is whole once it has its name. */
+function created(file: string): boolean {
+  const unnamed = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(unnamed, `${process.pid}`, { flag: 'wx' });
+    linkSync(unnamed, file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw unwritable(
+      `${file} cannot be written: ${(error as Error).message}`,
+      'Correct the named problem, then run the command again.',
+    );
+  } finally {
+    rmSync(unnamed, { force: true });
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch (error) {
+    // In a folder for temporary files that users share, only its owner may.
+    throw unwritable(
+      `a cairn init that has died left ${file}, which cannot be removed: ${(error as Error).message}`,
+      `Delete ${file}, as the user it belongs to, then run the command again.`,
+    );
+  }
+}
+
+/**
+ * True if its process has died.
+ *
+ * @param now epoch ms
+ */
+function isLeft(file: string, now: number): boolean {
+  try {
+    const { mtimeMs, uid } = statSync(file);
+    if (mtimeMs < now - uptime() * 1_000) return true;
+    const pid = Number(readFileSync(file, 'utf8'));
+    return pid > 0 ? !isAlive(pid, uid) : mtimeMs < now - MAX_EMPTY_MS;
+  } catch (error) {
+    // Gone: nothing is to be removed. Unreadable: nothing is known.
+    if (codeOf(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+/** @param owner user id of the file: another user's process with that id is not the one that wrote it */
+function isAlive(pid: number, owner: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM' && owner !== process.getuid?.();
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+function underWay(file: string, root: string): InitProblem {
+  return new InitProblem(
     'UNDER_WAY',
     `another cairn init is at work in ${root}`,
     `Wait until it has ended, then run the command again. If there is none, delete ${file}. Nothing was changed.`,
   );
 }
 
-/** Removes the file of a process that has died. */
-function removeLeft(file: string): void {
-  if (!isLeft(file)) return;
-  // Moved before it is read again: another init may have taken the place of the dead one meanwhile.
-  const moved = `${file}.${process.pid}`;
-  try {
-    renameSync(file, moved);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw unwritable(file, error);
-  }
-  if (isLeft(moved)) rmSync(moved);
-  else renameSync(moved, file);
-}
-
-function created(file: string): boolean {
-  try {
-    writeFileSync(file, `${process.pid}`, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw unwritable(file, error);
-  }
-}
-
-/** True if its process has died, or if it is gone. */
-function isLeft(file: string): boolean {
-  try {
-    return !isAlive(Number(readFileSync(file, 'utf8')));
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
-  }
-}
-
-function isAlive(pid: number): boolean {
-  // Empty: just created.
-  if (!(pid > 0)) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-function unwritable(file: string, error: unknown): InitProblem {
-  return new InitProblem(
-    'WRITE_FAILED',
-    `${file} cannot be written: ${(error as Error).message}`,
-    'Correct the named problem, then run the command again. Nothing was changed.',
-  );
+function unwritable(message: string, help: string): InitProblem {
+  return new InitProblem('WRITE_FAILED', message, `${help} Nothing was changed.`);
 }
