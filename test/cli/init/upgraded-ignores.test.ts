@@ -8,10 +8,18 @@ test('adds the lines of .gitignore that an earlier version did not write, and no
   const own = fc.option(fc.constantFrom('dist/\n', 'cairn/notes\n'), { nil: '' });
   await fc.assert(
     fc.asyncProperty(
-      fc.record({ before, own, isTakenOut: fc.boolean(), second: installed }),
-      async ({ before, own, isTakenOut, second }) => {
+      fc.record({
+        before,
+        own,
+        isTakenOut: fc.boolean(),
+        language: fc.constantFrom('ts', 'js'),
+        second: installed,
+      }),
+      async ({ before, own, isTakenOut, language, second }) => {
         const project = projectWith({ version: '0.1.0', content: 'earlier build' });
-        await project.init(['--yes']);
+        await project.init(['--yes', '--language', language]);
+        // In JavaScript a file of the user's own, such as for `checkJs`.
+        if (language === 'js') project.write('cairn/tsconfig.json', '{}');
         withEarlierIgnores(project, before);
         const edited = `${before ?? ''}${isTakenOut ? '' : '.cairn/\n'}${own}`;
         project.write(IGNORES, edited);
@@ -25,6 +33,7 @@ test('adds the lines of .gitignore that an earlier version did not write, and no
           second.content !== undefined,
         ]);
         expect(added).not.toContain('.cairn/');
+        expect(added.includes('cairn/lib/')).toBe(language === 'ts');
         expect(text).toContain('*.local');
         project.write(IGNORES, `${text}later/\n`);
         expect((await project.init(['--yes'])).out).toContain('Nothing to change');
@@ -38,4 +47,22 @@ test('adds the lines of .gitignore that an earlier version did not write, and no
     ),
     { numRuns: 20 },
   );
+});
+
+test('nothing is installed and no deployment is named if only .gitignore lacks lines', async () => {
+  const same = { version: '0.2.0', content: undefined };
+  const project = projectWith(same);
+  await project.init(['--yes']);
+  withEarlierIgnores(project, null);
+  const { out, err, programs } = await project.init(['--yes']);
+  expect(programs).toEqual([]);
+  expect(err).toContain("adds lines of .gitignore for 'cairn'");
+  expect(out).toBe("✓ .gitignore has the lines of Cairn 0.2.0 for 'cairn'.\n");
+
+  withEarlierIgnores(project, null);
+  project.remove('cairn/node_modules');
+  const { next, changes, installed } = JSON.parse((await project.init(['--yes', '--json'])).out);
+  expect(changes.map(({ path }: { path: string }) => path)).toContain(IGNORES);
+  expect([next, installed]).toEqual([[expect.objectContaining({ why: 'packages of the codebase' })], []]);
+  project.dispose();
 });

@@ -17,6 +17,8 @@ export interface UpgradePlan {
   readonly unused: readonly string[];
   /** Changes that are left to the user. */
   readonly advice: readonly string[];
+  /** Nothing but lines of `.gitignore`: there is nothing to install or deploy. */
+  readonly onlyIgnores: boolean;
 }
 
 type UpgradeSource = Pick<Project, 'installed' | 'packageManager'>;
@@ -62,10 +64,12 @@ export function upgradeOf(
   const hasVersion = wanted.dependency === current && !wanted.tarball;
   const ignores = addedIgnores(record, {
     text: textOf(read(IGNORES)),
-    isCompiled: read(within('tsconfig.json')) !== undefined,
+    // Another one is a person's own, such as for `checkJs`.
+    isCompiled: record.created.some(({ path }) => path === within('tsconfig.json')),
     hasTarball: wanted.dependency.startsWith('file:'),
   });
-  if (hasVersion && [...unused, ...settings, ...ignores.changes].length === 0) return undefined;
+  const isDone = hasVersion && [...unused, ...settings].length === 0;
+  if (isDone && ignores.changes.length === 0) return undefined;
   const indexes = hasVersion ? NOTHING : changedIndexes(name, { read, isOurs });
   const changes = [...settings, ...indexes.changes];
   if (wanted.tarball) {
@@ -86,7 +90,12 @@ export function upgradeOf(
     isThere: (path) => read(path) !== undefined,
     text: textOf(read(recordPath(name))),
   });
-  return { changes: [recorded, ...ignores.changes, ...changes], unused, advice: indexes.advice };
+  return {
+    changes: [recorded, ...ignores.changes, ...changes],
+    unused,
+    advice: indexes.advice,
+    onlyIgnores: isDone,
+  };
 }
 
 /** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; after a WRITE_FAILED the next `init` completes it */

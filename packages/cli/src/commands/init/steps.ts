@@ -51,12 +51,13 @@ async function initOrUndoIn(root: string, context: CommandContext, request: Init
     assertWhole(place);
     const installed = usablePackage(root);
     const upgrade = installed && upgradeFor(place, record, installed);
-    if (upgrade) await carryOut(upgrade, { context, place, request });
+    if (upgrade && !upgrade.onlyIgnores) await carryOut(upgrade, { context, place, request });
     else {
       const read = (path: string) => place.files.read(path);
       const wanted = isVersioned(record, read) ? installed : undefined;
       const isInstalled = hasItsPackages(wanted, (path) => read(`${name}/${path}`));
       const { cairn } = record;
+      if (upgrade) return addIgnores(upgrade, { context, place, isInstalled });
       if (isInstalled || !installsIn(root, request)) printAdded(context, place, { cairn, isInstalled });
       else await completeInstallation(context, place, cairn);
     }
@@ -149,6 +150,31 @@ async function carryOut(upgrade: Upgrade, { context, place, request }: UpgradeCo
   );
 }
 
+interface IgnoresConversation {
+  readonly context: CommandContext;
+  readonly place: InitTarget;
+  readonly isInstalled: boolean;
+}
+
+async function addIgnores(
+  upgrade: Upgrade,
+  { context, place, isInstalled }: IgnoresConversation,
+): Promise<void> {
+  const { changes, from, to } = upgrade;
+  const { root, name } = place;
+  const { style } = context.notes;
+  const lines = changeLines(changes, style).join('');
+  print(context, `cairn init in ${clean(root)} adds lines of .gitignore for '${name}':\n\n${lines}\n`);
+  await confirm(context, place, 'Change these files?');
+  applyUpgrade(name, upgrade, place.files);
+  const next = missingInstallation(place, isInstalled);
+  const answer = { changes: changes.map(listedChange), removed: [], advice: [], installed: [], next };
+  context.out.answer({ root, name, from, to, ...answer }, () => {
+    const steps = next.length === 0 ? '' : ` Next:\n\n${stepsText(next, style)}`;
+    return `${style.paint('good', '✓')} .gitignore has the lines of Cairn ${to} for '${name}'.${steps || '\n'}`;
+  });
+}
+
 /** Most characters of npm's output in an error. */
 const MAX_TOLD_CHARS = 2_000;
 /** Files that npm creates. */
@@ -211,9 +237,14 @@ interface AddedCodebase {
   readonly isInstalled: boolean;
 }
 
+/** The command that installs what is missing. */
+function missingInstallation(place: InitTarget, isInstalled: boolean) {
+  return nextSteps(place, isInstalled).slice(0, isInstalled ? 0 : 1);
+}
+
 function printAdded({ out }: CommandContext, place: InitTarget, { cairn, isInstalled }: AddedCodebase): void {
   const { root, name } = place;
-  const next = nextSteps(place, isInstalled).slice(0, isInstalled ? 0 : 1);
+  const next = missingInstallation(place, isInstalled);
   const steps = next.map(({ command }) => `${withoutPackages(name, cairn)}: run ${command}\n`).join('');
   out.answer({ root, name, changes: [], installed: [], next }, ({ call = PLAIN_CALL }) => {
     const all = isInstalled ? `Nothing to change: Cairn ${cairn} was added as '${name}'.\n` : steps;
