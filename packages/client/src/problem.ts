@@ -1,4 +1,5 @@
 /** Reason why a request failed: the API refused it, or there was no response. */
+import { readablePage } from './web-page.ts';
 
 /** The readable members of a problem document of any server. */
 export interface Problem {
@@ -62,12 +63,9 @@ export function problemOf(status: number, text: string): Problem {
   };
 }
 
-/** The title of a web page, or its words if it has none. */
 function readablePart(text: string): string {
-  if (!/^\s*<(?:!doctype|html)\b/i.test(text)) return text;
-  const [, title = ''] = /<title\b[^>]*>([^<]*)/i.exec(text) ?? [];
-  const words = text.replace(/<(script|style)\b[\s\S]*?<\/\1>|<[^>]*>/gi, ' ');
-  return `a web page: ${(title.trim() || words).replace(/\s+/g, ' ').trim()}`;
+  const page = readablePage(text);
+  return page === undefined ? text : `a web page: ${page}`;
 }
 
 /**
