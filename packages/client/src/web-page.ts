@@ -1,4 +1,4 @@
-/** What a person can read of a web page, which a proxy answers in place of the API. Pure. */
+/** Readable part of a web page, which a proxy answers in place of the API. Pure. */
 
 /** A page says before that what it is about. */
 const MAX_READ_CHARS = 65_536;
