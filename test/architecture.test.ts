@@ -290,10 +290,16 @@ describe('each rule finds what breaks it', () => {
 
   test.each([
     ["process.kill(pid ?? 0, 'SIGKILL');", 1],
+    ['globalThis.process.kill(pid);', 1],
     ['expect(await tryGet(ready, path)).toBeDefined();', 1],
+    ['expect(\n  await tryGet(ready, path),\n).toBeDefined();', 1],
+    ['return (await tryGet(ready, path))!.items;', 1],
+    ['return (\n  await tryGet(ready, path)\n)?.items;', 1],
+    ['const { items } = (await tryGet(ready, path))\n  ?? { items: [] };', 1],
     ['return (await tryGet(ready, path))?.items;', 1],
     ['const { items } = (await tryGet(ready, path)) ?? { items: [] };', 1],
     ["process.kill(process.pid, 'SIGKILL'); cloud.process.kill('SIGTERM'); process.kill();", 0],
+    ['return (await tryGet(ready, path)) !== undefined;', 0],
     ["await eventually('it', () => tryGet(ready, path));", 0],
     ['beforeAll(() => {\n  prepare();\n}, 60_000);', 1],
     ['beforeAll(() => {\n  prepare();\n}, 600_000);', 0],

@@ -13,7 +13,7 @@ const PAUSE_MS = { first: 50, most: 250, growth: 1.2 };
 /** A dead worker is noticed after 5 s; the rest is room for a busy machine. */
 const LIMIT_MS = 200_000;
 
-/** The lines of a file that processes append to meanwhile: it may be there before its first line, and a line before its end. */
+/** The complete lines of a file that processes append to meanwhile. It may not be there yet, and the last line may be incomplete. */
 export function linesIn(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }

@@ -39,7 +39,7 @@ test('an unresponsive worker is killed, and its task is redelivered to another',
   // The first and the next one, but for those that met a worker which a slow machine kept silent just then.
   expect(Number(second?.retryCount)).toBeGreaterThan(Number(first?.retryCount));
   expect(noted('spin-done', 'stuck').map(({ pid }) => pid)).not.toContain(first?.pid);
-  expect(isAlive(first?.pid ?? 0)).toBe(false);
+  expect(isAlive(first?.pid)).toBe(false);
   expect(fixture.log.join('\n')).toContain(`worker ${first?.pid} sent no heartbeat for 2 s and is killed`);
 });
 

@@ -12,12 +12,12 @@ interface Hazard {
 const HAZARDS: readonly Hazard[] = [
   {
     // A pid that is not known yet would be 0: the process group of the tests, and of whoever started them.
-    pattern: /(?<![\w.])process\.kill\((?!\)|process\.pid\b)/,
+    pattern: /(?<![\w.])(?:globalThis\.)?process\.kill\((?!\)|process\.pid\b)/,
     what: 'a signal to a process that may not be known: use test/support/processes.ts',
     home: 'test/support/processes.ts',
   },
   {
-    pattern: /expect\(await tryGet\b|\(await tryGet\b[^;]*\)(?:\?\.| \?\?)/,
+    pattern: /expect\(\s*await tryGet\b|\(\s*await tryGet\b[^;]*\)(?:!|\?\.|\s*\?\?)/,
     what: 'one look at a cloud that may be too busy to answer: use getJson, or tryGet within eventually',
   },
 ];

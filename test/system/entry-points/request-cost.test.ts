@@ -6,7 +6,7 @@ import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { control } from '../../../packages/local/src/cloud-process.ts';
-import { eventually, startTestCloud, type TestCloud } from '../support.ts';
+import { startTestCloud, type TestCloud } from '../support.ts';
 import { api, github, type Source, slack } from './sources.ts';
 
 interface Meter {
@@ -76,6 +76,19 @@ async function costOf(source: Source, key: string, known = '') {
   return { status, runId, cost };
 }
 
+/** A slow machine may answer before the run is there, which costs as much and names no run. */
+const MOST_TRIES = 3;
+
+/** The cost of the first of few requests, each with its own key, whose answer names the run. */
+async function costOfNamed(source: Source) {
+  for (let i = 1; i <= MOST_TRIES; i += 1) {
+    const key = `1-${i}`;
+    const first = await costOf(source, key);
+    if (first.runId !== '') return { key, first };
+  }
+  throw new Error(`${MOST_TRIES} answers to ${source.name} named no run`);
+}
+
 const NOTHING = { commits: 0, reads: 0, recordsWritten: 0, tasks: 0 };
 /** After a minute, or on another instance, the record is read. */
 const ONE_READ = { ...NOTHING, reads: 1 };
@@ -91,18 +104,12 @@ describe('before it answers', () => {
     async ({ source, writes, records }) => {
       // The first request of an instance also reads the client.
       await source.send(cloud.ready, '0-0');
-      let key = 1;
-      // A slow machine may answer before the run is there, which costs as much and names no run.
-      const first = await eventually('an answer in time', async () => {
-        key += 1;
-        const cost = await costOf(source, `1-${key}`);
-        return cost.runId === '' ? undefined : cost;
-      });
+      const { key, first } = await costOfNamed(source);
       const cost = { commits: 1, reads: 0, recordsWritten: records, tasks: 1 };
       expect(first).toMatchObject({ status: source.made, cost });
       const { firestore } = await control<Meter>(cloud.ready, 'GET', '/meter');
       expect(firestore.byRun[first.runId]).toMatchObject({ commits: 1, writes });
-      const again = await costOf(source, `1-${key}`, first.runId);
+      const again = await costOf(source, key, first.runId);
       expect(again).toMatchObject({ status: source.again, runId: first.runId });
       expect([NOTHING, ONE_READ]).toContainEqual(again.cost);
     },
