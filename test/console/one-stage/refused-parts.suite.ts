@@ -81,20 +81,46 @@ test('the list says whether it updates, and as of when it is if it does not', as
   const read = page.waitForRequest((one) => new URL(one.url()).pathname === '/v1/runs');
   await page.getByRole('button', { name: 'Read again' }).click();
   await read;
-  const height = async () => (await page.locator('.runs-head').boundingBox())?.height;
   await page.unroute(stream);
-  await page.goto('/runs');
-  await becomes(() => mark.textContent(), '● Updates live');
-  const live = await height();
   await page.goto('/runs?sort=oldest');
   await becomes(
     () => mark.textContent(),
     expect.stringMatching(/^○ Not updated live · read (now|\d+s ago)$/),
   );
-  await page.getByRole('button', { name: 'Read again' }).waitFor();
-  // The rows below stand where they stood.
-  expect(await height()).toBe(live);
 });
+
+/** Longer than any line. */
+const LONG = 'refused by the test, '.repeat(40);
+
+test.each([390, 700, 1000, 1280])(
+  'the rows stand where they are at %i px, whatever is said of the list above them',
+  async (width) => {
+    const stream = '**/v1/runs/stream?*';
+    const page = await stage.browser.open('/runs', { viewport: { width, height: 800 } });
+    const mark = page.locator('.list-live');
+    const grid = page.locator('.run-grid');
+    const top = async () => (await grid.boundingBox())?.y;
+    const head = async () => (await page.locator('.runs-head').boundingBox())?.height;
+    await becomes(() => mark.textContent(), '● Updates live');
+    const live = [await head(), await top()];
+    await page.goto('/runs?sort=oldest');
+    await becomes(() => mark.textContent(), expect.stringContaining('Not updated live'));
+    await page.getByRole('button', { name: 'Read again' }).waitFor();
+    expect(await head()).toBe(live[0]);
+    await page.route(stream, (route) => route.fulfill({ status: 400, json: { ...REFUSED, detail: LONG } }));
+    await page.route(WORKFLOWS, async (route) => {
+      const answer = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...answer, killSwitch: true } });
+    });
+    await page.goto('/runs');
+    await becomes(() => mark.textContent(), expect.stringContaining('refused by the test'));
+    await page.getByRole('status').filter({ hasText: 'The kill switch is on' }).waitFor();
+    await page.getByRole('button', { name: 'Read again' }).click();
+    await grid.waitFor();
+    expect([await head(), await top()]).toEqual(live);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  },
+);
 
 /** Lets the page lose its patience. */
 const runOut = (page: Page) =>

@@ -1,4 +1,4 @@
-/** Says what operators stopped, where a person wonders why runs do not move. */
+/** Says what operators stopped, where a person wonders why runs do not move. In one line of the head: it comes after the rows, and must not move them. */
 import { Link } from 'wouter';
 import { visibleText } from '../../parts/visible-text.ts';
 import { useWorkflows } from './use-workflows.ts';
@@ -19,17 +19,21 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   if (!data.killSwitch && paused.length === 0) return null;
   const names = paused.slice(0, MAX_NAMED).map((one) => visibleText(one.type));
   const more = paused.length - names.length;
+  const text = [
+    data.killSwitch && 'The kill switch is on: no run moves, of any tenant.',
+    paused.length > 0 &&
+      `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${
+        paused.length === 1 ? 'is paused: its runs wait.' : 'are paused: their runs wait.'
+      }`,
+    'Nothing is lost. See Workflows.',
+  ]
+    .filter(Boolean)
+    .join(' ');
   return (
-    <p className="note" role="status">
-      {data.killSwitch && 'The kill switch is on: no run moves, of any tenant. '}
-      {paused.length > 0 && (
-        <>
-          <bdi>{names.join(', ')}</bdi>
-          {more > 0 && ` and ${more} more`}{' '}
-          {paused.length === 1 ? 'is paused: its runs wait. ' : 'are paused: their runs wait. '}
-        </>
-      )}
-      Nothing is lost. See <Link href="/workflows">Workflows</Link>.
-    </p>
+    <span className="list-stopped" role="status">
+      <Link href="/workflows" className="warn" title={text}>
+        <span aria-hidden="true">⏸</span> <bdi>{text}</bdi>
+      </Link>
+    </span>
   );
 }

@@ -77,10 +77,15 @@ export function ListView() {
     <div className={`runs-page ${density}`}>
       <header className="row runs-head">
         <h1>Runs</h1>
-        <LiveMark stream={list.stream} readAt={list.readAt} again={() => list.reload()} />
-        <span className="spring">
-          {!isEmpty && <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>}
-        </span>
+        <div className="list-state">
+          <LiveMark stream={list.stream} readAt={list.readAt} again={() => list.reload()} />
+          <Stopped type={filter.type} isAsked={isRead} />
+          <span className="spring">
+            {!isEmpty && (
+              <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>
+            )}
+          </span>
+        </div>
         <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
           Start a run
@@ -89,7 +94,6 @@ export function ListView() {
       <FilterBar filter={filter} isListRead={isRead} range={{ span, since, until }}>
         <ViewMenu density={density} onDensity={setDensity} />
       </FilterBar>
-      <Stopped type={filter.type} isAsked={isRead} />
       {filter.status?.split(',').includes('failed') && isLive(filter) && (
         <Failures filter={filter} span={span} />
       )}

@@ -1,4 +1,6 @@
 /** Says whether the list updates by itself, and as of when it is if it does not. */
+import { CutText } from '../../../parts/value-text.tsx';
+import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
 import type { StreamState } from './use-stream.ts';
@@ -21,6 +23,9 @@ const SAID = {
   refused: ['bad', '✕', 'Not updating', 'The API refuses to report changes'],
 } as const;
 
+/** Characters shown of a refusal; more do not fit on the widest screen. */
+const MAX_CHARS = 300;
+
 interface LiveMarkProps {
   readonly stream: StreamState;
   /** When the rows were read or last changed by the stream, by this machine's clock; epoch ms. 0: not yet. */
@@ -33,13 +38,26 @@ export function LiveMark({ stream, readAt, again }: LiveMarkProps) {
   const { api } = useSession();
   const [tone, mark, word, title] = SAID[stream.at];
   const isBehind = stream.at !== 'live' && stream.at !== 'connecting' && readAt > 0;
+  const why = stream.at === 'refused' ? stream.error.message : undefined;
   return (
     <>
-      <span className={`list-live ${tone}`} role="status" title={title}>
-        <span aria-hidden="true">{mark}</span> {word}
-        {stream.at === 'refused' && `: ${stream.error.message}`}
+      <span
+        className={`list-live ${tone}`}
+        role="status"
+        title={why === undefined ? title : `${title}: ${visibleText(why)}`}
+      >
+        <span className="list-live-word">
+          <span aria-hidden="true">{mark}</span> {word}
+          {why !== undefined && ':'}
+        </span>
+        {why !== undefined && (
+          <span className="list-live-why">
+            {' '}
+            <CutText value={why} max={MAX_CHARS} />
+          </span>
+        )}
         {isBehind && (
-          <span className="dim">
+          <span className="list-live-read dim">
             {' · read '}
             <When at={new Date(readAt + api.reach.shown().clockOffsetMs).toISOString()} />
           </span>
