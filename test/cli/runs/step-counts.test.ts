@@ -8,23 +8,31 @@ const count = fc.nat(400);
 
 test('the list shows how many steps of a run are done, and no total, because more may follow', () => {
   fc.assert(
-    fc.property(count, count, count, count, count, (done, running, retrying, waiting, failed) => {
-      const begun = done + running + retrying + waiting + failed;
-      const run = {
-        id: 'run_a',
-        type: 'plain',
-        planVersion: 1,
-        status: 'running',
-        createdAt: '2026-01-01T00:00:00.000Z',
-        threadId: 'run_a',
-        waits: [],
-        running: [],
-        runningCount: 0,
-        steps: { begun, running, retrying, waiting, failed },
-      } as unknown as RunListItem;
-      const table = runTable([run], Date.UTC(2026, 0, 1), SHAPE);
-      expect(table).not.toMatch(/\d+\/\d+/);
-      if (begun > 0) expect(table).toContain(` ${done} done`);
-    }),
+    fc.property(
+      count,
+      count,
+      count,
+      count,
+      count,
+      count,
+      (done, running, retrying, waiting, skipped, failed) => {
+        const begun = done + running + retrying + waiting + skipped + failed;
+        const run = {
+          id: 'run_a',
+          type: 'plain',
+          planVersion: 1,
+          status: 'running',
+          createdAt: '2026-01-01T00:00:00.000Z',
+          threadId: 'run_a',
+          waits: [],
+          running: [],
+          runningCount: 0,
+          steps: { begun, running, retrying, waiting, skipped, failed },
+        } as unknown as RunListItem;
+        const table = runTable([run], Date.UTC(2026, 0, 1), SHAPE);
+        expect(table).not.toMatch(/\d+\/\d+/);
+        if (begun > 0) expect(table).toContain(` ${done} done`);
+      },
+    ),
   );
 });

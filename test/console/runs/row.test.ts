@@ -95,11 +95,13 @@ test('a question of a megabyte is truncated', () => {
   expect(rowOf(summary(waiting({ kind: 'approval', detail: 'x'.repeat(1e6) }))).now.length).toBeLessThan(300);
 });
 
-test('the count of done steps excludes running, waiting and failed ones', () => {
+test('the count of done steps excludes running, waiting, skipped and failed ones', () => {
   const steps = { begun: 9, running: 1, retrying: 1, waiting: 2, again: 1, failed: 0 } as RunSummary['steps'];
   expect(rowOf(summary({ steps }))).toMatchObject({ done: 4, begun: 9 });
   const broken = { ...steps, failed: 3 } as RunSummary['steps'];
   expect(rowOf(summary({ steps: broken }))).toMatchObject({ done: 1, failed: 3, begun: 9 });
+  const partly = { ...steps, skipped: 3 } as RunSummary['steps'];
+  expect(rowOf(summary({ steps: partly }))).toMatchObject({ done: 1, skipped: 3, begun: 9 });
 });
 
 test.each([

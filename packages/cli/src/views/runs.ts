@@ -60,8 +60,8 @@ export function isOver(status: string): boolean {
 /** Without a total: only the workflow knows how many steps follow those that have begun. */
 function stepsText({ steps }: RunListItem): string {
   if (!steps || steps.begun === 0) return '';
-  const { begun, running, retrying, waiting, failed, again = 0 } = steps;
-  return `${begun - running - retrying - waiting - again - failed} done`;
+  const { begun, running, retrying, waiting, again = 0, skipped, failed } = steps;
+  return `${begun - running - retrying - waiting - again - skipped - failed} done`;
 }
 
 function tookText({ status, durationMs, startedAt, createdAt }: RunListItem, now: number): string {

@@ -45,6 +45,7 @@ export function rowNumber(number: number, status = 'running'): RunRow {
     source: 'api',
     createdAt: new Date(1_700_000_000_000 + number * 1_000).toISOString(),
     done: 0,
+    skipped: 0,
     failed: 0,
     begun: 0,
     now: '',

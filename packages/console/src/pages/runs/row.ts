@@ -25,8 +25,9 @@ export interface RunRow {
   readonly createdAt: string;
   readonly startedAt?: string | undefined;
   readonly durationMs?: number | undefined;
-  /** Steps that have ended and not failed. */
+  /** Steps that have ended, and neither failed nor were skipped. */
   readonly done: number;
+  readonly skipped: number;
   readonly failed: number;
   readonly begun: number;
   readonly cost?: CostView | undefined;
@@ -66,6 +67,7 @@ export function rowOf(run: RunSummary): RunRow {
     startedAt: run.startedAt,
     durationMs: run.durationMs,
     done: steps ? doneOf(steps) : 0,
+    skipped: steps?.skipped ?? 0,
     failed: steps?.failed ?? 0,
     begun: steps?.begun ?? 0,
     cost: run.cost,
@@ -85,9 +87,10 @@ function doneOf({
   retrying,
   waiting,
   again = 0,
+  skipped,
   failed,
 }: NonNullable<RunSummary['steps']>): number {
-  return begun - running - retrying - waiting - again - failed;
+  return begun - running - retrying - waiting - again - skipped - failed;
 }
 
 /** `STEP_FAILED:charge`; failures of one cause have one name, as the statistics group them. */

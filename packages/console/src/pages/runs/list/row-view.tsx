@@ -124,8 +124,10 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
 });
 
 /** `4 done, 1 failed, of 6 begun`. */
-function stepsText({ done, failed, begun }: RunRow): string {
-  return failed > 0 ? `${done} done, ${failed} failed, of ${begun} begun` : `${done} done of ${begun} begun`;
+function stepsText({ done, failed, skipped, begun }: RunRow): string {
+  const notes = Object.entries({ failed, skipped }).filter(([, count]) => count > 0);
+  const noted = notes.map(([name, count]) => `, ${count} ${name}`).join('');
+  return `${done} done${noted}${noted && ','} of ${begun} begun`;
 }
 
 /** Short; whole on hovering; a click copies it. */
