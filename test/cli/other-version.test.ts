@@ -7,14 +7,14 @@ const refusal = (status: number) =>
   Response.json({ status, code: 'INVALID_INPUT', title: 'No', detail: 'topLevel is not known' }, { status });
 
 /** @param health answer to a question for its version; undefined: none */
-function installation(status: number, health: string | undefined) {
+function installation(status: number, health: Response | string | undefined) {
   const asked: string[] = [];
   const fetch: World['fetch'] = async (url) => {
     const { pathname } = new URL(url);
     asked.push(pathname);
     if (pathname !== '/v1/healthz') return refusal(status);
     if (health === undefined) throw new TypeError('fetch failed');
-    return new Response(health);
+    return typeof health === 'string' ? new Response(health) : health;
   };
   const env = { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' };
   return { asked, world: listening({ fetch, env }) };
@@ -46,6 +46,15 @@ describe('a refusal that an unknown request gets', () => {
       const { code, err } = await saying(LIST, installation(400, health).world);
       expect([code, err]).toEqual([1, expect.stringContaining('topLevel is not known')]);
       expect(err).not.toContain('command line');
+    },
+  );
+
+  test.each([201, 203, 404, 500])(
+    'stands alone if the question for the version is answered with %d',
+    async (status) => {
+      const health = new Response(OLDER, { status });
+      const { code, err } = await saying(LIST, installation(400, health).world);
+      expect([code, err]).toEqual([1, expect.not.stringContaining('1.1.0')]);
     },
   );
 });

@@ -8,6 +8,8 @@ export interface DifferentVersions {
 
 /** Statuses of answers to a path, parameter or member that an installation does not know. */
 const UNKNOWN_REQUEST: ReadonlySet<number> = new Set([400, 404, 405]);
+/** Status of `/v1/healthz`: with another one a proxy may have answered. */
+const OK = 200;
 
 /** Undefined: they are the same, the error has another reason, or the installation does not say its version. */
 export async function differentVersions(
@@ -23,7 +25,8 @@ export async function differentVersions(
 
 async function versionOf(api: CairnClient): Promise<string | undefined> {
   try {
-    const { text } = await api.exchange({ method: 'GET', target: '/v1/healthz' });
+    const { status, text } = await api.exchange({ method: 'GET', target: '/v1/healthz' });
+    if (status !== OK) return undefined;
     const { version } = (JSON.parse(text) ?? {}) as { readonly version?: unknown };
     return typeof version === 'string' ? version : undefined;
   } catch (error) {
