@@ -2,7 +2,7 @@
  * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead dispatches, due retries, blocked runs; and has those whose
  * worker has fallen silent checked when its lease ends. Safe to run concurrently.
  */
-import { claimDecision } from '../core/decisions/claim.ts';
+import { type ClaimDecision, claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { workThrough } from '../core/map-concurrently.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
@@ -170,7 +170,13 @@ async function handle(
 }
 
 /** Decisions about runs that no dispatch would claim now. */
-const IDLE: ReadonlySet<string> = new Set(['over', 'early', 'suspended', 'waiting', 'blocked']);
+const IDLE: ReadonlySet<ClaimDecision['kind']> = new Set([
+  'over',
+  'early',
+  'suspended',
+  'waiting',
+  'blocked',
+]);
 
 /**
  * Judges the run by `claimDecision`, as a dispatch would, and enqueues it. Three decisions are carried out here: a run with nothing

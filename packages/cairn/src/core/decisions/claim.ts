@@ -26,7 +26,7 @@ export interface Observation {
   readonly skipsBackoff?: boolean | undefined;
 }
 
-type ClaimDecision =
+export type ClaimDecision =
   /** The run has ended. */
   | { readonly kind: 'over' }
   /** A worker holds it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
