@@ -35,7 +35,7 @@ interface PubsubEventBusOptions {
 
 /** Enough for a lost response; an unresponsive bus is left to a later flush. */
 const ATTEMPTS = 3;
-/** A drive that has released its run still waits for it. */
+/** A dispatch that has released its run still waits for it. */
 const CALL_TIMEOUT_MS = 5_000;
 const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: CALL_TIMEOUT_MS };
 

@@ -1,6 +1,6 @@
 /**
  * Does in pretended time what the queue, the scheduler and the clock do in real time: delivers tasks when they are due,
- * ticks the scan, fires timers. One process dispatches at a time; it can be killed, and another takes its place.
+ * ticks the scan, fires timers. One process at a time executes runs; it can be killed, and another takes its place.
  */
 import type { EngineDeps } from '../engine/deps.ts';
 import { drive } from '../engine/drive/drive.ts';

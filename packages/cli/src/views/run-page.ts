@@ -99,10 +99,10 @@ function factsOf(run: RunView, now: number, call: string): (readonly [string, st
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== '');
 }
 
-/** Longer than the interval between heartbeats of a healthy drive, locally and deployed. */
+/** Longer than the interval between heartbeats of a healthy dispatch, locally and deployed. */
 const SILENT_MS = 40_000;
 
-/** Undefined while the drive sends heartbeats. Otherwise the queue takes over at once, unless something under way must not run twice. */
+/** Undefined while the dispatch sends heartbeats. Otherwise the queue takes over at once, unless something under way must not run twice. */
 function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string | undefined {
   if (!lease || lastHeartbeatAt === undefined) return undefined;
   const silentMs = now - Date.parse(lastHeartbeatAt);

@@ -1,4 +1,4 @@
-/** `wakeAt` (J10): the time of the next scan of the run, as a total function of the fold. */
+/** `wakeAt` (J10): the time by which the run is scanned at the latest, as a total function of the fold. */
 import {
   endsAfterChildren,
   hasCompletionDuties,
@@ -23,7 +23,7 @@ export const FIRST_PARKED_CHECK_MS = 30_000;
 export const LONGEST_CHECK_MS = 10 * 60_000;
 
 /**
- * Time of the next scan of this run, epoch ms; undefined for a settled one. A lease that heartbeats have extended
+ * Time by which this run is scanned at the latest, epoch ms; undefined for a settled one. A lease that heartbeats have extended
  * counts as extended. The lease holder publishes events; unpublished events of a run without a worker are scanned soon.
  */
 export function wakeAt(state: RunState, metadata: VolatileMetadata = {}): number | undefined {
