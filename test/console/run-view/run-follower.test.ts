@@ -175,6 +175,24 @@ describe('a followed run', () => {
     stop();
   });
 
+  test('is not shown as ended while it is followed again after a refusal', async () => {
+    const { source, told } = api(3);
+    const refusal = new Error('refused by the test');
+    let isSilent = false;
+    const follow: RunSource['follow'] = (after, handlers, signal) =>
+      isSilent ? Promise.resolve() : source.follow(after, handlers, signal);
+    const follower = new RunFollower({ ...source, follow });
+    follower.start();
+    await settle();
+    told().onRefused(refusal);
+    expect([follower.shown().live, follower.shown().error]).toEqual(['ended', refusal]);
+    isSilent = true;
+    const stop = follower.start();
+    await settle();
+    expect([follower.shown().live, follower.shown().error]).toEqual(['reconnecting', undefined]);
+    stop();
+  });
+
   test('retries if the API is temporarily unavailable, and not after a refusal', async () => {
     const { source } = api(10);
     const refusals = [503, 0, 429];

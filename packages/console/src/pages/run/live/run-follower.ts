@@ -109,7 +109,7 @@ export class RunFollower {
     this.#following.abort();
     const following = new AbortController();
     this.#following = following;
-    this.#show({ error: undefined });
+    this.#show({ error: undefined, live: 'reconnecting' });
     void this.#run(following.signal);
     return () => {
       following.abort();
