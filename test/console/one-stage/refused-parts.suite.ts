@@ -67,6 +67,31 @@ test('the form that starts a run says that the schema of its input was refused, 
   await dialog.getByRole('textbox', { name: 'cents' }).waitFor();
 });
 
+test('a refused schema is said, with the focus on *Try again*, until the next answer', async () => {
+  const schema = '**/v1/workflows/*/input';
+  const page = await stage.browser.open('/workflows/gift', { prepare: (one) => refuse(one, schema) });
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const again = failureIn(page.getByRole('dialog')).getByRole('button', { name: 'Try again' });
+  await again.waitFor();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  await page.unroute(schema);
+  await page.route(schema, async (route) => {
+    await answered;
+    await route.fulfill({ status: 400, json: REFUSED });
+  });
+  const asked = page.waitForRequest(schema);
+  await again.press('Enter');
+  await asked;
+  await page.getByText('Reading the schema…').waitFor();
+  const focused = () => again.evaluateAll(([one]) => one !== undefined && one === document.activeElement);
+  expect(await focused()).toBe(true);
+  const read = page.waitForResponse(schema);
+  answer();
+  await read;
+  await becomes(() => page.getByText('Reading the schema…').count(), 0);
+  expect(await focused()).toBe(true);
+});
+
 test('the list says whether it updates, and as of when it is if it does not', async () => {
   const stream = '**/v1/runs/stream?*';
   const page = await stage.browser.open('/runs');
@@ -160,8 +185,10 @@ test.each([
   const arrived = page.getByRole('button', { name: 'Show the diagnosis' });
   await arrived.waitFor();
   expect(await today.boundingBox()).toEqual(before);
-  await arrived.click();
+  await arrived.press('Enter');
   await (status === 200 ? page.getByRole('heading', { name: 'Findings' }) : failureIn(page)).waitFor();
+  // It takes the focus of the button that it replaces.
+  expect(await page.locator('.health > :focus').count()).toBe(1);
 });
 
 test('a part of health that comes late is shown at once to a person who does not stir', async () => {

@@ -95,11 +95,19 @@ interface Outcome<Data, Refetch> {
   readonly refetch: Refetch;
 }
 
-/** Keeps the last failure until there is data. A query without data forgets its failure while it is repeated, as if it began anew. */
-export function useLastFailure<Data, Refetch>({ data, error, refetch }: Outcome<Data, Refetch>) {
-  const [last, setLast] = useState(error);
-  const now = error ?? (data === undefined ? last : null);
-  if (now !== last) setLast(now);
+/**
+ * Keeps the last failure until there is data. A query without data forgets its failure while it is repeated, as if it began anew.
+ *
+ * @param subject what is read, if it changes: a failure is kept for the same one
+ */
+export function useLastFailure<Data, Refetch>(
+  { data, error, refetch }: Outcome<Data, Refetch>,
+  subject?: string,
+) {
+  const [last, setLast] = useState({ error, subject });
+  const isKept = data === undefined && last.subject === subject;
+  const now = error ?? (isKept ? last.error : null);
+  if (now !== last.error || subject !== last.subject) setLast({ error: now, subject });
   return { data, error: now, refetch };
 }
 

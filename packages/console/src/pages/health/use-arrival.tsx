@@ -2,7 +2,7 @@
  * The place of a part of the page until its first answer. Parts below are hidden meanwhile, because they would move when a person may be about
  * to press them. After a while they appear; to a person who has stirred since, the part that comes later is then shown by a button.
  */
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { PATIENCE_MS } from './patience.ts';
 
 interface Arrival {
@@ -35,13 +35,28 @@ export function useArrival(arrival: Arrival): ReactNode | undefined {
       window.addEventListener(kind, () => setStirred(true), { signal: stirring.signal, passive: true });
     return () => stirring.abort();
   }, [isLate, isHere]);
+  const place = useRef<HTMLDivElement>(null);
+  const replaced = useRef<() => Element | undefined>(undefined);
+  // The button is gone, and the focus with it.
+  useLayoutEffect(() => {
+    const part = isWanted && replaced.current?.();
+    if (!(part instanceof HTMLElement)) return;
+    part.tabIndex = -1;
+    part.focus({ preventScroll: true });
+  }, [isWanted]);
   if (isHere && (isWanted || isLast || !hasStirred)) return undefined;
   return (
-    <div className={isLate ? 'state late' : 'state'} role="status">
+    <div ref={place} className={isLate ? 'state late' : 'state'} role="status">
       {absence ? (
         absence
       ) : isHere ? (
-        <button type="button" onClick={() => setWanted(true)}>
+        <button
+          type="button"
+          onClick={() => {
+            replaced.current = inPlaceOf(place.current);
+            setWanted(true);
+          }}
+        >
           Show {what}
           {hasFailed && ', which failed'}
         </button>
@@ -52,6 +67,14 @@ export function useArrival(arrival: Arrival): ReactNode | undefined {
       )}
     </div>
   );
+}
+
+/** Finds what stands in the place of the element after it was removed. */
+function inPlaceOf(element: Element | null): () => Element | undefined {
+  const parent = element?.parentElement;
+  if (!parent) return () => undefined;
+  const at = [...parent.children].indexOf(element);
+  return () => parent.children[at];
 }
 
 /** Events of a person who may be about to press something. */

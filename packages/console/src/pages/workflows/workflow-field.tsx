@@ -19,8 +19,12 @@ export function useInputSchema(type: string) {
     queryFn: async ({ signal }) =>
       (await api.get('/v1/workflows/{type}/input', { params: { type }, signal })).schema ?? null,
   });
-  const { data: schema, isLoading, error, refetch } = query;
-  return { schema, isLoading, failure: error && <Failure error={error} again={() => void refetch()} /> };
+  const { data: schema, error, refetch } = useLastFailure(query, type);
+  return {
+    schema,
+    isLoading: query.isLoading,
+    failure: error && <Failure error={error} again={() => void refetch()} />,
+  };
 }
 
 interface WorkflowFieldProps {
