@@ -46,7 +46,7 @@ const dataRows = (page: Page) => page.locator('.run-rows [role=row]');
 
 test('a webhook arrives, and its run appears in the list and moves, without a reload', async () => {
   const page = await stage.browser.open('/runs');
-  await page.locator('.list-live', { hasText: 'live' }).waitFor();
+  await page.locator('.list-live', { hasText: 'Updates live' }).waitFor();
   await page.evaluate("document.body.setAttribute('data-not-reloaded', '')");
   const delivery = riskyPullRequest();
   const { runId } = await deliverUntilTaken(stage.cloud.ready, delivery);
@@ -76,7 +76,7 @@ test.each([
     const page = await stage.browser.open(`/runs${search}`, {
       prepare: async (one) => void one.on('request', listen),
     });
-    if (times > 0) await page.locator('.list-live', { hasText: 'live' }).waitFor();
+    if (times > 0) await page.locator('.list-live', { hasText: 'Updates live' }).waitFor();
     else await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
     expect(requests.filter((path) => path === '/v1/runs')).toHaveLength(times);
   },
@@ -150,6 +150,15 @@ test('the list is filtered by status, thread and workflow, Enter opens a run, an
   await rowOf(page, waiting).waitFor();
   expect(new URL(page.url()).search).toBe('');
   await stage.cloud.call('POST', `/v1/runs/${waiting}/cancel`, {});
+});
+
+test.each([
+  ['Thread', 'thread', '<a.b@c.test>'],
+  ['Repository', 'repo', 'owner/name>'],
+])('%s is filtered by a text that ends like a comparison, without Enter', async (field, name, text) => {
+  const page = await stage.browser.open('/runs');
+  await page.getByRole('textbox', { name: field }).fill(text);
+  await becomes(async () => new URL(page.url()).searchParams.get(name), text);
 });
 
 test('runs selected by keyboard are cancelled after a preview of the runs, and resumed after a preview of the effects', async () => {

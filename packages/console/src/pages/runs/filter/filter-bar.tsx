@@ -84,6 +84,7 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
           label="Tag"
           placeholder="a:1, a>9, id…"
           helpId={helpId}
+          isUnfinished={isHalfTyped}
           value={filter.tag ?? filter.match}
           onChange={(text) => change(tagOrMatch(text), 'replace')}
         />
@@ -164,9 +165,11 @@ interface TextFieldProps extends FieldProps {
   readonly placeholder: string;
   /** Id of the text that says what it takes. */
   readonly helpId?: string;
+  /** True for a text that is applied only by Enter or with more letters. */
+  isUnfinished?(text: string): boolean;
 }
 
-function TextField({ label, placeholder, helpId, value, onChange }: TextFieldProps) {
+function TextField({ label, placeholder, helpId, isUnfinished, value, onChange }: TextFieldProps) {
   const [text, setText] = useState(value ?? '');
   const [shown, setShown] = useState(value);
   // The address may change under the field, by a link, Back or `Show all`. The text changes in the same drawing: were it reset by an
@@ -175,7 +178,7 @@ function TextField({ label, placeholder, helpId, value, onChange }: TextFieldPro
     setShown(value);
     setText(value ?? '');
   }
-  const isTaken = text.trim() === (value ?? '') || isHalfTyped(text.trim());
+  const isTaken = text.trim() === (value ?? '') || isUnfinished?.(text.trim());
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a letter begins the wait anew
   useEffect(() => {
     if (isTaken) return;
