@@ -96,15 +96,21 @@ test.each([
   const page = await stage.browser.open(`/runs/${show.completed}`, { viewport });
   const panel = page.getByRole('region', { name: 'The selected step' });
   const step = page.locator('.graph button[data-step=read]');
-  await step.click();
-  await panel.getByText('Its events').waitFor();
   // Whole, or with its head in the upper half.
-  await becomes(async () => {
+  const isInSight = async () => {
     const box = await panel.boundingBox();
     return (
       box !== null && box.y >= 0 && (box.y < viewport.height / 2 || box.y + box.height <= viewport.height + 1)
     );
-  }, true);
+  };
+  await step.click();
+  await panel.getByText('Its events').waitFor();
+  await becomes(isInSight, true);
+  // Again, though it is open.
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await becomes(isInSight, false);
+  await step.click();
+  await becomes(isInSight, true);
 });
 
 test('a page is as wide whether it scrolls or not, since a graph is as high as its width allows and would flicker', async () => {

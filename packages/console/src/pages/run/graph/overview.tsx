@@ -46,24 +46,19 @@ export function OverviewTab() {
       return view;
     };
   }, [byId, steps, histories, items, working, undone, progress, isOver, events]);
+  const body = useRef<HTMLDivElement>(null);
   const isAsked = useRef(false);
   const select = useCallback(
     (id: string) => {
-      isAsked.current = true;
+      if (id === opened) showPanel(body.current);
+      else isAsked.current = true;
       setSelected(id);
     },
-    [setSelected],
+    [setSelected, opened],
   );
-  const body = useRef<HTMLDivElement>(null);
-  // Below the graph of a narrow page nobody sees it open.
   useEffect(() => {
-    if (opened === undefined || !isAsked.current) return;
+    if (opened !== undefined && isAsked.current) showPanel(body.current);
     isAsked.current = false;
-    const [steps, panel] = body.current?.children ?? [];
-    if (!steps || !panel) return;
-    const { top } = panel.getBoundingClientRect();
-    const isBelow = top >= steps.getBoundingClientRect().bottom;
-    if (isBelow && top > window.innerHeight / 2) panel.scrollIntoView({ block: 'start' });
   }, [opened]);
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
@@ -130,6 +125,15 @@ export function OverviewTab() {
       </div>
     </section>
   );
+}
+
+/** Scrolls to the panel of a step: below the graph of a narrow page nobody sees it open. */
+function showPanel(body: HTMLElement | null): void {
+  const [steps, panel] = body?.children ?? [];
+  if (!steps || !panel) return;
+  const { top } = panel.getBoundingClientRect();
+  const isBelow = top >= steps.getBoundingClientRect().bottom;
+  if (isBelow && top > window.innerHeight / 2) panel.scrollIntoView({ block: 'start' });
 }
 
 function bodyClass(hasPanel: boolean, isBeside: boolean): string {
