@@ -192,7 +192,8 @@ test.each([320, 390, 430])('words of no status are broken within a row of %i px'
   for (const status of STATUSES) {
     await shown.evaluate(
       (one, word) => {
-        if (one.lastChild) one.lastChild.textContent = word;
+        if (!(one.lastChild instanceof Text)) throw new Error('the status has no text');
+        one.lastChild.textContent = word;
       },
       status.replaceAll('_', ' '),
     );

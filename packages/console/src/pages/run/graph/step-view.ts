@@ -88,7 +88,7 @@ export function planOf({ nodes, steps, histories }: StepsKnown): readonly RunGra
   return [...ids].map((id) => ({ id, kind: histories.get(id)?.kind ?? 'step', needs: [] }));
 }
 
-/** The steps of which nothing is written yet and at which the drive of the run is. */
+/** The steps of which nothing is written yet and that the dispatch of the run has begun. */
 export function underWay(
   nodes: readonly RunGraphNode[] | undefined,
   steps: ReadonlyMap<string, GraphStepState>,
