@@ -333,6 +333,20 @@ describe('what would let a run continue', () => {
     },
   );
 
+  test('of a wait for a decision that its version would have to take names no command for it', () => {
+    const undecidable = { working: [], retrying: [], isUndecidable: true };
+    const effect = wait('approval', 'pay', { purpose: 'effect', effectId: 'e' });
+    const waits = [wait('approval'), wait('approval', 'ask', { purpose: 'doubt' }), effect];
+    const waiting = run({ status: 'awaiting_approval', waits });
+    const { text, help, moves } = explainRun(waiting, undecidable);
+    expect(text).toMatch(/^Waiting for 3 approvals\. .*not deployed/);
+    expect(help).toMatch(/^Deploy that version/);
+    expect(moves.map(({ words }) => words[0])).toEqual(['effects']);
+    expect(explainRun(waiting, { ...undecidable, isUndecidable: false })).toEqual(explainRun(waiting));
+    const other = run({ status: 'awaiting_approval', waits: [effect] });
+    expect(explainRun(other, undecidable)).toEqual(explainRun(other));
+  });
+
   test('of a wait includes since when and until when', () => {
     const { since, until } = explainRun(run({ status: 'awaiting_approval', waits: [wait('approval')] }));
     expect([since, until]).toEqual([AT, LATER]);

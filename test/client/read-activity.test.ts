@@ -6,7 +6,7 @@ type Run = Parameters<typeof readActivity>[1];
 
 const run = (facts: object): Run =>
   ({
-    ...{ id: 'run_1', status: 'running', lease: {}, running: [], steps: { retrying: 0 } },
+    ...{ id: 'run_1', status: 'running', lease: {}, running: [], waits: [], steps: { retrying: 0 } },
     ...facts,
   }) as never;
 
@@ -31,6 +31,21 @@ const LATER = '2026-01-01T00:00:05.000Z';
 const retrying = (key: string, seq: number, more = {}) => ({ key, phase: 'retrying', seq, ...more });
 
 describe('the activity of a run', () => {
+  test('tells of one that waits for a decision whether nobody can decide, because its version is not deployed', async () => {
+    const waits = [{ kind: 'timer' }, { kind: 'approval' }];
+    for (const status of ['awaiting_approval', 'waiting_external']) {
+      const { client, asked } = api([]);
+      expect(await readActivity(client, run({ status, waits }))).toMatchObject({ isUndecidable: true });
+      expect(asked).toEqual(['/v1/runs/{id}/graph']);
+      const deployed = { get: async () => ({ steps: [], nodes: [] }) } as unknown as CairnClient;
+      expect(await readActivity(deployed, run({ status, waits }))).toMatchObject({ isUndecidable: false });
+    }
+    const { client, asked } = api([]);
+    const others = [{ kind: 'event' }, { kind: 'approval', effectId: 'e' }];
+    await readActivity(client, run({ status: 'waiting_external', waits: others }));
+    expect(asked).toEqual([]);
+  });
+
   test('is that of the run alone unless steps are retried', async () => {
     const { client, asked } = api([]);
     expect(await readActivity(client, run({}))).toEqual({ working: [], retrying: [] });

@@ -4,7 +4,7 @@
  */
 import type { Answer } from 'cairn/api/calls';
 import { helpFor } from './help-for.ts';
-import { type ExplainedMove, moveOf } from './moves.ts';
+import { type ExplainedMove, moveOf, needsDecision } from './moves.ts';
 import { explainStop, mayBeStopped } from './stop.ts';
 import { waitSentence } from './wait-sentence.ts';
 
@@ -58,6 +58,8 @@ export interface Activity {
     readonly isPolling: boolean;
     readonly held?: Held | undefined;
   }[];
+  /** Its decisions would be refused, because its version is not deployed. Absent: not known. */
+  readonly isUndecidable?: boolean;
 }
 
 export interface Explanation {
@@ -101,7 +103,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
       };
     case 'awaiting_approval':
     case 'waiting_external':
-      return waiting(run);
+      return waiting(run, activity);
     case 'interrupted':
       return {
         text: run.failures
@@ -234,12 +236,13 @@ export function isBackingOff({
 }
 
 /** Undefined unless a budget holds back all that the run has to do. */
-function held(run: ExplainedRun, { working, retrying }: Activity): Explanation | undefined {
+function held(run: ExplainedRun, activity: Activity): Explanation | undefined {
+  const { working, retrying } = activity;
   const [first] = retrying;
   if (run.compensating || run.cancellation || working.length > 0 || first?.held === undefined)
     return undefined;
   if (retrying.some((step) => step.held?.isOver !== first.held?.isOver)) return undefined;
-  if (run.waits.some(({ purpose }) => purpose === 'budget')) return waiting(run);
+  if (run.waits.some(({ purpose }) => purpose === 'budget')) return waiting(run, activity);
   const { retrying: count } = run.steps;
   const [who, s] = count > 1 ? [`${count} steps`, ''] : [`Step ${first.key}`, 's'];
   const again = resumedText(run);
@@ -300,7 +303,7 @@ function blocked(
   };
 }
 
-function waiting(run: ExplainedRun): Explanation {
+function waiting(run: ExplainedRun, { isUndecidable = false }: Activity): Explanation {
   if (run.blocked) return blocked(run, run.blocked);
   if (run.parked !== undefined)
     return {
@@ -310,9 +313,15 @@ function waiting(run: ExplainedRun): Explanation {
     };
   const { waits } = run;
   if (waits.length === 0) return { text: 'Waiting.', until: run.wakeAt, moves: [] };
+  const sentence = waitSentence(waits);
+  const answerable = isUndecidable ? waits.filter((wait) => !needsDecision(wait)) : waits;
+  const moves = answerable.slice(0, MAX_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []);
+  if (answerable.length === waits.length) return { ...sentence, moves };
   return {
-    ...waitSentence(waits),
-    moves: waits.slice(0, MAX_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []),
+    ...sentence,
+    text: `${sentence.text} Its version is not deployed as it was when the run started, so no decision is accepted.`,
+    help: helpFor('PLAN_VERSION_UNAVAILABLE'),
+    moves,
   };
 }
 

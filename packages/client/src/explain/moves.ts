@@ -25,6 +25,11 @@ const DECISIONS: Readonly<Record<'approval' | NonNullable<ExplainedWait['purpose
   budget: BUDGET_DECISIONS,
 };
 
+/** True for a question whose decision the version of the run carries out; an effect is resolved without it. */
+export function needsDecision({ kind, effectId }: Pick<ExplainedWait, 'kind' | 'effectId'>): boolean {
+  return kind === 'approval' && effectId === undefined;
+}
+
 /** Undefined: the wait ends only by time. */
 export function moveOf(runId: string, wait: ExplainedWait): ExplainedMove | undefined {
   const { kind, purpose, name = '', key = '', child, effectId } = wait;

@@ -4,18 +4,25 @@ import type { CairnClient } from '../client.ts';
 import type { RunEventView } from '../follow.ts';
 import { eventAt } from './event-at.ts';
 import { type Activity, activityOf, type Held } from './explain-run.ts';
+import { needsDecision } from './moves.ts';
 
 /** Most steps of which an event is read: one request each. */
 const MAX_READ = 3;
 
-type ActiveRun = Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'steps' | 'currentStep'>;
+type ActiveRun = Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'waits' | 'steps' | 'currentStep'>;
 
 /**
- * One more request for a run that retries steps and runs none, and one for each of the first {@link MAX_READ} of these.
+ * One more request for a run that waits for a decision, or that retries steps and runs none, and one for each of the first
+ * {@link MAX_READ} of these.
  */
 export async function readActivity(client: CairnClient, run: ActiveRun): Promise<Activity> {
   const known = activityOf(run);
   const { id, status, steps } = run;
+  const isWaiting = status === 'awaiting_approval' || status === 'waiting_external';
+  if (isWaiting && run.waits.some(needsDecision)) {
+    const { nodes } = await client.get('/v1/runs/{id}/graph', { params: { id } });
+    return { ...known, isUndecidable: nodes === undefined };
+  }
   const mayRetry = (status === 'running' || status === 'replaying') && known.working.length === 0;
   if (!mayRetry || steps.retrying === 0) return known;
   const graph = await client.get('/v1/runs/{id}/graph', { params: { id } });
