@@ -11,8 +11,6 @@ import { sha256 } from './record.ts';
 
 /** Characters of the hash of a path. */
 const HASH_CHARS = 16;
-/** Earlier versions created the file before they wrote into it. */
-const MAX_EMPTY_MS = 10_000;
 
 /** @throws InitProblem UNDER_WAY, WRITE_FAILED, and what `work` throws */
 export async function alone<T>(root: string, work: () => Promise<T>): Promise<T> {
@@ -84,7 +82,7 @@ function isLeft(file: string, now: number): boolean {
     const { mtimeMs, uid } = statSync(file);
     if (mtimeMs < now - uptime() * 1_000) return true;
     const pid = Number(readFileSync(file, 'utf8'));
-    return pid > 0 ? !isAlive(pid, uid) : mtimeMs < now - MAX_EMPTY_MS;
+    return !(pid > 0 && isAlive(pid, uid));
   } catch (error) {
     // Gone: nothing is to be removed. Unreadable: nothing is known.
     if (codeOf(error) !== undefined) return false;
