@@ -19,7 +19,7 @@ const WATCH_ROWS = `
 
 /** From the request that starts a run to the row that shows it, ms, in order. @param page a list that is live, at its beginning */
 export async function newRunsSeen(page: Page, client: Client): Promise<readonly number[]> {
-  await page.locator('.list-live', { hasText: 'live' }).waitFor();
+  await page.locator('.list-live', { hasText: 'Updates live' }).waitFor();
   await page.evaluate(WATCH_ROWS);
   const took: number[] = [];
   for (let i = 0; i < SAMPLES; i += 1) {

@@ -142,6 +142,12 @@ test.each([390, 700, 1000, 1280])(
     await page.getByRole('status').filter({ hasText: 'The kill switch is on' }).waitFor();
     await page.getByRole('button', { name: 'Read again' }).click();
     await grid.waitFor();
+    // Its first words are whole beside what is stopped.
+    const isWhole = await mark.evaluate((one) => {
+      const [words] = one.children;
+      return words !== undefined && words.getBoundingClientRect().right <= one.getBoundingClientRect().right;
+    });
+    expect(isWhole).toBe(true);
     expect([await head(), await top()]).toEqual(live);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   },

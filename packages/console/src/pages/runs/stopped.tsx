@@ -32,7 +32,7 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   return (
     <span className="list-stopped" role="status">
       <Link href="/workflows" className="warn" title={text}>
-        <span aria-hidden="true">⏸</span> <bdi>{text}</bdi>
+        <span aria-hidden="true">‖</span> <bdi>{text}</bdi>
       </Link>
     </span>
   );

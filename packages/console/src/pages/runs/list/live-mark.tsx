@@ -46,7 +46,7 @@ export function LiveMark({ stream, readAt, again }: LiveMarkProps) {
         role="status"
         title={why === undefined ? title : `${title}: ${visibleText(why)}`}
       >
-        <span className="list-live-word">
+        <span>
           <span aria-hidden="true">{mark}</span> {word}
           {why !== undefined && ':'}
         </span>
