@@ -139,7 +139,8 @@ test.each([390, 700, 1000, 1280])(
     });
     await page.goto('/runs');
     await becomes(() => mark.textContent(), expect.stringContaining('refused by the test'));
-    await page.getByRole('status').filter({ hasText: 'The kill switch is on' }).waitFor();
+    // On a phone nothing of it is in sight beside a refusal.
+    await page.locator('.list-stopped', { hasText: 'The kill switch is on' }).waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Read again' }).click();
     await grid.waitFor();
     // Its first words are whole beside what is stopped.
