@@ -104,7 +104,7 @@ export const LIMITS = {
     0.85,
     'ms of a processor for each request to Firestore',
     'measured',
-    `${PERFORMANCE}: 11.8 ms for a run of ten steps`,
+    `${PERFORMANCE}: 11.6 ms for a run of ten steps`,
   ),
   startCpuMs: figure(
     3,
