@@ -2,13 +2,12 @@
 import type { Answer } from '../../api/client.ts';
 import { More } from '../../parts/more.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
-import { useArrival } from './use-arrival.tsx';
+import { usePart } from './use-part.tsx';
 
 const PAGE = '20';
 const EVERY_MS = 10_000;
@@ -33,21 +32,14 @@ export function Erasures() {
     read: (cursor, signal) => api.get('/v1/erasures', { query: { limit: PAGE, cursor }, signal }),
     rereadMs: EVERY_MS,
   });
-  const { error } = useLastFailure({ data: list.pages, error: list.error, refetch: list.again });
-  const coming = useArrival({
-    what: 'the erasures',
-    isHere: list.pages !== undefined || error !== null,
-    hasFailed: error !== null,
-    isLast: true,
-  });
-  if (coming) return coming;
-  const failure = error && <Failure error={error} again={list.again} />;
-  if (!list.pages) return failure;
+  const read = { data: list.pages, error: list.error, refetch: list.again };
+  const part = usePart(read, { what: 'the erasures', isLast: true });
+  if (!part.data) return part.instead;
   const { items } = list;
   return (
     <Scrolls label="Erasures on request" isCard>
       <h2>Erasures on request</h2>
-      {failure}
+      {part.failure}
       {items.length === 0 ? (
         <p className="dim">Nothing was erased on request.</p>
       ) : (

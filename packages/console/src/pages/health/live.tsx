@@ -5,13 +5,12 @@ import type { Api } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { attentionOf, type LiveRun, type LiveRuns, suspicionText } from './live-runs.ts';
-import { useArrival } from './use-arrival.tsx';
+import { usePart } from './use-part.tsx';
 
 const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
 /** As many reads as the statistics take, as often. */
@@ -22,23 +21,15 @@ const MAX_SHOWN = 100;
 
 export function Live() {
   const { api } = useSession();
-  const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['health', 'live'],
-      queryFn: ({ signal }) => readLive(api, signal),
-      refetchInterval: EVERY_MS,
-      refetchIntervalInBackground: false,
-    }),
-  );
-  const coming = useArrival({
-    what: 'the live runs',
-    isHere: data !== undefined || error !== null,
-    hasFailed: error !== null,
+  const query = useQuery({
+    queryKey: ['health', 'live'],
+    queryFn: ({ signal }) => readLive(api, signal),
+    refetchInterval: EVERY_MS,
+    refetchIntervalInBackground: false,
   });
-  if (coming) return coming;
-  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return null;
-  const { runs, isCut } = data;
+  const part = usePart(query, { what: 'the live runs' });
+  if (!part.data) return part.instead;
+  const { runs, isCut } = part.data;
   const { suspects, overdue } = attentionOf(runs, deviceNow() + api.reach.shown().clockOffsetMs);
   const [oldest] = overdue;
   return (

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
 import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
-import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -15,7 +14,7 @@ import { Findings } from './findings.tsx';
 import { Live } from './live.tsx';
 import { Restore } from './restore.tsx';
 import { Today } from './today.tsx';
-import { useArrival } from './use-arrival.tsx';
+import { usePart } from './use-part.tsx';
 import './page.css';
 import { Scrolls } from '../../parts/scrolls.tsx';
 
@@ -40,24 +39,17 @@ export default function HealthPage() {
 /** For every role. */
 function Answers() {
   const { api, me } = useSession();
-  const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['health', 'answers'],
-      queryFn: ({ signal }) => api.health({ signal }),
-      refetchInterval: EVERY_MS,
-    }),
-  );
-  const coming = useArrival({
-    what: 'the state',
-    isHere: data !== undefined || error !== null,
-    hasFailed: error !== null,
+  const query = useQuery({
+    queryKey: ['health', 'answers'],
+    queryFn: ({ signal }) => api.health({ signal }),
+    refetchInterval: EVERY_MS,
   });
-  if (coming) return coming;
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return null;
+  const part = usePart(query, { what: 'the state' });
+  if (!part.data) return part.instead;
+  if (part.failure) return part.failure;
   return (
     <>
-      <Findings findings={judgeHealth({ health: data }, deviceNow())} />
+      <Findings findings={judgeHealth({ health: part.data }, deviceNow())} />
       <p className="dim">
         Queue, scan and the other findings concern the whole installation, so they require the role
         installation; yours is {me.role}.
@@ -68,24 +60,17 @@ function Answers() {
 
 function Diagnosis() {
   const { api } = useSession();
-  const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['health', 'diagnosis'],
-      queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
-      refetchInterval: EVERY_MS,
-    }),
-  );
-  const coming = useArrival({
-    what: 'the diagnosis',
-    isHere: data !== undefined || error !== null,
-    hasFailed: error !== null,
+  const query = useQuery({
+    queryKey: ['health', 'diagnosis'],
+    queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
+    refetchInterval: EVERY_MS,
   });
-  if (coming) return coming;
-  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return null;
+  const part = usePart(query, { what: 'the diagnosis' });
+  if (!part.data) return part.instead;
+  const { data, failure } = part;
   return (
     <>
-      {error && <Failure error={error} again={() => void refetch()} />}
+      {failure}
       <p className="dim">
         <Text value={data.project} /> · {data.environment} · version <Text value={data.version} /> · checked{' '}
         <When at={data.at} />

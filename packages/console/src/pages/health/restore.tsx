@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { planned } from '../../api/client.ts';
+import { type Answer, planned } from '../../api/client.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
-import { useArrival } from './use-arrival.tsx';
+import { usePart } from './use-part.tsx';
 
 const EVERY_MS = 10_000;
 /** Runs of the inbox that are read, as many as the API gives at once. */
@@ -18,23 +18,18 @@ const MAX_ASKING = 100;
 export function Restore() {
   const { api } = useSession();
   const [isReleasing, setReleasing] = useState(false);
-  const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['health', 'restore'],
-      queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
-      refetchInterval: EVERY_MS,
-    }),
-  );
-  const coming = useArrival({
-    what: 'the state of a restored database',
-    isHere: data !== undefined || error !== null,
-    hasFailed: error !== null,
-    absence:
-      data && !data.held && data.restoredAt === undefined ? 'The database was not restored.' : undefined,
+  const query = useQuery({
+    queryKey: ['health', 'restore'],
+    queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
+    refetchInterval: EVERY_MS,
   });
-  if (coming) return coming;
-  const failure = error && <Failure error={error} again={() => void refetch()} />;
-  if (!data || (!data.held && data.restoredAt === undefined)) return failure;
+  const part = usePart(query, {
+    what: 'the state of a restored database',
+    absenceOf: (data) => (isOfRestored(data) ? undefined : 'The database was not restored.'),
+  });
+  if (!part.data) return part.instead;
+  const { data, failure } = part;
+  if (!isOfRestored(data)) return failure;
   const { held, home, restoredAt, by } = data;
   return (
     <section className="card" aria-labelledby="restore">
@@ -79,7 +74,7 @@ export function Restore() {
           }}
           onDone={() => {
             setReleasing(false);
-            void refetch();
+            void query.refetch();
           }}
           onClose={() => setReleasing(false)}
         >
@@ -92,6 +87,8 @@ export function Restore() {
     </section>
   );
 }
+
+const isOfRestored = ({ held, restoredAt }: Answer<'Restore'>) => held || restoredAt !== undefined;
 
 /** Questions of the tenant of the signed-in person. */
 function QuestionsSince({ at }: { readonly at: string }) {

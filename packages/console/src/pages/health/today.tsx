@@ -2,35 +2,25 @@
 import { operationsText, usdText } from '../../parts/cost-text.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { shareText } from '../../parts/statistics/words.ts';
 import { When } from '../../parts/when.tsx';
 import { changedQuery } from '../../shell/query-text.ts';
 import { causeQuery, NAMES } from '../runs/filter/filter.ts';
-import { useArrival } from './use-arrival.tsx';
+import { usePart } from './use-part.tsx';
 
 const DAY_MS = 86_400_000;
 
 /** @param isLast nothing is below */
 export function Today({ isLast }: { readonly isLast: boolean }) {
-  const { data, error, refetch } = useLastFailure(
-    useStatistics(
-      {},
-      { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
-    ),
+  const statistics = useStatistics(
+    {},
+    { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
   );
-  const coming = useArrival({
-    what: 'the runs of today',
-    isHere: data !== undefined || error !== null,
-    hasFailed: error !== null,
-    isLast,
-  });
-  if (coming) return coming;
-  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return null;
-  const { total, isCut, from, causes } = data;
+  const part = usePart(statistics, { what: 'the runs of today', isLast });
+  if (!part.data) return part.instead;
+  const { total, isCut, from, causes } = part.data;
   const { runs, completed, failed, live, failureShare, cost } = total;
   return (
     <section className="stack" aria-label="Runs of today">

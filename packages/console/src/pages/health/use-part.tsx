@@ -1,25 +1,54 @@
 /**
- * The place of a part of the page until its first answer. Parts below are hidden meanwhile, because they would move when a person may be about
- * to press them. After a while they appear; to a person who has stirred since, the part that comes later is then shown by a button.
+ * A part of the page: its answer, or what stands in its place. Parts below are hidden until the first answer, because they would move when a
+ * person may be about to press them. After a while they appear; to a person who has stirred since, the part that comes later is then shown by a button.
  */
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { PATIENCE_MS } from './patience.ts';
 
-interface Arrival {
+interface PartOptions<Data> {
   /** `the diagnosis`. */
+  readonly what: string;
+  /** Nothing is below that could be moved. */
+  readonly isLast?: boolean;
+  /** Said of a part that turns out not to exist. */
+  absenceOf?(data: Data): string | undefined;
+}
+
+/** `instead`: what is shown while there is no data, or not yet. `failure`: of the last read, or null. */
+type Part<Data> =
+  | { readonly data?: undefined; readonly instead: ReactNode }
+  | { readonly data: Data; readonly failure: ReactNode };
+
+interface Read<Data> {
+  readonly data: Data | undefined;
+  readonly error: Error | null;
+  refetch(): unknown;
+}
+
+export function usePart<Data>(read: Read<Data>, options: PartOptions<Data>): Part<Data> {
+  const { data, error, refetch } = useLastFailure(read);
+  const coming = useArrival({
+    ...options,
+    isHere: data !== undefined || error !== null,
+    hasFailed: error !== null,
+    absence: data && options.absenceOf?.(data),
+  });
+  const failure = error && <Failure error={error} again={() => void refetch()} />;
+  return coming || data === undefined ? { instead: coming ?? failure } : { data, failure };
+}
+
+interface Arrival {
   readonly what: string;
   /** There is an answer, or a failure. */
   readonly isHere: boolean;
   readonly hasFailed: boolean;
-  /** Nothing is below that could be moved. */
   readonly isLast?: boolean;
-  /** Said of a part that turns out not to exist. */
   readonly absence?: string | undefined;
 }
 
 /** @returns undefined: the part is to be shown */
-export function useArrival(arrival: Arrival): ReactNode | undefined {
-  const { what, isHere, hasFailed, isLast = false, absence } = arrival;
+function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arrival): ReactNode | undefined {
   const [isLate, setLate] = useState(false);
   const [hasStirred, setStirred] = useState(false);
   const [isWanted, setWanted] = useState(false);
