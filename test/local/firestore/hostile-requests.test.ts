@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Bench, startBench } from './support/client.ts';
-import { RawCalls } from './support/raw-calls.ts';
+import { describe, expect, test } from '@jest/globals';
+import { setRawBench } from './support/raw-bench.ts';
 import {
   commit,
   compare,
@@ -20,16 +19,7 @@ const INVALID_ARGUMENT = 3;
 const INTERNAL = 13;
 const MIB = 1_048_576;
 
-let bench: Bench;
-let raw: RawCalls;
-beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
-});
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
-});
+const bench = setRawBench();
 
 /** Requests that no client library builds, and what their refusal must say. */
 const refused: [string, string, object, RegExp][] = [
@@ -274,7 +264,7 @@ const refused: [string, string, object, RegExp][] = [
 
 describe('the server refuses', () => {
   test.each(refused)('%s', async (_, method, request, reason) => {
-    const { code, details } = await raw.call(method, request);
+    const { code, details } = await bench.raw.call(method, request);
     expect(details).toMatch(reason);
     expect(code).toBe(INVALID_ARGUMENT);
   });
@@ -289,7 +279,7 @@ describe('the server refuses', () => {
     ],
     ['names', 'Commit', (i: number) => ({ delete: doc(`h/${'x'.repeat(1_400)}${i}`) }), 7_500],
   ])('more than 10 MiB of %s', async (_, method, write, count) => {
-    const { code, details } = await raw.call(
+    const { code, details } = await bench.raw.call(
       method,
       commit(...Array.from({ length: count }, (_, i) => write(i))),
     );
@@ -299,16 +289,16 @@ describe('the server refuses', () => {
   });
 
   test('text that is not UTF-8', async () => {
-    const bytes = raw.encode('Commit', commit(set('h/utf', { t: text('QQ') })));
+    const bytes = bench.raw.encode('Commit', commit(set('h/utf', { t: text('QQ') })));
     bytes.fill(0xff, bytes.indexOf('QQ'), bytes.indexOf('QQ') + 2);
-    expect(await raw.send('Commit', bytes)).toMatchObject({
+    expect(await bench.raw.send('Commit', bytes)).toMatchObject({
       code: INVALID_ARGUMENT,
       details: expect.stringContaining('UTF-8'),
     });
   });
 
   test('endlessly nested filters, and continues', async () => {
-    let filter = raw.encode(
+    let filter = bench.raw.encode(
       'RunQuery',
       query({ where: { unaryFilter: { op: 3, field: { fieldPath: 'a' } } } }),
     );
@@ -319,8 +309,10 @@ describe('the server refuses', () => {
       field(1, Buffer.from(`${database}/documents`)),
       field(2, Buffer.concat([from, field(3, filter)])),
     ];
-    expect([INVALID_ARGUMENT, INTERNAL]).toContain((await raw.send('RunQuery', Buffer.concat(request))).code);
-    expect((await raw.call('RunQuery', query({}))).code).toBe(OK);
+    expect([INVALID_ARGUMENT, INTERNAL]).toContain(
+      (await bench.raw.send('RunQuery', Buffer.concat(request))).code,
+    );
+    expect((await bench.raw.call('RunQuery', query({}))).code).toBe(OK);
   });
 });
 
@@ -334,8 +326,8 @@ function field(number: number, content: Buffer): Buffer {
 
 describe('the server takes', () => {
   test('an empty commit, and one of 501 writes', async () => {
-    expect((await raw.call('Commit', commit())).code).toBe(OK);
-    const many = await raw.call(
+    expect((await bench.raw.call('Commit', commit())).code).toBe(OK);
+    const many = await bench.raw.call(
       'Commit',
       commit(...Array.from({ length: 501 }, (_, i) => set(`many/d${i}`))),
     );
@@ -350,7 +342,7 @@ describe('the server takes', () => {
       documents: [doc('h/twice'), doc('h/none'), doc('h/twice')],
       mask: { fieldPaths: ['__name__'] },
     };
-    const { code, messages } = await raw.call('BatchGetDocuments', read);
+    const { code, messages } = await bench.raw.call('BatchGetDocuments', read);
     expect(code).toBe(OK);
     expect(messages.map((m) => m.found ?? m.missing)).toEqual([
       expect.objectContaining({ name: doc('h/twice') }),
@@ -360,7 +352,7 @@ describe('the server takes', () => {
   });
 
   test('a value with several kinds, and stores only the last', async () => {
-    const bytes = raw.encode('Commit', commit(set('h/two', { a: { booleanValue: true } })));
+    const bytes = bench.raw.encode('Commit', commit(set('h/two', { a: { booleanValue: true } })));
     // The field "a": its key, then a value of two bytes, which are doubled here; the lengths around them grow with it.
     const entry = Buffer.from([18, 2, 8, 1]);
     const at = bytes.indexOf(entry);
@@ -371,7 +363,7 @@ describe('the server takes', () => {
     ]);
     for (const length of [at - 4, ...lengthsBefore(bytes, 'h/two')])
       twice[length] = (twice[length] as number) + 2;
-    expect(await raw.send('Commit', twice)).toMatchObject({ code: OK });
+    expect(await bench.raw.send('Commit', twice)).toMatchObject({ code: OK });
     expect((await bench.db.doc('h/two').get()).data()).toEqual({ a: 7 });
   });
 });

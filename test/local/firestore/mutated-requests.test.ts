@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Bench, startBench } from './support/client.ts';
-import { RawCalls } from './support/raw-calls.ts';
+import { setRawBench } from './support/raw-bench.ts';
 import { commit, database, doc, one, query, set, text, transform } from './support/requests.ts';
 
 const OK = 0;
 const DEADLINE_EXCEEDED = 4;
 const MUTATIONS = 250;
 
-let bench: Bench;
-let raw: RawCalls;
-beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
-});
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
-});
+const bench = setRawBench();
 
 test('for any bytes the server returns a status, stays up, and stores only readable documents', async () => {
   const good: [string, object][] = [
@@ -63,9 +53,12 @@ test('for any bytes the server returns a status, stays up, and stores only reada
   await fc.assert(
     fc.asyncProperty(mutation, async ({ which, edits, keep }) => {
       const [method, request] = good[which] as [string, object];
-      const bytes = raw.encode(method, request);
+      const bytes = bench.raw.encode(method, request);
       for (const [at, value] of edits) bytes[Math.floor(at * bytes.length)] = value;
-      const { code, details } = await raw.send(method, bytes.subarray(0, Math.ceil(keep * bytes.length)));
+      const { code, details } = await bench.raw.send(
+        method,
+        bytes.subarray(0, Math.ceil(keep * bytes.length)),
+      );
       expect(details).not.toMatch(/Defect/);
       expect(code).not.toBe(DEADLINE_EXCEEDED);
       if (code === OK) stored++;

@@ -2,24 +2,13 @@
  * Refusals have the words of Google's servers, which callers show, look up and match. The texts are those that Google's emulator
  * gives for the same requests.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Bench, startBench } from './support/client.ts';
-import { RawCalls } from './support/raw-calls.ts';
+import { setRawBench } from './support/raw-bench.ts';
 import { commit, compare, database, doc, one, query, set, text, transform } from './support/requests.ts';
 
 const INVALID_ARGUMENT = 3;
-let bench: Bench;
-let raw: RawCalls;
-
-beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
-});
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
-});
+const bench = setRawBench();
 
 const order = (fieldPath: string, direction = 1) => ({ field: { fieldPath }, direction });
 const list = (...values: object[]) => ({ arrayValue: { values } });
@@ -164,13 +153,13 @@ test.each<[string, object, string]>([
     "The requested 'read_time' cannot be in the future.",
   ],
 ])('%s %# is refused in the words of Google', async (method, request, details) => {
-  expect(await raw.call(method, request)).toMatchObject({ code: INVALID_ARGUMENT, details });
+  expect(await bench.raw.call(method, request)).toMatchObject({ code: INVALID_ARGUMENT, details });
 });
 
 test('a document of another version is told with both versions, a missing one as version 0', async () => {
-  await raw.call('Commit', commit(set('h/versioned')));
+  await bench.raw.call('Commit', commit(set('h/versioned')));
   const at = (path: string) =>
-    raw.call('Commit', commit({ ...set(path), currentDocument: { updateTime: { seconds: 5 } } }));
+    bench.raw.call('Commit', commit({ ...set(path), currentDocument: { updateTime: { seconds: 5 } } }));
   const words = (stored: string) =>
     new RegExp(`^the stored version \\(${stored}\\) does not match the required base version \\(5000000\\)$`);
   expect(await at('h/versioned')).toMatchObject({
@@ -182,7 +171,7 @@ test('a document of another version is told with both versions, a missing one as
 
 test('a required update time beyond the years of a timestamp is an invalid argument, not a version', async () => {
   const currentDocument = { updateTime: { seconds: -1e12 } };
-  expect(await raw.call('Commit', commit({ ...set('h/a'), currentDocument }))).toMatchObject({
+  expect(await bench.raw.call('Commit', commit({ ...set('h/a'), currentDocument }))).toMatchObject({
     code: INVALID_ARGUMENT,
   });
 });
@@ -191,17 +180,17 @@ test.each(['PESSIMISTIC', 'OPTIMISTIC'])(
   'a %s transaction that gives way is told of contention',
   async (concurrencyMode) => {
     const begin = async () => {
-      const { messages } = await raw.call('BeginTransaction', {
+      const { messages } = await bench.raw.call('BeginTransaction', {
         database,
         options: { readWrite: { concurrencyMode } },
       });
       const transaction = messages[0]?.transaction;
-      await raw.call('BatchGetDocuments', { database, documents: [doc('h/contended')], transaction });
+      await bench.raw.call('BatchGetDocuments', { database, documents: [doc('h/contended')], transaction });
       return { ...commit(set('h/contended', { a: text(concurrencyMode) })), transaction };
     };
     const [older, younger] = [await begin(), await begin()];
-    expect(await raw.call('Commit', older)).toMatchObject({ code: 0 });
-    expect(await raw.call('Commit', younger)).toMatchObject({
+    expect(await bench.raw.call('Commit', older)).toMatchObject({ code: 0 });
+    expect(await bench.raw.call('Commit', younger)).toMatchObject({
       code: 10,
       details: expect.stringMatching(
         /^Aborted due to cross-transaction contention\. This occurs when multiple /,
@@ -275,7 +264,7 @@ describe('a random query', () => {
         queries,
         fc.constantFrom(`${database}/documents`, doc('p/q')),
         async (structuredQuery, parent) => {
-          const { code, details } = await raw.call('RunQuery', { parent, structuredQuery });
+          const { code, details } = await bench.raw.call('RunQuery', { parent, structuredQuery });
           if (code === 0) return;
           expect([code, details, WORDS.some((words) => words.test(details))]).toEqual([
             INVALID_ARGUMENT,

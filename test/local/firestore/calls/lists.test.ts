@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseOrders } from '../../../../packages/local-firestore/src/wire/order-text.ts';
-import { type Bench, startBench } from '../support/client.ts';
-import { type Answer, RawCalls } from '../support/raw-calls.ts';
+import { setRawBench } from '../support/raw-bench.ts';
+import type { Answer } from '../support/raw-calls.ts';
 import { commit, doc, database as root, set } from '../support/requests.ts';
 
 const INVALID_ARGUMENT = 3;
 const UNIMPLEMENTED = 12;
 
-let bench: Bench;
-let raw: RawCalls;
-beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
-});
+const bench = setRawBench();
 beforeEach(() => bench.server.reset());
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
-});
 
 async function answer<T>(call: string, request: object): Promise<T> {
-  const { code, details, messages } = await raw.call(call, request);
+  const { code, details, messages } = await bench.raw.call(call, request);
   expect({ code, details }).toEqual({ code: 0, details: 'OK' });
   return messages[0] as T;
 }
@@ -102,7 +93,7 @@ describe('the order of a list', () => {
     '"%s" is refused',
     async (orderBy) => {
       const request = { parent: at(''), collectionId: 'c', orderBy };
-      expect(await raw.call('ListDocuments', request)).toMatchObject({ code: INVALID_ARGUMENT });
+      expect(await bench.raw.call('ListDocuments', request)).toMatchObject({ code: INVALID_ARGUMENT });
     },
   );
 });
@@ -160,7 +151,7 @@ describe('a transaction', () => {
     const { transaction } = await answer<{ transaction: Buffer }>('BeginTransaction', { database: root });
     expect(await pages({ collectionId: 'c', transaction, ...more })).toEqual([['a']]);
     const order: string[] = [];
-    const write = raw.call('Commit', commit(set(path, { n: { integerValue: 2 } })));
+    const write = bench.raw.call('Commit', commit(set(path, { n: { integerValue: 2 } })));
     const written = write.then(() => order.push('other'));
     // The answer to this comes after the write has been taken, so it must be waiting.
     await answer('BatchGetDocuments', { database: root, documents: [doc('c/a')], transaction });
@@ -196,7 +187,8 @@ describe('a page token', () => {
     ['of missing documents', 'ListDocuments', { collectionId: 'c', showMissing: true }],
     ['of collections', 'ListCollectionIds', {}],
   ];
-  const page = (call: string, request: object) => raw.call(call, { parent: at(''), pageSize: 1, ...request });
+  const page = (call: string, request: object) =>
+    bench.raw.call(call, { parent: at(''), pageSize: 1, ...request });
 
   test.each(lists)('of a list %s is good for such a list only', async (_what, call, request) => {
     await fill({ 'c/a': { n: 1, k: 1 }, 'c/b': { n: 1, k: 2 }, 'd/a': {} });
@@ -222,6 +214,6 @@ test.each<[string, number, object]>([
   ['every collection in the order of a field', UNIMPLEMENTED, { orderBy: 'n' }],
   ['a token of nothing', INVALID_ARGUMENT, { collectionId: 'c', pageToken: 'AAAA' }],
 ])('%s is refused', async (_what, code, request) => {
-  const { code: found }: Answer = await raw.call('ListDocuments', { parent: at(''), ...request });
+  const { code: found }: Answer = await bench.raw.call('ListDocuments', { parent: at(''), ...request });
   expect(found).toBe(code);
 });

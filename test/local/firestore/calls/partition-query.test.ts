@@ -1,8 +1,7 @@
 import { FieldPath, type QueryPartition, Timestamp } from '@google-cloud/firestore';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Bench, startBench } from '../support/client.ts';
-import { RawCalls } from '../support/raw-calls.ts';
+import { setRawBench } from '../support/raw-bench.ts';
 import { doc, database as root } from '../support/requests.ts';
 
 const INVALID_ARGUMENT = 3;
@@ -10,13 +9,10 @@ const INVALID_ARGUMENT = 3;
 const PARTS = 4;
 const COUNT = PARTS * 128 + 5;
 
-let bench: Bench;
-let raw: RawCalls;
+const bench = setRawBench();
 const names: string[] = [];
 
 beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
   const { db } = bench;
   for (let start = 0; start < COUNT; start += 500) {
     const batch = db.batch();
@@ -28,10 +24,6 @@ beforeAll(async () => {
   }
   const all = await db.collectionGroup('g').orderBy(FieldPath.documentId()).get();
   names.push(...all.docs.map((d) => d.ref.path));
-});
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
 });
 
 async function partitions(desired: number, group = 'g'): Promise<QueryPartition[]> {
@@ -57,7 +49,7 @@ interface Page {
 }
 
 async function page(more: object): Promise<{ points: string[]; token: string }> {
-  const { code, details, messages } = await raw.call('PartitionQuery', request(more));
+  const { code, details, messages } = await bench.raw.call('PartitionQuery', request(more));
   expect({ code, details }).toEqual({ code: 0, details: 'OK' });
   const { partitions: points = [], nextPageToken: token = '' } = messages[0] as Page;
   return { points: points.map((p) => p.values[0]?.referenceValue as string), token };
@@ -127,7 +119,7 @@ test('a past read time is partitioned as of then', async () => {
   expect((await page(at)).points).toEqual([doc('past/n213')]);
   expect((await page({ ...at, readTime })).points).toEqual([]);
   const future = Timestamp.fromMillis(writeTime.toMillis() + 3_600_000);
-  const answer = await raw.call('PartitionQuery', request({ readTime: { seconds: future.seconds } }));
+  const answer = await bench.raw.call('PartitionQuery', request({ readTime: { seconds: future.seconds } }));
   expect(answer).toMatchObject({ code: INVALID_ARGUMENT });
 });
 
@@ -161,5 +153,7 @@ test.each<[string, object, object?]>([
   ['a projection', {}, { select: { fields: [{ fieldPath: '__name__' }] } }],
   ['a cursor', {}, { startAt: { values: [{ referenceValue: doc('g/d1') }] } }],
 ])('%s is refused', async (_what, more, query = {}) => {
-  expect(await raw.call('PartitionQuery', request(more, query))).toMatchObject({ code: INVALID_ARGUMENT });
+  expect(await bench.raw.call('PartitionQuery', request(more, query))).toMatchObject({
+    code: INVALID_ARGUMENT,
+  });
 });

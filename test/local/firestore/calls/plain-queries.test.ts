@@ -1,29 +1,20 @@
 /** Queries that the protocol can express and no official client writes: they are answered as production answers them. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Bench, startBench } from '../support/client.ts';
-import { RawCalls } from '../support/raw-calls.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { setRawBench } from '../support/raw-bench.ts';
 import { commit, compare, one, query, set } from '../support/requests.ts';
 
-let bench: Bench;
-let raw: RawCalls;
+const bench = setRawBench();
 const nothing = { nullValue: 0 };
 const notANumber = { doubleValue: Number.NaN };
 
 beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
   const fields = { a: nothing, b: notANumber, c: { integerValue: 5 } };
   const writes = Object.entries(fields).map(([id, x]) => set(`h/${id}`, { x, n: one }));
-  await raw.call('Commit', commit(...writes, set('i/z', {}), set('h/a/below/y', {})));
-});
-
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
+  await bench.raw.call('Commit', commit(...writes, set('i/z', {}), set('h/a/below/y', {})));
 });
 
 async function ids(structuredQuery: object): Promise<string[]> {
-  const { code, details, messages } = await raw.call('RunQuery', query(structuredQuery));
+  const { code, details, messages } = await bench.raw.call('RunQuery', query(structuredQuery));
   expect({ code, details }).toEqual({ code: 0, details: 'OK' });
   const documents = messages.flatMap(({ document }) => (document ? [document as { name: string }] : []));
   return documents.map(({ name }) => name.split('/documents/')[1] as string);
@@ -77,7 +68,7 @@ test('a cursor without values is before or after all documents', async () => {
 });
 
 test('an empty projection returns only the name', async () => {
-  const { messages } = await raw.call('RunQuery', query({ select: {}, limit: { value: 1 } }));
+  const { messages } = await bench.raw.call('RunQuery', query({ select: {}, limit: { value: 1 } }));
   expect(messages.map(({ document }) => Object.keys(document as object).sort())).toEqual([
     ['createTime', 'name', 'updateTime'],
   ]);

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Bench, startBench } from '../support/client.ts';
-import { RawCalls } from '../support/raw-calls.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setRawBench } from '../support/raw-bench.ts';
 import { commit, doc, query, database as root, set } from '../support/requests.ts';
 
 /** The rules of reading, and of the times a caller names, that the Node client never comes near. */
@@ -15,17 +14,10 @@ interface Moment {
 }
 
 let now = START_MS;
-let bench: Bench;
-let raw: RawCalls;
+const bench = setRawBench({ clock: () => now });
 
 beforeAll(async () => {
-  bench = await startBench({ clock: () => now });
-  raw = new RawCalls(bench.server.host);
-  await raw.call('Commit', commit(...['a', 'b', 'c'].map((id) => set(`h/${id}`))));
-});
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
+  await bench.raw.call('Commit', commit(...['a', 'b', 'c'].map((id) => set(`h/${id}`))));
 });
 
 async function written(path: string, v: number): Promise<Moment> {
@@ -49,24 +41,24 @@ describe('an update time as precondition', () => {
       { update, currentDocument },
       { delete: doc(path), currentDocument },
     ]) {
-      expect(await raw.call('Commit', { database: root, writes: [write] })).toMatchObject({ code });
+      expect(await bench.raw.call('Commit', { database: root, writes: [write] })).toMatchObject({ code });
     }
     expect((await bench.db.doc(path).get()).data()).toEqual({ v: 1 });
     const kept = { update, currentDocument: { updateTime: at } };
-    expect(await raw.call('Commit', { database: root, writes: [kept] })).toMatchObject({ code: 0 });
+    expect(await bench.raw.call('Commit', { database: root, writes: [kept] })).toMatchObject({ code: 0 });
   });
 });
 
 describe('a read at a past time', () => {
   const reads = (readTime: Moment) => [
-    raw.call('BatchGetDocuments', { database: root, documents: [doc('past/d')], readTime }),
-    raw.call('GetDocument', { name: doc('past/d'), readTime }),
-    raw.call('RunQuery', {
+    bench.raw.call('BatchGetDocuments', { database: root, documents: [doc('past/d')], readTime }),
+    bench.raw.call('GetDocument', { name: doc('past/d'), readTime }),
+    bench.raw.call('RunQuery', {
       parent: `${root}/documents`,
       structuredQuery: { from: [{ collectionId: 'past' }] },
       readTime,
     }),
-    raw.call('BeginTransaction', { database: root, options: { readOnly: { readTime } } }),
+    bench.raw.call('BeginTransaction', { database: root, options: { readOnly: { readTime } } }),
   ];
 
   test('can be up to an hour old', async () => {
@@ -100,7 +92,7 @@ test('a read accepts a set of paths, in which one may contain another', async ()
 test('a batch read reports missing documents at its end', async () => {
   await Promise.all(['batch/a', 'batch/c'].map((path) => written(path, 1)));
   const documents = ['batch/a', 'batch/b', 'batch/c', 'batch/b'].map(doc);
-  const { messages } = await raw.call('BatchGetDocuments', { database: root, documents });
+  const { messages } = await bench.raw.call('BatchGetDocuments', { database: root, documents });
   expect(messages.map((m) => m.missing ?? (m.found as { name: string }).name)).toEqual(
     ['batch/a', 'batch/c', 'batch/b'].map(doc),
   );
@@ -112,7 +104,7 @@ test.each([
 ])(
   'a query with an offset of %i tells with its first answer how many it passed over',
   async (offset, expected) => {
-    const { messages } = await raw.call('RunQuery', {
+    const { messages } = await bench.raw.call('RunQuery', {
       ...query({
         offset,
         where: { fieldFilter: { field: { fieldPath: '__name__' }, op: 2, value: lastName } },

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Bench, startBench } from '../support/client.ts';
-import { RawCalls } from '../support/raw-calls.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setRawBench } from '../support/raw-bench.ts';
 import { commit, doc, query, database as root, set } from '../support/requests.ts';
 
 /** Transaction requests of clients other than Node's. */
@@ -10,22 +9,15 @@ const ALREADY_EXISTS = 6;
 const FAILED_PRECONDITION = 9;
 const ABORTED = 10;
 
-let bench: Bench;
-let raw: RawCalls;
+const bench = setRawBench();
 
 beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
-  await raw.call('Commit', commit(set('h/a')));
-});
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
+  await bench.raw.call('Commit', commit(set('h/a')));
 });
 
 describe('a transaction that a read begins', () => {
   const beginBy = async (method: string, request: object, newTransaction: object) => {
-    const { messages } = await raw.call(method, { ...request, newTransaction });
+    const { messages } = await bench.raw.call(method, { ...request, newTransaction });
     return messages[0]?.transaction as Uint8Array;
   };
   const aggregate = {
@@ -39,7 +31,7 @@ describe('a transaction that a read begins', () => {
     ['RunAggregationQuery', aggregate],
   ])('by %s is read-only unless it is asked for otherwise', async (method, request) => {
     const writeIn = async (transaction: Uint8Array) =>
-      raw.call('Commit', { ...commit(set('h/written')), transaction });
+      bench.raw.call('Commit', { ...commit(set('h/written')), transaction });
     expect(await writeIn(await beginBy(method, request, {}))).toMatchObject({
       code: INVALID_ARGUMENT,
       details: expect.stringContaining('read-only'),
@@ -48,24 +40,26 @@ describe('a transaction that a read begins', () => {
   });
 
   test('explicitly is read-write by default', async () => {
-    const { messages } = await raw.call('BeginTransaction', { database: root });
+    const { messages } = await bench.raw.call('BeginTransaction', { database: root });
     const transaction = messages[0]?.transaction;
-    expect(await raw.call('Commit', { ...commit(set('h/written')), transaction })).toMatchObject({ code: 0 });
+    expect(await bench.raw.call('Commit', { ...commit(set('h/written')), transaction })).toMatchObject({
+      code: 0,
+    });
   });
 });
 
 describe('an optimistic transaction', () => {
   async function begin(concurrencyMode: string): Promise<Uint8Array> {
     const options = { readWrite: { concurrencyMode } };
-    const { messages } = await raw.call('BeginTransaction', { database: root, options });
+    const { messages } = await bench.raw.call('BeginTransaction', { database: root, options });
     return messages[0]?.transaction as Uint8Array;
   }
 
   const read = (transaction: Uint8Array, path: string) =>
-    raw.call('BatchGetDocuments', { database: root, documents: [doc(path)], transaction });
+    bench.raw.call('BatchGetDocuments', { database: root, documents: [doc(path)], transaction });
 
   const atLeast = (transaction: Uint8Array, collectionId: string, integerValue: number) =>
-    raw.call('RunQuery', {
+    bench.raw.call('RunQuery', {
       parent: `${root}/documents`,
       structuredQuery: {
         from: [{ collectionId }],
@@ -77,7 +71,7 @@ describe('an optimistic transaction', () => {
     });
 
   const write = (path: string, n: number, transaction?: Uint8Array) =>
-    raw.call('Commit', {
+    bench.raw.call('Commit', {
       ...commit(set(path, { n: { integerValue: n } })),
       ...(transaction && { transaction }),
     });
@@ -107,7 +101,7 @@ describe('an optimistic transaction', () => {
     expect(await numberIn('s/one')).toBe(2);
     const { messages } = await atLeast(transaction, 's', 3);
     expect(messages.filter(({ document }) => document)).toEqual([]);
-    expect(await raw.call('Commit', { ...commit(), transaction })).toMatchObject({ code: 0 });
+    expect(await bench.raw.call('Commit', { ...commit(), transaction })).toMatchObject({ code: 0 });
   });
 
   test('of two that read and write the same document, the one that commits first wins', async () => {
@@ -139,7 +133,7 @@ describe('an optimistic transaction', () => {
 
   test('an unknown mode is refused', async () => {
     const options = { readWrite: { concurrencyMode: 7 } };
-    const answer = await raw.call('BeginTransaction', { database: root, options });
+    const answer = await bench.raw.call('BeginTransaction', { database: root, options });
     expect(answer).toMatchObject({ code: INVALID_ARGUMENT });
   });
 });
@@ -159,7 +153,7 @@ describe('a commit that verifies what it has read', () => {
   test('is applied if the document is unchanged, costs one read and does not write it', async () => {
     const seen = await written('v/read', 1);
     bench.server.meter.reset();
-    const answer = await raw.call(
+    const answer = await bench.raw.call(
       'Commit',
       commit(set('v/out'), verify('v/read', seen), verify('v/none', { exists: false })),
     );
@@ -179,7 +173,7 @@ describe('a commit that verifies what it has read', () => {
     const seen = await written(path, 1);
     if (path === 'v/gone') await bench.db.doc(path).delete();
     else await written(path, 2);
-    const answer = await raw.call('Commit', commit(set(`${path}-out`), verify(path, required(seen))));
+    const answer = await bench.raw.call('Commit', commit(set(`${path}-out`), verify(path, required(seen))));
     expect(answer).toMatchObject({ code });
     expect((await bench.db.doc(`${path}-out`).get()).exists).toBe(false);
   });
@@ -192,20 +186,22 @@ describe('a commit that verifies what it has read', () => {
     ['a write further on', (verified, path) => [verified, set(`${path}-other`), set(path)]],
   ])('is refused beside %s of the same document', async (_what, writes) => {
     const path = 'v/beside';
-    await raw.call('Commit', commit(set(path)));
-    const answer = await raw.call('Commit', commit(...writes(verify(path, { exists: true }), path)));
+    await bench.raw.call('Commit', commit(set(path)));
+    const answer = await bench.raw.call('Commit', commit(...writes(verify(path, { exists: true }), path)));
     expect(answer).toMatchObject({ code: INVALID_ARGUMENT, details: expect.stringMatching(/is verified/) });
   });
 
   test('is refused without a condition to verify', async () => {
-    expect(await raw.call('Commit', commit(verify('v/read')))).toMatchObject({ code: INVALID_ARGUMENT });
+    expect(await bench.raw.call('Commit', commit(verify('v/read')))).toMatchObject({
+      code: INVALID_ARGUMENT,
+    });
   });
 
   test('does not wait for readers of the same document', async () => {
     const seen = await written('v/shared', 1);
     await bench.db.runTransaction(async (transaction) => {
       await transaction.get(bench.db.doc('v/shared'));
-      expect(await raw.call('Commit', commit(verify('v/shared', seen)))).toMatchObject({ code: 0 });
+      expect(await bench.raw.call('Commit', commit(verify('v/shared', seen)))).toMatchObject({ code: 0 });
     });
   });
 });

@@ -2,30 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FieldValue, type Firestore, type Query, type VectorQuery } from '@google-cloud/firestore';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readIndexConfig } from '../../../../packages/local-firestore/src/model/index/index-config.ts';
 import { neighbourhood } from '../../../../packages/local-firestore/src/model/query/nearest.ts';
 import type { Value } from '../../../../packages/local-firestore/src/model/value.ts';
-import { type Bench, startBench } from '../support/client.ts';
-import { RawCalls } from '../support/raw-calls.ts';
+import { startBench } from '../support/client.ts';
+import { setRawBench } from '../support/raw-bench.ts';
 import { query as rawQuery, text, vector as vectorField } from '../support/requests.ts';
 
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
 const UNIMPLEMENTED = 12;
 
-let bench: Bench;
-let raw: RawCalls;
-beforeAll(async () => {
-  bench = await startBench();
-  raw = new RawCalls(bench.server.host);
-});
+const bench = setRawBench();
 beforeEach(() => bench.server.reset());
-afterAll(async () => {
-  raw.close();
-  await bench.stop();
-});
 
 const v = (...numbers: number[]) => FieldValue.vector(numbers);
 
@@ -297,12 +288,15 @@ test.each<[string, number, object]>([
   ['a cursor', INVALID_ARGUMENT, { ...search({}), startAt: { before: true } }],
   ['every collection', UNIMPLEMENTED, { ...search({}), from: [{ allDescendants: true }] }],
 ])('a search with %s is refused', async (_what, code, structuredQuery) => {
-  expect(await raw.call('RunQuery', rawQuery(structuredQuery))).toMatchObject({ code });
+  expect(await bench.raw.call('RunQuery', rawQuery(structuredQuery))).toMatchObject({ code });
 });
 
 test('an aggregation refuses a vector search', async () => {
   const { parent, structuredQuery } = rawQuery(search({}));
   const aggregation = { structuredQuery, aggregations: [{ count: {} }] };
-  const answer = await raw.call('RunAggregationQuery', { parent, structuredAggregationQuery: aggregation });
+  const answer = await bench.raw.call('RunAggregationQuery', {
+    parent,
+    structuredAggregationQuery: aggregation,
+  });
   expect(answer).toMatchObject({ code: UNIMPLEMENTED });
 });
