@@ -1,5 +1,6 @@
 /** The workflows as the list of runs needs them: their names, and what operators stopped. */
 import { useQuery } from '@tanstack/react-query';
+import { workflowSummaries } from '../../api/workflow-summaries.ts';
 import { useLastFailure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 
@@ -11,8 +12,7 @@ export function useWorkflows(isAsked: boolean) {
   const { api } = useSession();
   return useLastFailure(
     useQuery({
-      queryKey: ['workflows', 'summary'],
-      queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
+      ...workflowSummaries(api),
       enabled: isAsked,
       refetchInterval: EVERY_MS,
       refetchIntervalInBackground: false,

@@ -1,5 +1,6 @@
 /** The choice of a workflow that is deployed, and the schema of its input. */
 import { useQuery } from '@tanstack/react-query';
+import { workflowSummaries } from '../../api/workflow-summaries.ts';
 import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 
@@ -34,12 +35,7 @@ interface WorkflowFieldProps {
 
 export function WorkflowField({ value, onChange }: WorkflowFieldProps) {
   const { api } = useSession();
-  const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['workflows', 'summary'],
-      queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-    }),
-  );
+  const { data, error, refetch } = useLastFailure(useQuery(workflowSummaries(api)));
   const types = data?.items.filter(({ newest }) => newest !== null).map(({ type }) => type) ?? [];
   return (
     <>

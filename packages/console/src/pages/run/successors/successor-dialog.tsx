@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { planned } from '../../../api/client.ts';
+import { workflowSummaries } from '../../../api/workflow-summaries.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
 import { isFinal } from '../../../parts/run-status.ts';
@@ -131,10 +132,7 @@ interface PlanVersionProps {
 
 function PlanVersion({ run, version, onVersion }: PlanVersionProps) {
   const { api } = useSession();
-  const { data } = useQuery({
-    queryKey: ['workflows', 'summary'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
-  });
+  const { data } = useQuery(workflowSummaries(api));
   const versions = data?.items.find(({ type }) => type === run.type)?.versions ?? [];
   const others = versions.filter(({ deployed, planVersion }) => deployed && planVersion !== run.planVersion);
   return (

@@ -1,0 +1,9 @@
+/** Query of all workflows without their definitions, which the pages that need names and pauses share. */
+import { queryOptions } from '@tanstack/react-query';
+import type { Api } from './client.ts';
+
+export const workflowSummaries = (api: Api) =>
+  queryOptions({
+    queryKey: ['workflows', 'summary'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: true }, signal }),
+  });
