@@ -97,11 +97,17 @@ let agent: Agent;
 let given: string[];
 /** The worker's end of the link. */
 let peer: Socket;
+/** The time of the machine's clock in ns. It stands still: a test that loses the processor for a while must not be late. */
+let now: bigint;
 
 // The log of firebase-functions about refused tasks and exceptions on purpose.
 for (const level of ['error', 'warn'] as const) jest.spyOn(console, level).mockImplementation(() => {});
 
+const stopClock = () => jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
+
 beforeEach(async () => {
+  now = 5_000_000_000n;
+  stopClock();
   hold = Promise.withResolvers();
   seen = [];
   written = [];
@@ -318,13 +324,11 @@ test('a stopping worker answers its requests in flight, and accepts no more', as
 });
 
 describe('a worker whose event loop is blocked', () => {
-  let now: bigint;
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-    now = 5_000_000_000n;
-    jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
+    // They have an `hrtime` of their own.
+    stopClock();
   });
-  // The real one has its own hrtime.
   afterEach(() => void jest.useRealTimers());
 
   test('leaves a request to another, and does not begin it afterwards', async () => {
