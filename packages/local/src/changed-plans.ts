@@ -1,6 +1,6 @@
 /**
- * Compares the functions' workflows with their versions in this data directory before requests are served, so that a developer
- * learns of a changed definition before its runs block.
+ * Compares the functions' workflows with their versions in this data directory, so that a developer learns of a changed definition
+ * before its runs block, and of live runs whose version an edit removed.
  */
 
 /** The message is complete: it needs no stack. */
@@ -13,15 +13,40 @@ export class ApiFailedError extends Error {
   override readonly name = 'ApiFailedError';
 }
 
-interface Workflows {
-  readonly items: readonly {
-    readonly type: string;
-    readonly newest: number | null;
-    readonly versions: readonly { readonly planVersion: number; readonly changed?: readonly string[] }[];
-  }[];
+interface Workflow {
+  readonly type: string;
+  readonly newest: number | null;
+  readonly versions: readonly Version[];
 }
 
+interface Version {
+  readonly planVersion: number;
+  readonly deployed: boolean;
+  readonly liveRuns: number;
+  readonly changed?: readonly string[];
+}
+
+/** A version on which the live runs of the development key's tenant are blocked, or would be. */
+export interface PlanFinding {
+  /** `missing`: the functions no longer have the version. */
+  readonly kind: 'changed' | 'missing';
+  readonly type: string;
+  readonly planVersion: number;
+  readonly liveRuns: number;
+  /** Ids of the newest of them, at most {@link MAX_NAMED}. */
+  readonly runs: readonly string[];
+  readonly message: string;
+}
+
+/** Sends a GET to Cairn's API, as the development client. */
+export type Ask = (path: string) => Promise<Response>;
+
 const MAX_PROBLEM_CHARS = 500;
+/** Run ids in a message. */
+const MAX_NAMED = 5;
+/** Runs among which those of a version are looked for. */
+const MAX_LISTED = 100;
+const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
 
 interface RetryLimits {
   /** The first request of a worker loads its workflows. */
@@ -41,12 +66,13 @@ const RETRY_LIMITS: RetryLimits = {
 /**
  * Like {@link assertPlansUnchanged}, for functions that were just started: repeats requests without an answer.
  *
+ * @returns the versions with live runs that the functions do not have
  * @throws PlansChangedError; Error if the functions do not answer, or refuse the request
  */
 export async function assertPlansUnchangedAtStart(
   ask: (path: string, signal: AbortSignal) => Promise<Response>,
   { answerMs, tries, timeout }: RetryLimits = RETRY_LIMITS,
-): Promise<void> {
+): Promise<readonly PlanFinding[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await assertPlansUnchanged((path) => ask(path, timeout(answerMs)));
@@ -66,34 +92,97 @@ function silent(ms: number): string {
 }
 
 /**
- * @param ask sends a GET to Cairn's API, as the development client
+ * @returns the versions with live runs that the functions do not have
  * @throws PlansChangedError; Error if the functions do not answer, or refuse the request
  */
-export async function assertPlansUnchanged(ask: (path: string) => Promise<Response>): Promise<void> {
-  const answer = await ask('/v1/workflows');
-  // A function of the user with this name, without workflows.
-  if (answer.status === 404) return;
+async function assertPlansUnchanged(ask: Ask): Promise<readonly PlanFinding[]> {
+  const findings = await planFindings(ask);
+  const changed = findings.filter(({ kind }) => kind === 'changed');
+  if (changed.length > 0) throw new PlansChangedError(changed.map(({ message }) => message).join('\n'));
+  return findings;
+}
+
+/** @throws Error if the functions do not answer, or refuse the request */
+export async function planFindings(ask: Ask): Promise<readonly PlanFinding[]> {
+  const workflows = await itemsOf<Workflow>(ask, '/v1/workflows');
+  const wrong = workflows.flatMap(({ type, newest, versions }) =>
+    versions
+      .filter(({ changed, deployed, liveRuns }) => changed !== undefined || (!deployed && liveRuns > 0))
+      .map((version) => ({ type, newest, version })),
+  );
+  return Promise.all(wrong.map((one) => findingOf(one, ask)));
+}
+
+/** Empty for a function of the user with the name `api`, without Cairn. */
+async function itemsOf<T>(ask: Ask, path: string): Promise<readonly T[]> {
+  const answer = await ask(path);
+  if (answer.status === 404) return [];
   if (!answer.ok) {
     const problem = (await answer.text()).slice(0, MAX_PROBLEM_CHARS);
     throw new ApiFailedError(
       `the API answers ${answer.status}: ${problem}\nIts error is among the lines of the functions above. Correct it, then start again.`,
     );
   }
-  const changed = changedIn((await answer.json()) as Workflows);
-  if (changed.length > 0) throw new PlansChangedError(changed.join('\n'));
+  return ((await answer.json()) as { readonly items: readonly T[] }).items;
 }
 
-function changedIn({ items }: Workflows): string[] {
-  return items.flatMap(({ type, newest, versions }) =>
-    versions.flatMap(({ planVersion, changed }) =>
-      changed === undefined
-        ? []
-        : [
-            `the definition of '${type}' version ${planVersion} changed since its first run started in this data directory` +
-              `${changed[0] === undefined ? '' : `: ${changed[0]}`}. Set planVersion to ${(newest ?? planVersion) + 1} (and keep ` +
-              `version ${planVersion} unchanged beside it to continue its runs), or start with another data directory or ` +
-              `with --data memory.`,
-          ],
-    ),
+interface WrongVersion extends Pick<Workflow, 'type' | 'newest'> {
+  readonly version: Version;
+}
+
+async function findingOf({ type, newest, version }: WrongVersion, ask: Ask): Promise<PlanFinding> {
+  const { planVersion, liveRuns, changed } = version;
+  const runs = liveRuns === 0 ? [] : await liveRunsOf({ type, planVersion }, ask);
+  const named = namedRuns({ liveRuns, runs, type });
+  const message = changed
+    ? changedMessage({ type, newest, planVersion, change: changed[0] }, named)
+    : missingMessage({ type, newest, planVersion }, named);
+  return { kind: changed ? 'changed' : 'missing', type, planVersion, liveRuns, runs, message };
+}
+
+async function liveRunsOf(
+  { type, planVersion }: { readonly type: string; readonly planVersion: number },
+  ask: Ask,
+): Promise<readonly string[]> {
+  const query = new URLSearchParams({ type, status: LIVE, limit: `${MAX_LISTED}` });
+  const listed = await itemsOf<{ readonly id: string; readonly planVersion: number }>(
+    ask,
+    `/v1/runs?${query}`,
+  );
+  return listed
+    .filter((run) => run.planVersion === planVersion)
+    .slice(0, MAX_NAMED)
+    .map(({ id }) => id);
+}
+
+/** `2 live runs (run_a, run_b)`; empty without any. */
+function namedRuns({ liveRuns, runs, type }: Pick<PlanFinding, 'liveRuns' | 'runs' | 'type'>): string {
+  if (liveRuns === 0) return '';
+  const more = runs.length < liveRuns ? [`cairn runs list --type ${type}`] : [];
+  return `${liveRuns} live run${liveRuns === 1 ? '' : 's'} (${[...runs, ...more].join(', ')})`;
+}
+
+interface NamedVersion extends Pick<Workflow, 'type' | 'newest'> {
+  readonly planVersion: number;
+}
+
+function changedMessage(
+  { type, newest, planVersion, change }: NamedVersion & { readonly change: string | undefined },
+  runs: string,
+): string {
+  return (
+    `the definition of '${type}' version ${planVersion} changed since its first run started in this data directory` +
+    `${change === undefined ? '' : `: ${change}`}. Set planVersion to ${(newest ?? planVersion) + 1} (and keep ` +
+    `version ${planVersion} unchanged beside it to continue its runs), or start with another data directory or ` +
+    `with --data memory.${runs === '' ? '' : ` Blocked until then or until the edit is undone: ${runs}.`}`
+  );
+}
+
+function missingMessage({ type, newest, planVersion }: NamedVersion, runs: string): string {
+  const beside = newest === null ? '' : ` beside version ${newest}`;
+  return (
+    `'${type}' version ${planVersion} is gone from the functions, and blocked for that are ${runs}. They lose nothing. ` +
+    `Undo the edit, or add version ${planVersion} again${beside}: they continue within ten minutes, or at once with ` +
+    `cairn runs resume RUN. To end them: cairn runs cancel RUN --without-undo.`
   );
 }

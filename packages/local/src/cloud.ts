@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
-import { assertPlansUnchanged, assertPlansUnchangedAtStart, PlansChangedError } from './changed-plans.ts';
+import { assertPlansUnchangedAtStart, type PlanFinding, planFindings } from './changed-plans.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
@@ -50,10 +50,15 @@ export interface LocalCloudOptions {
   readonly ownConsole?: boolean;
   /** Called with a codebase that cannot be loaded at the start; absent: the cloud does not start. */
   readonly onNotLoaded?: (codebase: string, error: unknown) => void;
-  /** Called with a definition that changed within its version; absent: the cloud does not start. */
-  readonly onPlansChanged?: (message: string) => void;
+  /**
+   * Called with versions that block runs, if there are any, whenever a codebase was loaded. Absent: with a definition that changed
+   * within its version the cloud does not start.
+   */
+  readonly onPlanFindings?: (findings: readonly PlanFinding[]) => void;
   /** Called with secrets that got generated values. */
   readonly onMadeUp?: (secrets: readonly string[]) => void;
+  /** Called after each load of a codebase with the parameters that have no value. */
+  readonly onUnset?: (codebase: string, parameters: readonly string[]) => void;
   /** Grace period in ms of current requests when their workers are replaced; default: that of Cloud Run. */
   readonly graceMs?: number;
   /** Runner of the functions: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
@@ -170,10 +175,11 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
         const served = all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.env)];
         return prepareStores(served, { setting, servers });
       },
-      ...(options.onPlansChanged && { verify: verifying(apiKey, options.onPlansChanged) }),
+      ...(options.onPlanFindings && { verify: verifying(apiKey, options.onPlanFindings) }),
     });
     secrets = { ...secrets, ...started.secrets };
     if (started.madeUp.length > 0) options.onMadeUp?.(started.madeUp);
+    options.onUnset?.(codebase.name, started.unset);
   };
   const codebases = codebasesOf(options);
   const { onNotLoaded } = options;
@@ -184,9 +190,10 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     });
   await Promise.all(codebases.map(first));
   // Functions of the user may have no API of Cairn.
-  if (isKnown && !options.onPlansChanged && host.functions.has('api')) {
+  if (isKnown && !options.onPlanFindings && host.functions.has('api')) {
     const headers = { Authorization: `Bearer ${apiKey}` };
-    await assertPlansUnchangedAtStart((path, signal) => fetch(`${host.url}/api${path}`, { headers, signal }));
+    const ask = (path: string, signal: AbortSignal) => fetch(`${host.url}/api${path}`, { headers, signal });
+    for (const { message } of await assertPlansUnchangedAtStart(ask)) log(message);
   }
   servers.firestore.local?.meter.reset();
 
@@ -292,15 +299,14 @@ function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonl
   return codebases ?? [{ name: 'default', module }];
 }
 
-/** Sends one request to each API, which loads its workflows, and reports those that changed under their version. */
-function verifying(apiKey: string, onPlansChanged: (message: string) => void) {
+/** Asks each API, which loads its workflows, and reports versions that block runs. */
+function verifying(apiKey: string, onPlanFindings: (findings: readonly PlanFinding[]) => void) {
   const headers = { Authorization: `Bearer ${apiKey}` };
   return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
-    for (const api of apisAmong(functions))
-      await assertPlansUnchanged((path) => ask(api, path, headers)).catch((error: unknown) => {
-        if (!(error instanceof PlansChangedError)) throw error;
-        onPlansChanged(error.message);
-      });
+    for (const api of apisAmong(functions)) {
+      const findings = await planFindings((path) => ask(api, path, headers));
+      if (findings.length > 0) onPlanFindings(findings);
+    }
   };
 }
 

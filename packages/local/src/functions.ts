@@ -24,6 +24,8 @@ export interface Started {
   readonly secrets: Readonly<Record<string, string>>;
   /** Names of secrets with generated values. */
   readonly madeUp: readonly string[];
+  /** Names of parameters without a value. */
+  readonly unset: readonly string[];
 }
 
 interface Preparing {
@@ -56,6 +58,7 @@ export async function startFunctions(
 
   const secrets: Record<string, string> = {};
   let madeUp: string[] = [];
+  let unset: readonly string[] = [];
   let prepared: Promise<void> | undefined;
   await host.startWorkers(codebase.name, {
     env: workerEnv({
@@ -77,7 +80,8 @@ export async function startFunctions(
         await verify(ask, functions);
       },
     }),
-    onFunctions(specs) {
+    onFunctions(specs, withoutValue) {
+      unset = withoutValue;
       const given = { ...env, ...codebase.secrets };
       const values = secretsOf(specs, { ...setting, env: given });
       madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && given[name] === undefined);
@@ -90,7 +94,7 @@ export async function startFunctions(
     },
   });
   await prepared;
-  return { secrets, madeUp };
+  return { secrets, madeUp, unset };
 }
 
 function ownHosts({ firestore, tasks, pubsub }: StandIns): string[] {

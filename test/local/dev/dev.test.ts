@@ -23,13 +23,17 @@ const received: Told[] = [];
 
 const INDEX = (answer: string) => `
 import { onRequest } from 'firebase-functions/https';
+import { defineString, projectID } from 'firebase-functions/params';
 import { cairnFunctions } from 'cairn/functions';
 import { order } from './order.ts';
 const HEADERS = { authorization: \`Bearer \${process.env.DECLARED}\` };
 export const hello = onRequest((request, response) => { response.send(${JSON.stringify(answer)}); });
+defineString('PARAMETER');
+const bucket = defineString('BUCKET', { default: projectID });
+const plan = defineString('PLAN');
 export const values = onRequest({ secrets: ['DECLARED'] }, (request, response) => {
   const { DECLARED, UNDECLARED, PARAMETER } = process.env;
-  response.json({ DECLARED, UNDECLARED, PARAMETER, ...HEADERS });
+  response.json({ DECLARED, UNDECLARED, PARAMETER, bucket: bucket.value(), plan: plan.value(), ...HEADERS });
 });
 export const cairn = cairnFunctions({ workflows: [order] });
 `;
@@ -112,11 +116,55 @@ test(
   'functions have the secrets that they declare, from the load of their module and also after an edit, and no others: those are not deployed with them',
   async () => {
     const seen = async () => (await fetch(`${ready.functionsUrl}/values`)).json();
-    expect(await seen()).toEqual({ DECLARED: 's', PARAMETER: 'p', authorization: 'Bearer s' });
+    const parameters = { PARAMETER: 'p', bucket: 'demo-cairn', plan: '' };
+    expect(await seen()).toEqual({ ...parameters, DECLARED: 's', authorization: 'Bearer s' });
     const from = received.length;
     writeFileSync(join(folder, 'functions/.secret.local'), SECRETS('t'));
     await said('reloaded', from);
-    expect(await seen()).toEqual({ DECLARED: 't', PARAMETER: 'p', authorization: 'Bearer t' });
+    expect(await seen()).toEqual({ ...parameters, DECLARED: 't', authorization: 'Bearer t' });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a parameter without a value is reported once, with its codebase and the files that could have it',
+  async () => {
+    const reported = () => received.filter(({ event }) => event === 'parameters_unset');
+    expect(reported()).toEqual([expect.objectContaining({ codebase: 'default', parameters: ['PLAN'] })]);
+    expect(reported()[0]?.message).toBe(
+      "'default' has no value for PLAN, which is empty in its functions. A deployment would ask for it. " +
+        'Add to functions/.env, or for this machine only to functions/.env.local:\n  PLAN=…',
+    );
+    const from = received.length;
+    writeFileSync(join(folder, 'functions/.env.local'), 'PLAN=gold');
+    await said('reloaded', from);
+    const values = await (await fetch(`${ready.functionsUrl}/values`)).json();
+    expect(values).toMatchObject({ plan: 'gold' });
+    expect(reported()).toHaveLength(1);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'an edit that removes the workflow of a live run is reported with the run, until it is undone',
+  async () => {
+    const { runId } = await api<{ runId: string }>('/runs', {
+      type: 'order',
+      input: { until: join(folder, 'never') },
+    });
+    await said('step_log');
+    let from = received.length;
+    write('index.ts', INDEX('one').replace('[order]', '[]'));
+    await said('reloaded', from);
+    const told = received.slice(from).find(({ event }) => event === 'version_missing');
+    expect(told).toMatchObject({ type: 'order', planVersion: 1, liveRuns: 1, runs: [runId] });
+
+    from = received.length;
+    write('index.ts', INDEX('one'));
+    await said('reloaded', from);
+    expect(received.slice(from).filter(({ event }) => event === 'version_missing')).toEqual([]);
+    await api(`/runs/${runId}/cancel`, { reason: 'the test is over' });
+    received.length = 0;
   },
   LIMIT_MS,
 );

@@ -3,12 +3,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
-  assertPlansUnchanged,
   assertPlansUnchangedAtStart,
   PlansChangedError,
+  planFindings,
 } from '../../../packages/local/src/changed-plans.ts';
 
-const changed = [{ type: 'order', newest: 1, versions: [{ planVersion: 1, changed: ['a step is gone'] }] }];
+const VERSION = { planVersion: 1, deployed: true, liveRuns: 0, changed: ['a step is gone'] };
+const changed = [{ type: 'order', newest: 1, versions: [VERSION] }];
 
 let server: Server;
 let asked: number;
@@ -36,7 +37,7 @@ const silence = () => timeOut();
 /** Only a part of the answer comes. */
 const half = (response: ServerResponse) => void response.write('{"items":', () => timeOut());
 
-function compared(tries: number): Promise<void> {
+function compared(tries: number): Promise<unknown> {
   const { port } = server.address() as AddressInfo;
   return assertPlansUnchangedAtStart((path, signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }), {
     answerMs: 200,
@@ -77,7 +78,7 @@ describe('functions that were just started', () => {
   });
 
   test('that fail are reported with the position of the error and without frames of the local cloud', async () => {
-    const failing = assertPlansUnchanged(async () => new Response('broken', { status: 500 }));
+    const failing = planFindings(async () => new Response('broken', { status: 500 }));
     await expect(failing).rejects.toMatchObject({
       name: 'ApiFailedError',
       message: expect.stringContaining(

@@ -7,13 +7,14 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
+import type { PlanFinding } from '../changed-plans.ts';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError, DataDirUnusableError } from '../data-dir/lock.ts';
 import { collectAll } from '../idle-gc.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
 import { isJavaScript } from './entry.ts';
-import { valuesOf } from './env-files.ts';
+import { unsetMessage, valuesOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
 import {
   forMachine,
@@ -100,6 +101,8 @@ class DevSession implements AsyncDisposable {
   /** The last reload of a codebase: an earlier one that fails because a later one replaced it is no failure. */
   readonly #reloads = new Map<string, number>();
   readonly #madeUp = new Set<string>();
+  /** Parameters without a value at the last load of each codebase. */
+  readonly #unset = new Map<string, ReadonlySet<string>>();
   #cloud: LocalCloud | undefined;
 
   constructor(options: DevOptions, project: DevProject) {
@@ -162,8 +165,9 @@ class DevSession implements AsyncDisposable {
       log: (message) => this.#logLine('cairn', { severity: 'INFO', message, fields: {} }),
       onNotLoaded: (codebase, error) =>
         void this.#logNotLoaded(codebase, error, () => this.#modulesOf(codebase)),
-      onPlansChanged: (message) => this.#logEvent('plans_changed', message, {}, 'WARNING'),
+      onPlanFindings: (findings) => this.#logFindings(findings),
       onMadeUp: (secrets) => this.#logGenerated(secrets),
+      onUnset: (codebase, parameters) => this.#logUnset(codebase, parameters),
     });
     return starting.catch((error: unknown) => {
       throw problemOfData(error) ?? error;
@@ -210,7 +214,7 @@ class DevSession implements AsyncDisposable {
       await this.#reportingSlow(reloading, `'${name}'`, 'The previous version continues to serve.');
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
-        this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
+        this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#namesOf(changed).join(', ')}`, {
           codebase: name,
           tookMs,
         });
@@ -270,6 +274,13 @@ class DevSession implements AsyncDisposable {
     return valuesOf(codebase, this.#projectId, FILES);
   }
 
+  #logFindings(findings: readonly PlanFinding[]): void {
+    for (const { kind, message, type, planVersion, liveRuns, runs } of findings) {
+      const event = kind === 'changed' ? 'plans_changed' : 'version_missing';
+      this.#logEvent(event, message, { type, planVersion, liveRuns, runs }, 'WARNING');
+    }
+  }
+
   /** Reports each secret once, although a codebase reports it at every load. */
   #logGenerated(secrets: readonly string[]): void {
     const news = secrets.filter((name) => !this.#madeUp.has(name));
@@ -279,8 +290,24 @@ class DevSession implements AsyncDisposable {
     this.#logEvent('secrets_made_up', message, { secrets: news }, 'WARNING');
   }
 
-  #placesOf(paths: readonly string[]): string {
-    return paths.map((path) => path.replace(`${this.#project.root}/`, '')).join(', ');
+  /** Reports a parameter once, until it has had a value. */
+  #logUnset(name: string, parameters: readonly string[]): void {
+    const before = this.#unset.get(name) ?? new Set();
+    this.#unset.set(name, new Set(parameters));
+    const news = parameters.filter((one) => !before.has(one));
+    const codebase = this.#project.codebases.find((one) => one.name === name);
+    if (news.length === 0 || codebase === undefined) return;
+    const [settings = ''] = this.#namesOf([codebase.settings]);
+    this.#logEvent(
+      'parameters_unset',
+      unsetMessage(name, news, settings),
+      { codebase: name, parameters: news },
+      'WARNING',
+    );
+  }
+
+  #namesOf(paths: readonly string[]): string[] {
+    return paths.map((path) => path.replace(`${this.#project.root}/`, ''));
   }
 
   #logEvent(

@@ -23,6 +23,16 @@ export function valuesOf(
   return { env: Object.assign({}, ...parameters, env), secrets: valuesIn(join(folder, SECRETS), files) };
 }
 
+/** @param settings folder of the `.env` files, as a person writes it */
+export function unsetMessage(codebase: string, parameters: readonly string[], settings: string): string {
+  const [are, them] = parameters.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return (
+    `'${codebase}' has no value for ${parameters.join(', ')}, which ${are} empty in its functions. A deployment would ask for ${them}. ` +
+    `Add to ${settings}/.env, or for this machine only to ${settings}/.env.local:\n` +
+    parameters.map((name) => `  ${name}=…`).join('\n')
+  );
+}
+
 function valuesIn(file: string, files: ProjectFiles): Record<string, string> {
   if (!files.exists(file)) return {};
   try {

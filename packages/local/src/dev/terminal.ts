@@ -5,7 +5,7 @@
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
-import { assertPlansUnchanged } from '../changed-plans.ts';
+import { planFindings } from '../changed-plans.ts';
 import type { LocalCloud } from '../cloud.ts';
 import { forPerson, type Paint, readLine, type Severity } from './log-line.ts';
 import { isIgnored, isModule } from './project.ts';
@@ -74,7 +74,7 @@ export function reloadOnChange(
       const places = changed.map((path) => relative(process.cwd(), path)).join(', ');
       if (reload === newest)
         print('cairn', `reloaded in ${Math.round(performance.now() - began)} ms: ${places}`);
-      await reportChangedPlans(cloud, print);
+      await reportPlans(cloud, print);
     } catch (error) {
       const reason = readableError(error instanceof Error ? error.message : String(error), process.cwd());
       if (reload === newest)
@@ -96,14 +96,17 @@ export function reloadOnChange(
   });
 }
 
-async function reportChangedPlans(
+async function reportPlans(
   { gateway, apiKey }: ServedCloud,
   print: ReturnType<typeof lineWriter>,
 ): Promise<void> {
   const headers = { Authorization: `Bearer ${apiKey}` };
-  await assertPlansUnchanged((path) => fetch(`${gateway}${path}`, { headers })).catch((error: Error) =>
-    print('cairn', error.message, 'WARNING'),
-  );
+  try {
+    const findings = await planFindings((path) => fetch(`${gateway}${path}`, { headers }));
+    for (const { message } of findings) print('cairn', message, 'WARNING');
+  } catch (error) {
+    print('cairn', (error as Error).message, 'WARNING');
+  }
 }
 
 /** @returns a writer of log lines; the severity of a line overrides the default */

@@ -28,8 +28,11 @@ export interface StartWorkers {
   readonly env: Readonly<Record<string, string>>;
   /** See {@link WorkerOptions.secrets}. */
   readonly secrets?: WorkerOptions['secrets'];
-  /** Called once, with the functions that the module exports; answers with the values of their secrets. */
-  onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
+  /**
+   * Called once, with the functions that the module exports and the names of their parameters without a value; answers with the values
+   * of their secrets.
+   */
+  onFunctions(functions: readonly FunctionSpec[], unset: readonly string[]): Readonly<Record<string, string>>;
   /** Checks the new workers before the old ones end. An error means that they cannot be loaded. */
   verify?(ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
 }
@@ -138,9 +141,9 @@ export class ServedCodebase {
       ...this.#options,
       env,
       secrets: atLoad,
-      onLoaded(specs) {
+      onLoaded(specs, unset) {
         for (const spec of specs) functions.set(spec.name, spec);
-        secrets ??= onFunctions(specs);
+        secrets ??= onFunctions(specs, unset);
         loaded.resolve();
         return secrets;
       },

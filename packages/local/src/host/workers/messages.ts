@@ -28,7 +28,12 @@ export type ToWorker =
   | { readonly kind: 'serve'; readonly env: Readonly<Record<string, string>> };
 
 export type FromWorker =
-  | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
+  | {
+      readonly kind: 'loaded';
+      readonly functions: readonly FunctionSpec[];
+      /** Names of their parameters without a value. Absent: not known. */
+      readonly unset?: readonly string[];
+    }
   /** `hasLink`: its server also takes requests by frames (`host/link/`). */
   | { readonly kind: 'ready'; readonly port: number; readonly hasLink?: true }
   | { readonly kind: 'alive' }
@@ -42,10 +47,10 @@ export type FromWorker =
 
 /** Undefined for anything else: code of the functions, which share the process with their worker, may send what it likes. */
 export function fromWorker(message: unknown): FromWorker | undefined {
-  const { kind, functions, port, error } = Object(message) as Readonly<Record<string, unknown>>;
+  const { kind, functions, unset = [], port, error } = Object(message) as Readonly<Record<string, unknown>>;
   switch (kind) {
     case 'loaded':
-      return Array.isArray(functions) ? (message as FromWorker) : undefined;
+      return Array.isArray(functions) && Array.isArray(unset) ? (message as FromWorker) : undefined;
     case 'ready':
       return Number.isInteger(port) ? (message as FromWorker) : undefined;
     case 'failed':

@@ -31,8 +31,11 @@ export interface WorkerOptions {
   readonly output: OutputTarget;
   /** Grace period in ms of current requests at its end; default: that of Cloud Run. */
   readonly graceMs?: number | undefined;
-  /** Called with the loaded functions; returns environment variables that are set before they serve. */
-  onLoaded(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
+  /**
+   * Called with the loaded functions and the names of their parameters without a value; returns environment variables that are set
+   * before they serve.
+   */
+  onLoaded(functions: readonly FunctionSpec[], unset: readonly string[]): Readonly<Record<string, string>>;
 }
 
 /** Destination of the functions' output: a file descriptor, or a function that takes lines. */
@@ -123,7 +126,7 @@ export class WorkerProcess {
         if (message === undefined || (this.#hasServed && isOfStart(message))) return;
         if (message.kind === 'loaded') {
           this.#memoryLimitMib = memoryLimitMib(message.functions);
-          this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
+          this.#send({ kind: 'serve', env: options.onLoaded(message.functions, message.unset ?? []) });
         }
         this.#silentMs = 0;
         this.#isLate = false;

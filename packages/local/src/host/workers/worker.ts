@@ -10,6 +10,7 @@ import { collectAll, collectWhenIdle } from '../../idle-gc.ts';
 import { isShortLived } from '../../node-flags.ts';
 import { type FunctionHandler, functionsOf } from '../function-spec.ts';
 import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
+import { setDefaults } from './params.ts';
 import { shiftableTime } from './shifted-time.ts';
 
 enableCompileCache();
@@ -106,7 +107,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
   const removeSecrets = addSecrets(message.secrets ?? {});
   const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
-  setParamDefaults();
+  const unset = setDefaults(module, process.env);
   const functions = functionsOf(exports, region, env.CAIRN_FUNCTIONS_PREFIX);
   removeSecrets(new Set(functions.flatMap(({ spec }) => spec.secrets)));
   for (const { spec, handler } of functions) {
@@ -114,7 +115,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
     if (spec.takesWhole) wholeHandlers.set(spec.name, handler);
     if (spec.trigger.kind === 'task-queue') tasks.add(spec.name);
   }
-  send({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
+  send({ kind: 'loaded', functions: functions.map(({ spec }) => spec), unset });
 }
 
 /** Adds them to the environment. The returned function restores what was there before, except for these names. */
@@ -161,19 +162,3 @@ async function serve(env: Readonly<Record<string, string>>): Promise<void> {
 
 /** False with `CAIRN_WIRE_HOSTS=`, which turns off frames, so that tests can use both. */
 const takesFrames = () => process.env.CAIRN_WIRE_HOSTS !== '';
-
-/** `firebase deploy` writes the defaults of declared parameters into the environment; this does it here. */
-function setParamDefaults(): void {
-  const symbol = Symbol.for('firebase-functions:manifest');
-  const manifest = (globalThis as unknown as Record<symbol, { params?: ParamSpec[] } | undefined>)[symbol];
-  for (const { name, type, default: value } of manifest?.params ?? []) {
-    if (type === 'secret' || value === undefined || process.env[name] !== undefined) continue;
-    process.env[name] = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  }
-}
-
-interface ParamSpec {
-  readonly name: string;
-  readonly type: string;
-  readonly default?: unknown;
-}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { planFindings } from '../../../packages/local/src/changed-plans.ts';
+import { Installation } from '../../api/installation.ts';
+
+const TYPE = 'order';
+const version = (planVersion: number, step = 'ship') =>
+  defineWorkflow({
+    type: TYPE,
+    planVersion,
+    input: z.object({}),
+    steps: (steps) => ({ [step]: steps(step, () => 1) }),
+  });
+
+/** Effect of an edit on a version. */
+const EDITS = ['none', 'removed', 'changed'] as const;
+
+/** Versions 1 and following, each with the runs that were started on it and what the edit does to it. */
+const versions = fc.array(
+  fc.record({ live: fc.integer({ min: 0, max: 7 }), edit: fc.constantFrom(...EDITS) }),
+  { minLength: 1, maxLength: 3 },
+);
+
+async function edited(made: readonly { readonly live: number; readonly edit: (typeof EDITS)[number] }[]) {
+  const numbered = made.map((one, index) => ({ ...one, planVersion: index + 1 }));
+  const installation = new Installation(numbered.map(({ planVersion }) => version(planVersion)));
+  const { world } = installation;
+  const started: Record<number, string[]> = {};
+  for (const { planVersion, live } of numbered)
+    for (let run = 0; run < live; run += 1) {
+      const runId = await world.start(TYPE, {}, { tenantId: 'acme', workflow: version(planVersion) });
+      started[planVersion] = [...(started[planVersion] ?? []), runId];
+    }
+  const key = await installation.key('dev', { roles: ['installation'] });
+  const registry = new WorkflowRegistry(
+    numbered.flatMap(({ planVersion, edit }) =>
+      edit === 'removed' ? [] : [version(planVersion, edit === 'changed' ? 'deliver' : undefined)],
+    ),
+  );
+  const api = createApi({ ...installation.apiDeps, registry });
+  const ask = async (path: string) => api.request(path, { headers: { authorization: `Bearer ${key}` } });
+  return { numbered, started, findings: await planFindings(ask) };
+}
+
+describe('after an edit of workflows', () => {
+  test('each version that it removed or changed is reported with its live runs, and no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(versions, async (made) => {
+        const { numbered, started, findings } = await edited(made);
+        // A version without any run was never stored: a change of it is none.
+        const blocking = numbered.filter(({ edit, live }) => edit !== 'none' && live > 0);
+        expect(
+          findings.map(({ kind, planVersion, liveRuns }) => [planVersion, kind, liveRuns]).sort(),
+        ).toEqual(
+          blocking.map(({ planVersion, edit, live }) => [
+            planVersion,
+            edit === 'removed' ? 'missing' : edit,
+            live,
+          ]),
+        );
+        for (const { planVersion, liveRuns, runs, message } of findings) {
+          expect(started[planVersion]).toEqual(expect.arrayContaining([...runs]));
+          expect(runs).toHaveLength(Math.min(liveRuns, 5));
+          for (const run of runs) expect(message).toContain(run);
+          expect(message.includes('cairn runs list --type order')).toBe(liveRuns > 5);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('the report of a removed version says what is blocked, what to do, and where the version has to be', async () => {
+    const { started, findings } = await edited([
+      { live: 2, edit: 'removed' },
+      { live: 0, edit: 'none' },
+    ]);
+    const [{ message, runs } = { message: '', runs: [] }] = findings;
+    expect([...runs].sort()).toEqual(started[1]?.toSorted());
+    expect(message).toBe(
+      `'order' version 1 is gone from the functions, and blocked for that are 2 live runs (${runs.join(', ')}). ` +
+        'They lose nothing. Undo the edit, or add version 1 again beside version 2: they continue within ten minutes, ' +
+        'or at once with cairn runs resume RUN. To end them: cairn runs cancel RUN --without-undo.',
+    );
+  });
+});
