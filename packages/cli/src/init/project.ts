@@ -43,7 +43,11 @@ export interface Project {
 const CONFIG = 'firebase.json';
 const DEFAULT_SOURCE = 'functions';
 /** Entry files of the usual templates, beside `main`. */
-const ENTRIES = ['src/index.ts', 'src/index.js', 'index.js', 'index.ts'];
+const ENTRIES = ['src/index.ts', 'src/index.js', 'index.js', 'index.ts', 'src/main.ts', 'src/main.js'];
+/** Folders that builds write, as Nx does for `apps/functions` in `dist/apps/functions`. */
+const OUTPUTS = ['dist', 'build', 'out'];
+/** Files of a workspace with TypeScript, of which one lies beside `firebase.json`. */
+const TYPESCRIPT = ['tsconfig.base.json', 'tsconfig.json'];
 const LOCKS: readonly (readonly [file: string, PackageManager])[] = [
   ['pnpm-lock.yaml', 'pnpm'],
   ['yarn.lock', 'yarn'],
@@ -128,16 +132,33 @@ function namesOf({ codebase, instances }: Readonly<Record<string, unknown>>): st
 
 function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omit<ProjectCodebase, 'name'> {
   const source = typeof entry.source === 'string' ? posix.normalize(entry.source) : DEFAULT_SOURCE;
-  const within = (path: string) => posix.join(source, path);
-  const { main } = manifestIn(looseText(files, within('package.json')));
-  const paths = [...new Set([...(typeof main === 'string' ? [main] : []), ...ENTRIES])];
+  const { main } = manifestIn(looseText(files, posix.join(source, 'package.json')));
+  const names = typeof main === 'string' ? [main, ...ENTRIES] : ENTRIES;
+  const folders = [source, ...originsOf(source)];
+  const paths = new Set(folders.flatMap((folder) => names.map((name) => posix.join(folder, name))));
   return {
     source,
     prefix: typeof entry.prefix === 'string' ? entry.prefix : undefined,
     ignore: entry.ignore,
-    language: files.exists(within('tsconfig.json')) ? 'ts' : 'js',
-    entryTexts: paths.flatMap((path) => looseText(files, within(path)) ?? []),
+    language: isTypescript(folders, files) ? 'ts' : 'js',
+    entryTexts: [...paths].flatMap((path) => looseText(files, path) ?? []),
   };
+}
+
+/** The folder of the sources, if a build writes the one that `firebase.json` names. */
+function originsOf(source: string): string[] {
+  const parts = source.split('/');
+  const at = parts.findIndex((part) => OUTPUTS.includes(part));
+  return at < 0 ? [] : [parts.toSpliced(at, 1).join('/') || '.'];
+}
+
+function isTypescript([source = '', origin]: readonly string[], files: Files): boolean {
+  const isThere = (folder: string) => files.exists(posix.join(folder, 'tsconfig.json'));
+  if (isThere(source)) return true;
+  if (origin === undefined) return false;
+  if (isThere(origin)) return true;
+  // The sources may lie anywhere: `dist/functions` may be of `libs/api`.
+  return !files.isFolder(origin) && TYPESCRIPT.some((file) => files.exists(file));
 }
 
 /** Text of a file that is only searched: in whatever encoding it is, ASCII is found. */
