@@ -25,8 +25,12 @@ const { alone, lockFileOf } = await import('../../../packages/cli/src/init/lock.
 
 const root = fs.mkdtempSync(join(tmpdir(), 'cairn-lock-'));
 const file = lockFileOf(root);
+/** Files that are there while a left one is removed: of the lock, of that file, and of the last. */
+const REMOVALS = [1, 2, 3].map((times) => file + '.removal'.repeat(times));
 afterAll(() => rmSync(root, { recursive: true }));
-beforeEach(() => rmSync(file, { force: true }));
+beforeEach(() => {
+  for (const one of [file, ...REMOVALS]) rmSync(one, { force: true });
+});
 afterEach(() => {
   onOperation = () => {};
 });
@@ -40,6 +44,8 @@ const attempt = async (work = async () => 'done') => (await Promise.allSettled([
 
 /** File operations of one that takes over, and of another that is refused meanwhile, at most. */
 const OPERATIONS = 40;
+/** One in so many pairs of operations is tried where several files are left. */
+const SAMPLED = 3;
 const places = Array.from({ length: OPERATIONS }, (_, place) => place);
 
 /** Begins one at each of the places, counted over the operations of all. @returns how many work at once */
@@ -66,12 +72,42 @@ async function workingAtOnce(starts: readonly number[]): Promise<number> {
   return working;
 }
 
-test('of three that find a left file, each within the operations of the others, one works', async () => {
+test.each([
+  ['a left file', [file]],
+  ['what one has left that was killed while it removed such a file', [file, REMOVALS[0]]],
+  ['the same, where that one had removed it', [REMOVALS[0]]],
+  ['what two have left that were killed so', [file, REMOVALS[0], REMOVALS[1]]],
+])('of three that find %s, each within the operations of the others, one works', async (_, left) => {
   for (const second of places)
     for (const third of places.slice(second + 1)) {
-      writeFileSync(file, `${NO_PID}`);
+      if (left.length > 1 && (second + third) % SAMPLED !== 0) continue;
+      for (const one of left) writeFileSync(one as string, `${NO_PID}`);
       expect([second, third, await workingAtOnce([second, third])]).toEqual([second, third, 1]);
+      // A removal is left that nobody had to pass: without the file itself the first one did not look for it.
       expect(fs.existsSync(file)).toBe(false);
+    }
+});
+
+test('one that is killed at any of its operations, once or twice in a row, keeps nobody away', async () => {
+  const killed = new Error('killed');
+  /** Begins one that ends at that operation: what it would do afterwards is not done. */
+  const killedAt = async (place: number) => {
+    let operations = 0;
+    onOperation = () => {
+      if (operations++ >= place) throw killed;
+    };
+    await attempt();
+    onOperation = () => {};
+    // Its process id is then that of nobody.
+    for (const one of [file, ...REMOVALS]) if (fs.existsSync(one)) writeFileSync(one, `${NO_PID}`);
+  };
+  for (const first of places.slice(0, 20))
+    for (const second of places.slice(0, 20)) {
+      writeFileSync(file, `${NO_PID}`);
+      await killedAt(first);
+      await killedAt(second);
+      expect([first, second, await attempt()]).toMatchObject([first, second, { value: 'done' }]);
+      for (const one of [file, ...REMOVALS]) rmSync(one, { force: true });
     }
 });
 

@@ -11,11 +11,14 @@ import { sha256 } from './record.ts';
 
 /** Characters of the hash of a path. */
 const HASH_CHARS = 16;
+/** Each must have been left by another `init` that was killed in its few file operations, one after the other. */
+const MAX_REMOVALS = 3;
 
 /** @throws InitProblem UNDER_WAY, WRITE_FAILED, and what `work` throws */
 export async function alone<T>(root: string, work: () => Promise<T>): Promise<T> {
   const file = lockFileOf(root);
-  take(file, root);
+  const obstacle = take(file);
+  if (obstacle !== undefined) throw underWay(obstacle, root);
   try {
     return await work();
   } finally {
@@ -27,19 +30,22 @@ export function lockFileOf(root: string): string {
   return join(tmpdir(), `cairn-init-${sha256(realpathSync(root)).slice(0, HASH_CHARS)}.lock`);
 }
 
-function take(file: string, root: string): void {
-  if (created(file)) return;
-  // Whoever removes a left file holds this one: another that judged the same file could remove the one that has replaced it.
+/** @returns the file that keeps this one away; undefined: it holds `file` */
+function take(file: string, depth = 0): string | undefined {
+  if (created(file)) return undefined;
+  if (depth === MAX_REMOVALS) return file;
+  // Whoever removes a left file holds this one: another that judged the same file could remove the one that has replaced it. One
+  // that was killed at that has left it, and it is removed in the same way.
   const removal = `${file}.removal`;
-  if (!created(removal)) throw underWay(removal, root);
+  const obstacle = take(removal, depth + 1);
+  if (obstacle !== undefined) return obstacle;
   try {
     // Just created: its time is the current one, by the clock that dates the other.
     if (isLeft(file, statSync(removal).mtimeMs)) remove(file);
-    if (created(file)) return;
+    return created(file) ? undefined : file;
   } finally {
     rmSync(removal, { force: true });
   }
-  throw underWay(file, root);
 }
 
 /** The file is whole once it has its name. */
