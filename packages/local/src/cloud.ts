@@ -164,9 +164,10 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   const host = await startHost(options, setting);
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
   const stores = new Map<string, readonly FunctionStore[]>();
+  const reported = new Set<string>();
   let secrets: Readonly<Record<string, string>> = {};
   const serve = async (codebase: Codebase) => {
-    const serving = { setting, servers, host, region: REGION };
+    const serving = { setting, servers, host, region: REGION, reported };
     const started = await startFunctions(codebase, serving, {
       prepare(found) {
         if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();

@@ -17,6 +17,8 @@ interface Serving {
   readonly servers: StandIns;
   readonly host: FunctionsHost;
   readonly region: string;
+  /** Names of functions that were reported as not served. */
+  readonly reported: Set<string>;
 }
 
 export interface Started {
@@ -87,6 +89,7 @@ export async function startFunctions(
       madeUp = Object.keys(values).filter((name) => name !== 'GITHUB_TOKEN' && given[name] === undefined);
       for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
       for (const spec of specs) setUp(spec, serving);
+      reportUnserved(specs, serving);
       prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));
       // Awaited below; that may be after it failed.
       prepared.catch(() => {});
@@ -123,7 +126,16 @@ function setUp(spec: Specs[number], { setting: { projectId, log }, servers, host
   if (trigger.kind === 'task-queue') servers.tasks?.ensureQueue(queueOf(projectId, spec, trigger));
   if (trigger.kind === 'message')
     subscribe({ projectId, functionsUrl: host.url, spec, trigger }, servers, log);
-  if (trigger.kind === 'unsupported') log(`'${spec.name}' is not served: ${trigger.what}`);
+}
+
+/** Once, although its codebase is loaded again after each edit. */
+function reportUnserved(specs: Specs, { reported, setting: { log } }: Serving): void {
+  const unserved = specs.flatMap(({ name, trigger }) => {
+    if (trigger.kind !== 'unsupported' || reported.has(name)) return [];
+    reported.add(name);
+    return [`${name} (${trigger.what})`];
+  });
+  if (unserved.length > 0) log(`not served, because nothing here sends their events: ${unserved.join(', ')}`);
 }
 
 function subscribe(wanted: ForFunction, { pubsub }: StandIns, log: Setting['log']): void {

@@ -84,3 +84,23 @@ test.each([
   await Promise.all(later);
   expect(began).toBe(4);
 });
+
+test.each([
+  [1, 'Its script "build" failed: correct what it reports above, then run cairn dev again.'],
+  [0, 'Its script "build" does not write it.'],
+])(
+  'a codebase without its module after a build that ends with %i is refused with the reason',
+  async (code, help) => {
+    const builds = new Builds({
+      children: { isStopping: false, run: () => Promise.resolve(code) },
+      root: folder,
+      env: {},
+      log: () => {},
+      pause: () => Promise.resolve(),
+    });
+    await expect(builds.start(codebaseWith('build'))).rejects.toMatchObject({
+      code: 'ENTRY_NOT_FOUND',
+      help,
+    });
+  },
+);

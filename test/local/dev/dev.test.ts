@@ -18,10 +18,17 @@ type Told = Readonly<Record<string, unknown>> & { readonly event?: string; reado
 
 let folder: string;
 let child: ChildProcess;
-let ready: Told & { gateway: string; functionsUrl: string; apiKey: string; pids: { workers: number[] } };
+let ready: Told & {
+  gateway: string;
+  functionsUrl: string;
+  apiKey: string;
+  functions: string[];
+  pids: { workers: number[] };
+};
 const received: Told[] = [];
 
 const INDEX = (answer: string) => `
+import { onDocumentCreated } from 'firebase-functions/firestore';
 import { onRequest } from 'firebase-functions/https';
 import { defineString, projectID } from 'firebase-functions/params';
 import { cairnFunctions } from 'cairn/functions';
@@ -35,6 +42,7 @@ export const values = onRequest({ secrets: ['DECLARED'] }, (request, response) =
   const { DECLARED, UNDECLARED, PARAMETER } = process.env;
   response.json({ DECLARED, UNDECLARED, PARAMETER, bucket: bucket.value(), plan: plan.value(), ...HEADERS });
 });
+export const onOrder = onDocumentCreated('orders/{id}', () => {});
 export const cairn = cairnFunctions({ workflows: [order] });
 `;
 
@@ -125,6 +133,16 @@ test(
   },
   LIMIT_MS,
 );
+
+test('a function for events that nothing sends is reported once with their type, and not served', async () => {
+  const reported = () => received.filter(({ message }) => message.startsWith('not served'));
+  const message =
+    'not served, because nothing here sends their events: onOrder (google.cloud.firestore.document.v1.created)';
+  expect(reported()).toEqual([expect.objectContaining({ message })]);
+  expect(ready.functions).toContain('hello');
+  expect(ready.functions).not.toContain('onOrder');
+  expect((await fetch(`${ready.functionsUrl}/onOrder`, { method: 'POST', body: '{}' })).status).toBe(404);
+});
 
 test(
   'a parameter without a value is reported once, with its codebase and the files that could have it',

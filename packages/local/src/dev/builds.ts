@@ -41,7 +41,7 @@ export class Builds {
   async start(codebase: DevCodebase): Promise<void> {
     const { module, build, name } = codebase;
     if (build === undefined) return;
-    if (build.script === 'build') await this.#build(codebase);
+    const code = build.script === 'build' ? await this.#build(codebase) : 0;
     if (build.script === 'build:watch') {
       let hasEnded = false;
       void this.#run(codebase, 'build:watch').then((code) => {
@@ -57,9 +57,7 @@ export class Builds {
     throw new DevProblem(
       'ENTRY_NOT_FOUND',
       `the codebase '${name}' has no ${module}`,
-      build.script === undefined
-        ? 'Build it, or add a script "build" or "build:watch" to its package.json.'
-        : `Its script "${build.script}" does not write it.`,
+      helpWithout(build.script, code),
     );
   }
 
@@ -115,10 +113,11 @@ export class Builds {
     return triggers.builds === builds && !this.#options.children.isStopping;
   }
 
-  async #build(codebase: DevCodebase): Promise<void> {
+  async #build(codebase: DevCodebase): Promise<number> {
     const code = await this.#run(codebase, 'build');
     if (code !== 0)
       this.#options.log(`${codebase.name} build`, 'ERROR', `the build failed with code ${code}`);
+    return code;
   }
 
   /** Watches with the TypeScript of the project; logs if it has none. */
@@ -147,6 +146,14 @@ export class Builds {
     };
     return children.run({ command: 'npm', args: ['run', '--silent', script], cwd: folder, env, line });
   }
+}
+
+/** Advice for a codebase without its module. @param code of its script */
+function helpWithout(script: string | undefined, code: number): string {
+  if (script === undefined) return 'Build it, or add a script "build" or "build:watch" to its package.json.';
+  return code === 0
+    ? `Its script "${script}" does not write it.`
+    : `Its script "${script}" failed: correct what it reports above, then run cairn dev again.`;
 }
 
 /** Main of the TypeScript that is installed for the folder. */

@@ -3,6 +3,7 @@
  * metadata to plain JSON values; starts nothing.
  */
 import type { IndexesFile } from '@cairn/local-firestore/indexes';
+import { firstMessageHandler, firstScheduleHandler, firstTopicIn, PUBLISHED } from './first-generation.ts';
 import { messageHandler } from './pubsub/message-handler.ts';
 
 export interface QueueTrigger {
@@ -40,6 +41,7 @@ type FunctionTrigger =
   | MessageTrigger
   | QueueTrigger
   | ScheduleTrigger
+  /** `what`: the type of its events, else of its trigger. */
   | { readonly kind: 'unsupported'; readonly what: string };
 
 export interface FunctionSpec {
@@ -90,17 +92,28 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
       const endpoint: unknown = (value as { __endpoint?: unknown }).__endpoint;
       if (!isObject(endpoint)) return [];
       const store = storeOf(value, name);
+      const described = plain(endpoint);
       const spec = {
-        ...specOf(name, plain(endpoint), defaultRegion),
+        ...specOf(name, described, defaultRegion),
         ...(store && { store }),
         ...(TAKES_WHOLE in value && { takesWhole: true as const }),
       };
-      const call = value as FunctionHandler & ((event: object) => unknown);
-      const handler = spec.trigger.kind === 'message' ? messageHandler(call, spec.trigger) : call;
-      return [{ spec, handler }];
+      return [{ spec, handler: handlerOf(value as FunctionHandler, spec.trigger, described) }];
     }
     return isObject(value) && !Array.isArray(value) ? functionsOf(value, defaultRegion, `${name}-`) : [];
   });
+}
+
+function handlerOf(
+  call: FunctionHandler,
+  trigger: FunctionTrigger,
+  { platform, eventTrigger }: Readonly<Record<string, unknown>>,
+): FunctionHandler {
+  const isFirst = platform === 'gcfv1';
+  if (trigger.kind === 'schedule') return isFirst ? firstScheduleHandler(call) : call;
+  if (trigger.kind !== 'message') return call;
+  if (!isFirst) return messageHandler(call as (event: object) => unknown, trigger);
+  return firstMessageHandler(call, String(filtersOf(eventTrigger).resource));
 }
 
 /** A function may declare it, by its deployed name. */
@@ -155,15 +168,22 @@ function triggerOf(endpoint: Readonly<Record<string, unknown>>): FunctionTrigger
   const topic = topicIn(endpoint.eventTrigger);
   if (topic !== undefined) return { kind: 'message', topic };
   if ('httpsTrigger' in endpoint || 'callableTrigger' in endpoint) return { kind: 'https' };
-  const what = Object.keys(endpoint).find((key) => key.endsWith('Trigger')) ?? 'no trigger';
-  return { kind: 'unsupported', what };
+  const [name = 'no trigger', trigger] =
+    Object.entries(endpoint).find(([key]) => key.endsWith('Trigger')) ?? [];
+  const eventType = isObject(trigger) ? trigger.eventType : undefined;
+  return { kind: 'unsupported', what: typeof eventType === 'string' ? eventType : name };
 }
 
 /** Undefined: it is for events of another kind. */
 function topicIn(trigger: unknown): string | undefined {
-  if (!isObject(trigger) || trigger.eventType !== MESSAGE_PUBLISHED) return undefined;
-  const { topic } = isObject(trigger.eventFilters) ? trigger.eventFilters : {};
-  return typeof topic === 'string' ? topic : undefined;
+  if (!isObject(trigger)) return undefined;
+  const { topic, resource } = filtersOf(trigger);
+  if (trigger.eventType === PUBLISHED) return firstTopicIn(resource);
+  return trigger.eventType === MESSAGE_PUBLISHED && typeof topic === 'string' ? topic : undefined;
+}
+
+function filtersOf(trigger: unknown): Record<string, unknown> {
+  return isObject(trigger) && isObject(trigger.eventFilters) ? trigger.eventFilters : {};
 }
 
 function queueTrigger(trigger: Record<string, unknown>): QueueTrigger {

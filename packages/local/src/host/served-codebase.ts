@@ -49,6 +49,7 @@ interface Generation {
   /** Higher for a codebase that was loaded later. */
   readonly number: number;
   readonly pool: WorkerPool;
+  /** Served ones, without those whose trigger is not supported. */
   readonly functions: ReadonlyMap<string, FunctionSpec>;
   /** Resolves once its check passed; never settles if it cannot be loaded. */
   readonly verified: Promise<void>;
@@ -142,7 +143,7 @@ export class ServedCodebase {
       env,
       secrets: atLoad,
       onLoaded(specs, unset) {
-        for (const spec of specs) functions.set(spec.name, spec);
+        for (const spec of specs) if (spec.trigger.kind !== 'unsupported') functions.set(spec.name, spec);
         secrets ??= onFunctions(specs, unset);
         loaded.resolve();
         return secrets;

@@ -6,7 +6,13 @@ import type { FunctionHandler, MessageTrigger } from '../function-spec.ts';
 
 /** The envelope of a push request. */
 export interface Push {
-  readonly message?: { readonly messageId?: string; readonly publishTime?: string };
+  readonly message?: {
+    readonly messageId?: string;
+    readonly publishTime?: string;
+    /** Base64. */
+    readonly data?: string;
+    readonly attributes?: Readonly<Record<string, string>>;
+  };
   readonly subscription?: string;
 }
 
@@ -14,11 +20,16 @@ interface PushRequest {
   readonly body?: Push;
 }
 
-interface PushResponse {
+export interface PushResponse {
   status(code: number): { end(): void; send(body: string): void };
 }
 
 export function messageHandler(call: (event: object) => unknown, { topic }: MessageTrigger): FunctionHandler {
+  return acknowledging((push) => call(cloudEventOf(push, topic)));
+}
+
+/** Answers a push request: with 204 once `take` has returned. */
+export function acknowledging(take: (push: Push) => unknown): FunctionHandler {
   return async (request, response) => {
     const push = (request as PushRequest).body ?? {};
     const answer = response as PushResponse;
@@ -26,7 +37,7 @@ export function messageHandler(call: (event: object) => unknown, { topic }: Mess
       answer.status(400).send('not a push request of Pub/Sub');
       return;
     }
-    await call(cloudEventOf(push, topic));
+    await take(push);
     answer.status(204).end();
   };
 }

@@ -1,0 +1,57 @@
+/**
+ * Calls functions of the first generation (`firebase-functions/v1`) for schedules and Pub/Sub messages: unlike later ones they take the data
+ * of an event and its context in place of a request or a CloudEvent, and answer nothing.
+ */
+import type { FunctionHandler } from './function-spec.ts';
+import { acknowledging, type PushResponse } from './pubsub/message-handler.ts';
+
+type Call = (data: object, context: object) => unknown;
+
+/** Event type of its messages, which its schedules have too. */
+export const PUBLISHED = 'google.pubsub.topic.publish';
+const SERVICE = 'pubsub.googleapis.com';
+const MESSAGE = 'type.googleapis.com/google.pubsub.v1.PubsubMessage';
+
+/** @param topic with its project */
+export function firstMessageHandler(call: Call, topic: string): FunctionHandler {
+  return acknowledging(({ message }) => {
+    const { messageId, publishTime, data, attributes = {} } = message ?? {};
+    return call(
+      { '@type': MESSAGE, data, attributes },
+      contextOf({ eventId: messageId, timestamp: publishTime, name: topic }),
+    );
+  });
+}
+
+/** Answers 204 when the function has ended. */
+export function firstScheduleHandler(call: Call): FunctionHandler {
+  return async (request, response) => {
+    const { headers } = request as { readonly headers: Readonly<Record<string, string | undefined>> };
+    const name = headers['x-cloudscheduler-jobname'];
+    const timestamp = headers['x-cloudscheduler-scheduletime'];
+    await call({}, contextOf({ eventId: `${name}-${timestamp}`, timestamp, name }));
+    (response as PushResponse).status(204).end();
+  };
+}
+
+interface Told {
+  readonly eventId: string | undefined;
+  /** RFC 3339. */
+  readonly timestamp: string | undefined;
+  /** Name of the topic or the job. */
+  readonly name: string | undefined;
+}
+
+function contextOf({ eventId, timestamp, name }: Told): object {
+  return {
+    eventId,
+    timestamp,
+    eventType: PUBLISHED,
+    resource: { service: SERVICE, name, type: MESSAGE },
+  };
+}
+
+/** Short name of the topic that an endpoint of the first generation names. */
+export function firstTopicIn(resource: unknown): string | undefined {
+  return /^projects\/[^/]+\/topics\/(.+)$/.exec(String(resource))?.[1];
+}
