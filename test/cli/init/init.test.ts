@@ -286,7 +286,9 @@ describe('other projects', () => {
   test('without functions or Firestore get both, and a second installation under another name', async () => {
     const project = withFiles({ 'firebase.json': '{}\n' });
     expect((await project.init(['--yes'])).code).toBe(0);
-    expect((await project.init(['--yes', '--name', 'shop'])).err).toContain('ALREADY_ADOPTED');
+    const other = (await project.init(['--yes', '--name', 'shop'])).err;
+    expect(other).toContain('ALREADY_ADOPTED');
+    expect(other).toContain('cairn init gives it the installed version.');
     expect(await project.init(['--undo', '--yes'])).toMatchObject({ code: 0 });
     expect(project.files()).toEqual({ 'firebase.json': '{}\n' });
     expect((await project.init(['--yes', '--name', 'shop'])).code).toBe(0);
@@ -294,6 +296,31 @@ describe('other projects', () => {
       "export const shop = cairnFunctions({\n  workflows: [order],\n  region: 'us-central1',\n  database: 'shop',",
     );
     expect(project.files()['shop/firestore.indexes.json']).toContain('"shop_runs"');
+  });
+
+  test('with another name than the default are told it in each command of init', async () => {
+    const project = withFiles({ 'firebase.json': '{}\n' });
+    expect((await project.init(['--yes', '--name', 'shop'])).code).toBe(0);
+    const told = async (...words: string[]) => {
+      const { out, err } = await project.init([...words, '--yes']);
+      return `${out}${err}`.replace(/\s+/g, ' ');
+    };
+    expect(await told('--undo')).toContain(
+      'To take out what cairn init added here, run cairn init --undo --name shop.',
+    );
+    expect(await told()).toContain(
+      'If cairn init added it, cairn init --name shop gives it the installed version.',
+    );
+    expect(await told('--name', 'shop')).toContain('cairn init --undo --name shop removes it.');
+    const { functions: _, ...rest } = JSON.parse(project.files()['firebase.json'] ?? '') as object & {
+      functions?: unknown;
+    };
+    project.write('firebase.json', JSON.stringify(rest));
+    expect(await told('--name', 'shop')).toContain(
+      'Run cairn init --undo --name shop, then cairn init --name shop.',
+    );
+    expect((await project.init(['--undo', '--yes', '--name', 'shop'])).code).toBe(0);
+    expect(await told('--undo')).toContain('cairn init was not run here, or was undone.');
   });
 
   test('with cairn from a file get a copy in the codebase, which is all that a deployment sees', async () => {

@@ -4,6 +4,7 @@ import { adviceOf } from './advice.ts';
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
 import { missingLines, withLines } from './ignore-file.ts';
+import { initOf } from './naming.ts';
 import { InitProblem } from './problem.ts';
 import type { Language, Project } from './project.ts';
 import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
@@ -178,7 +179,7 @@ function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }
     throw new InitProblem(
       'ALREADY_ADOPTED',
       `the codebase '${adopted.name}' has functions of Cairn already`,
-      'Add your workflows there. docs/adopt.md explains how to add a second installation.',
+      `Add your workflows there. If cairn init added it, ${initOf(adopted.name)} gives it the installed version. docs/adopt.md explains how to add a second installation.`,
     );
   if (!folderExists && codebases.some((one) => one.name === name && one.source === name))
     throw new InitProblem(

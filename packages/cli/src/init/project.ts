@@ -4,6 +4,7 @@ import { dirname, join, posix, resolve } from 'node:path';
 import type { Files } from './files.ts';
 import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
 import { InitProblem, unreadable } from './problem.ts';
+import { recordPath } from './record.ts';
 import { type CompiledFiles, compiledFiles } from './tsconfig.ts';
 
 export type Language = 'ts' | 'js';
@@ -102,6 +103,20 @@ function isWorkspace(folder: string): boolean {
   return (
     existsSync(manifest) && manifestIn(new TextDecoder().decode(bytesOf(manifest))).workspaces !== undefined
   );
+}
+
+/** Names of the installations with a record. */
+export function installationsIn(files: Files): string[] {
+  try {
+    const { functions } = readFirebaseJson(Buffer.from(files.read('firebase.json') ?? []).toString('utf8'));
+    return functions.flatMap(({ codebase }) =>
+      typeof codebase === 'string' && files.exists(recordPath(codebase)) ? [codebase] : [],
+    );
+  } catch (error) {
+    // The file is the next command's to report.
+    if (error instanceof InitProblem) return [];
+    throw error;
+  }
 }
 
 /** Packages of Cairn that the package.json beside `firebase.json` names. */

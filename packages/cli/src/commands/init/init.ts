@@ -1,5 +1,6 @@
 /** `init`: adds Cairn to a Firebase project, or removes it (`--undo`). */
 import { command } from '../../arguments/command.ts';
+import { DEFAULT_NAME } from '../../init/naming.ts';
 
 export const init = command({
   name: 'init',
@@ -27,7 +28,7 @@ export const init = command({
     ['init --undo', 'restore the files'],
   ],
   async run(context, { options }) {
-    const { name = 'cairn', language, region, undo, yes } = options;
+    const { name = DEFAULT_NAME, language, region, undo, yes } = options;
     const { initOrUndo } = await import('./steps.ts');
     const installs = !options['no-install'];
     await initOrUndo(context, { name, language, region, undo, mayAsk: !yes, installs });

@@ -7,10 +7,12 @@ import { type Files, filesOf, readingOnly } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { hasItsPackages } from '../../init/installed-packages.ts';
 import { alone } from '../../init/lock.ts';
+import { initOf } from '../../init/naming.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
 import {
   type InstalledPackage,
+  installationsIn,
   packageManagerOf,
   projectFolder,
   readProject,
@@ -18,7 +20,7 @@ import {
 } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
 import { applyUpgrade, isVersioned, type UpgradePlan, upgradeOf } from '../../init/upgrade.ts';
-import { PLAIN_CALL } from '../../invocation.ts';
+import { asCalled } from '../../invocation.ts';
 import type { Style } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
 import { INSTALL, nextSteps, nextStepsOfUpgrade, stepsAfterUndo, stepsText } from './next-steps.ts';
@@ -194,7 +196,7 @@ async function install(context: CommandContext, { root, name }: InitTarget): Pro
   throw new InitProblem(
     'INSTALL_FAILED',
     `the files are in their places, but npm install failed: ${output.trim().slice(-MAX_TOLD_CHARS)}`,
-    `Correct what npm names, then run cairn init again: it installs them. cairn init --undo takes everything back.`,
+    `Correct what npm names, then run ${initOf(name)} again: it installs them. ${initOf(name, '--undo')} takes everything back.`,
   );
 }
 
@@ -226,7 +228,7 @@ function assertWhole({ name, files }: InitTarget): void {
   throw new InitProblem(
     'INIT_INTERRUPTED',
     `${recordPath(name)} says that Cairn was added, but firebase.json has no codebase '${name}'`,
-    'An earlier cairn init was interrupted, or the entry was removed. Run cairn init --undo, then cairn init.',
+    `An earlier cairn init was interrupted, or the entry was removed. Run ${initOf(name, '--undo')}, then ${initOf(name)}.`,
   );
 }
 
@@ -246,10 +248,21 @@ function printAdded({ out }: CommandContext, place: InitTarget, { cairn, isInsta
   const { root, name } = place;
   const next = missingInstallation(place, isInstalled);
   const steps = next.map(({ command }) => `${withoutPackages(name, cairn)}: run ${command}\n`).join('');
-  out.answer({ root, name, changes: [], installed: [], next }, ({ call = PLAIN_CALL }) => {
+  out.answer({ root, name, changes: [], installed: [], next }, ({ call }) => {
     const all = isInstalled ? `Nothing to change: Cairn ${cairn} was added as '${name}'.\n` : steps;
-    return `${all}${call} init --undo removes it.\n`;
+    return `${all}${asCalled(initOf(name, '--undo'), call)} removes it.\n`;
   });
+}
+
+function noRecord({ root, name, files }: InitTarget): InitProblem {
+  const others = installationsIn(files).map((other) => initOf(other, '--undo'));
+  return new InitProblem(
+    'NO_RECORD',
+    `there is no ${recordPath(name)} in ${root}`,
+    others.length === 0
+      ? 'cairn init was not run here, or was undone.'
+      : `To take out what cairn init added here, run ${others.join(' or ')}.`,
+  );
 }
 
 async function takeOut(
@@ -257,12 +270,7 @@ async function takeOut(
   place: InitTarget,
   record: InitRecord | undefined,
 ): Promise<void> {
-  if (record === undefined)
-    throw new InitProblem(
-      'NO_RECORD',
-      `there is no ${recordPath(place.name)} in ${place.root}`,
-      'cairn init was not run here, or was undone. Another installation is named with --name NAME.',
-    );
+  if (record === undefined) throw noRecord(place);
   print(context, undoText(undo(record, readingOnly(place.files)), place.root));
   await confirm(context, place, 'Take Cairn out?');
   const restored = undo(record, place.files);
