@@ -2,6 +2,7 @@
  * Model of queues and tasks in plain values: no protobuf, no SQL. Times are milliseconds since the epoch, durations
  * milliseconds. Defaults and limits are those Cloud Tasks documents for v2.
  */
+import type { HttpTarget } from './http-target/model.ts';
 
 export interface RateLimits {
   readonly maxDispatchesPerSecond: number;
@@ -28,6 +29,12 @@ export interface QueueConfig {
   readonly loggedRatio?: number | undefined;
   /** For all App Engine tasks of the queue, in place of their own. */
   readonly appEngineRouting?: AppEngineRouting | undefined;
+  /** For all HTTP tasks of the queue, in place of their own. */
+  readonly httpTarget?: HttpTarget | undefined;
+  /** An older task is deleted; undefined: `LIMITS.taskLifeMs`. */
+  readonly taskTtlMs?: number | undefined;
+  /** Time the name of a completed task stays taken; undefined: `LIMITS.dedupMs`. */
+  readonly tombstoneTtlMs?: number | undefined;
   readonly state: 'running' | 'paused';
   readonly purgedAt: number | undefined;
 }
@@ -134,6 +141,11 @@ export const LIMITS = {
   taskLifeMs: 31 * 24 * 3_600_000,
   /** Time the name of a completed task stays reserved. */
   dedupMs: 3_600_000,
+  minTaskTtlMs: 10 * 24 * 3_600_000,
+  /** Ten years. */
+  maxTaskTtlMs: 3653 * 24 * 3_600_000,
+  minTombstoneTtlMs: 3_600_000,
+  maxTombstoneTtlMs: 9 * 24 * 3_600_000,
 } as const;
 
 /** Cloud Tasks picks the burst itself (`max_burst_size` is output only); it grows with the rate. */

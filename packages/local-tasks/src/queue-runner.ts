@@ -15,6 +15,7 @@ import {
 } from './dispatch/attempt.ts';
 import { afterFailure } from './dispatch/retry.ts';
 import { DueHeap } from './due-heap.ts';
+import { overriddenTarget } from './http-target/override.ts';
 import type { AttemptStart, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 import {
   afterOverload,
@@ -178,7 +179,8 @@ export class QueueRunner {
       late = true;
       abort.abort(new Error('the dispatch deadline passed'));
     });
-    const attempt = this.#dispatch({ ...requestFor(record, dispatchedAt), signal: abort.signal });
+    const sent = { ...record, target: overriddenTarget(record.target, this.#config.httpTarget) };
+    const attempt = this.#dispatch({ ...requestFor(sent, dispatchedAt), signal: abort.signal });
     void attempt.catch(unsendable).then((outcome) => {
       cancelDeadline();
       this.#aborts.delete(abort);

@@ -12,19 +12,31 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly string[]>> = {
   retryConfig: ['maxAttempts', 'maxRetryDuration', 'minBackoff', 'maxBackoff', 'maxDoublings'],
   stackdriverLoggingConfig: ['samplingRatio'],
   appEngineRoutingOverride: ['service', 'version', 'instance'],
+  httpTarget: ['uriOverride', 'httpMethod', 'headerOverrides', 'oauthToken', 'oidcToken'],
+  taskTtl: [],
+  tombstoneTtl: [],
 };
 
-/** Rules between fields apply to the result. Without paths all settings are replaced. @throws GrpcRefusal INVALID_ARGUMENT */
+export type QueueSetting = keyof Settings;
+
+interface QueueUpdate {
+  readonly queue: WireQueue;
+  readonly paths: readonly string[] | undefined;
+  /** Those that the caller's version of the API has: without paths they are all replaced, and the others stay. */
+  readonly settable: readonly QueueSetting[];
+}
+
+/** Rules between fields apply to the result. @throws GrpcRefusal INVALID_ARGUMENT */
 export function updatedQueue(
   before: QueueConfig,
-  wire: WireQueue,
-  paths: readonly string[] | undefined,
+  { queue: wire, paths, settable }: QueueUpdate,
 ): QueueConfig {
   const settings: Record<string, object | null | undefined> = { ...(toWireQueue(before) as Settings) };
-  for (const path of paths?.length ? paths : Object.keys(SETTINGS)) {
+  for (const path of paths?.length ? paths : settable) {
     if (path === 'name') continue;
     const [name = '', member, ...deeper] = path.split('.').map(camelCase);
-    const members = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as keyof Settings] : undefined;
+    const setting = settable.find((one) => one === name);
+    const members = setting && SETTINGS[setting];
     const isKnown = members !== undefined && (member === undefined || members.includes(member));
     if (!isKnown || deeper.length > 0) {
       throw invalid(`UpdateQueueRequest.update_mask: field '${path}' cannot be updated.`);

@@ -125,7 +125,7 @@ export class TaskRegistry {
   purgeQueue(name: string): QueueConfig {
     const runner = this.#runner(name, notFound);
     const now = this.#clock.now();
-    this.#store.purgeQueue(name, now + LIMITS.dedupMs);
+    this.#store.purgeQueue(name, now + this.#dedupMs(name));
     this.#forgetTasksOf(name);
     const config = { ...runner.config, purgedAt: now };
     return this.configureQueue(config);
@@ -208,7 +208,15 @@ export class TaskRegistry {
 
   #remove(entry: QueueEntry, named: boolean): void {
     this.#forget(entry);
-    this.#store.finishLater(entry.name, named ? this.#clock.now() + LIMITS.dedupMs : undefined);
+    this.#store.finishLater(entry.name, named ? this.#clock.now() + this.#dedupMs(entry.queue) : undefined);
+  }
+
+  #dedupMs(queue: string): number {
+    return this.#queues.get(queue)?.config.tombstoneTtlMs ?? LIMITS.dedupMs;
+  }
+
+  #taskLifeMs(queue: string): number {
+    return this.#queues.get(queue)?.config.taskTtlMs ?? LIMITS.taskLifeMs;
   }
 
   #forget(entry: QueueEntry): void {
@@ -231,9 +239,12 @@ export class TaskRegistry {
   #sweep(): void {
     const now = this.#clock.now();
     this.#store.forgetTombstonesBefore(now);
-    for (const name of this.#store.namesBefore(now - LIMITS.taskLifeMs)) {
+    const lives = [...this.#queues.keys()].map((queue) => this.#taskLifeMs(queue));
+    const shortest = lives.reduce((a, b) => Math.min(a, b), LIMITS.taskLifeMs);
+    for (const { name, created } of this.#store.tasksBefore(now - shortest)) {
       const entry = this.#entries.get(name);
-      if (entry && !this.#isBeingDispatched(entry, now)) this.deleteTask(name);
+      if (!entry || created > now - this.#taskLifeMs(entry.queue)) continue;
+      if (!this.#isBeingDispatched(entry, now)) this.deleteTask(name);
     }
     this.#cancelSweep = this.#clock.at(now + SWEEP_MS, () => this.#sweep());
   }

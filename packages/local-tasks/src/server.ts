@@ -1,26 +1,35 @@
 /**
- * The local Cloud Tasks server: gRPC and REST of v2 on a loopback port for the unmodified `@google-cloud/tasks`, and the
+ * The local Cloud Tasks server: gRPC and REST of v2 and its beta versions on a loopback port for the unmodified `@google-cloud/tasks`, and the
  * routes of an emulator for `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls UNIMPLEMENTED.
  */
 
 import { randomInt } from 'node:crypto';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
-import { unaryRest } from '@cairn/local-kit/rest/unary-rest';
+import { type RestService, unaryRest } from '@cairn/local-kit/rest/unary-rest';
 import type { StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { grpcStatusOf } from '@cairn/local-kit/wire/grpc-refusal';
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
+import { toJson } from '@cairn/local-kit/wire/proto-json';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
-import { adminQueueCall, MAX_BODY_BYTES } from './admin-queue.ts';
+import protobuf from 'protobufjs';
 import type { Dispatch } from './dispatch/attempt.ts';
 import { toAppEngine } from './dispatch/to-app-engine.ts';
+import { adminQueueCall, MAX_BODY_BYTES } from './http/admin-queue.ts';
+import { bufferTaskCall } from './http/buffer-task.ts';
+import { locationCalls } from './locations/calls.ts';
+import { locationsProtocol } from './locations/protocol.ts';
 import type { QueueConfig } from './model.ts';
 import { requireQueue } from './names.ts';
 import { type RegistryCounts, TaskRegistry } from './registry.ts';
 import { cloudTasksService } from './service.ts';
 import { TaskStore } from './storage.ts';
+import { lateService } from './versions/services.ts';
+import { callsOf } from './versions/translate.ts';
+import { V2BETA2 } from './versions/v2beta2.ts';
+import { V2BETA3 } from './versions/v2beta3.ts';
 
 export interface TasksServerOptions {
   readonly storage: StorageChoice;
@@ -52,6 +61,7 @@ export interface TasksServer {
 /** Names the server in the text of a defect. */
 const SERVER = 'Local Cloud Tasks server';
 const SERVICE = 'google.cloud.tasks.v2.CloudTasks';
+const LOCATIONS = 'google.cloud.location.Locations';
 
 /** Decimal digits, like those of Cloud Tasks; unique by 94 random bits. */
 export function randomTaskId(): string {
@@ -65,30 +75,45 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
   const registry = new TaskRegistry({ store, clock, dispatch });
   const now = () => clock.now();
   const requireResource = (name: string) => void registry.queue(requireQueue(name));
-  const handlers = {
-    ...cloudTasksService({ registry, now, freshTaskId, hasAppEngine: appEngineUrl !== undefined }),
-    ...iamCalls({ store: store.policies, now, requireResource }),
-  };
+  const calls = cloudTasksService({ registry, now, freshTaskId, hasAppEngine: appEngineUrl !== undefined });
+  const access = iamCalls({ store: store.policies, now, requireResource });
   const server = new Server();
   const protocol = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', (json) =>
     onlyScopes(json, 'google.cloud.tasks.v2', 'google.iam', 'google.rpc', 'google.type'),
   );
   const definition = serviceDefinition(protocol, SERVICE);
-  const implementation = Object.fromEntries(
-    Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
+  const implementation = implementationOf({ ...calls, ...access });
+  const betas = [V2BETA2, V2BETA3].map((version) =>
+    lateService(version, implementationOf(callsOf(version, calls, access))),
   );
-  server.addService(definition, implementation);
+  const locations = locationsOf('v2');
+  for (const served of [{ definition, implementation }, locations, ...betas])
+    server.addService(served.definition, served.implementation);
   const admin = {
     protocol,
-    createTask: handlers.CreateTask,
-    deleteTask: handlers.DeleteTask,
+    createTask: calls.CreateTask,
+    deleteTask: calls.DeleteTask,
     functionUrl: options.functionUrl ?? ((name: string) => `http://127.0.0.1/${name}`),
   };
+  const taskType = protocol.lookupType('google.cloud.tasks.v2.Task');
+  const buffering = {
+    queue: (name: string) => registry.queue(name),
+    createTask: (request: Parameters<typeof calls.CreateTask>[0]) => ({
+      task: toJson(taskType, taskType.fromObject(calls.CreateTask(request))),
+    }),
+  };
   const http = unaryRest({
-    services: [{ protocol: protocol.lookupService(SERVICE), definition, implementation }],
+    services: [{ protocol: protocol.lookupService(SERVICE), definition, implementation }, locations],
+    loadedLater: {
+      '/v1/': () => [locationsOf('v1')],
+      ...Object.fromEntries(
+        betas.map(({ id, described }) => [`/${id}/`, () => [described(), locationsOf(id)]]),
+      ),
+    },
     name: SERVER,
     maxBodyBytes: MAX_BODY_BYTES,
-    otherwise: (request, path) => adminQueueCall(request, path, admin),
+    otherwise: async (request, path) =>
+      (await adminQueueCall(request, path, admin)) ?? bufferTaskCall(request, path, buffering),
   });
   const port = await listenForBoth(
     { grpc: server, http, frames: frameServer([{ definition, implementation }]) },
@@ -115,6 +140,21 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
     },
   };
 }
+
+/** @param version begins its paths in REST */
+function locationsOf(version: string): RestService {
+  const root = protobuf.Root.fromJSON(locationsProtocol(version) as unknown as protobuf.INamespace);
+  return {
+    protocol: root.lookupService(LOCATIONS),
+    definition: serviceDefinition(root, LOCATIONS),
+    implementation: implementationOf(locationCalls),
+  };
+}
+
+const implementationOf = (calls: object) =>
+  Object.fromEntries(
+    Object.entries(calls).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
+  );
 
 function unary(handler: (request: never) => object) {
   return (call: ServerUnaryCall<unknown, object>, reply: sendUnaryData<object>) => {

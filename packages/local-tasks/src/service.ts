@@ -1,11 +1,14 @@
-/** The calls of `google.cloud.tasks.v2.CloudTasks`, each an operation of the registry. Owns requests and pages. */
+/**
+ * The calls of `google.cloud.tasks.v2.CloudTasks`, each an operation of the registry. Owns requests and pages. Calls of the beta versions are
+ * translated to these (`versions/`).
+ */
 
 import { invalid } from './errors.ts';
 import type { QueueConfig } from './model.ts';
 import { LIMITS } from './model.ts';
 import { requireLocation, requireQueue, requireTask } from './names.ts';
 import { parseQueueFilter } from './queue-filter.ts';
-import { updatedQueue } from './queue-update.ts';
+import { type QueueSetting, updatedQueue } from './queue-update.ts';
 import type { TaskRegistry } from './registry.ts';
 import { queueFrom, taskFrom, type WireQueue, type WireTask } from './validate.ts';
 import { toWireQueue, toWireTask } from './wire.ts';
@@ -17,6 +20,13 @@ interface ServiceOptions {
   /** Tasks for App Engine are taken. */
   readonly hasAppEngine: boolean;
 }
+
+const SETTABLE: readonly QueueSetting[] = [
+  'rateLimits',
+  'retryConfig',
+  'stackdriverLoggingConfig',
+  'appEngineRoutingOverride',
+];
 
 interface NameRequest {
   readonly name: string;
@@ -30,6 +40,15 @@ interface TaskPageRequest {
   readonly pageToken?: string;
   readonly responseView?: number;
 }
+
+interface UpdateRequest {
+  readonly queue?: WireQueue | null;
+  readonly updateMask?: { readonly paths?: readonly string[] } | null;
+  /** Settings that another version than v2 has. */
+  readonly settable?: readonly QueueSetting[];
+}
+
+export type CloudTasksCalls = ReturnType<typeof cloudTasksService>;
 
 /** Handlers by method name; each returns the response message or throws a `GrpcRefusal`. */
 export function cloudTasksService({ registry, now, freshTaskId, hasAppEngine }: ServiceOptions) {
@@ -47,18 +66,12 @@ export function cloudTasksService({ registry, now, freshTaskId, hasAppEngine }: 
     },
 
     /** Like production, creates the queue if it does not exist. */
-    UpdateQueue({
-      queue,
-      updateMask,
-    }: {
-      queue?: WireQueue | null;
-      updateMask?: { paths?: string[] } | null;
-    }) {
+    UpdateQueue({ queue, updateMask, settable = SETTABLE }: UpdateRequest) {
       const name = requireQueue(queue?.name ?? '');
-      if (!registry.hasQueue(name)) return toWireQueue(registry.createQueue(queueFrom(name, queue ?? {})));
-      return toWireQueue(
-        registry.configureQueue(updatedQueue(registry.queue(name), queue ?? {}, updateMask?.paths)),
-      );
+      const given = queue ?? {};
+      if (!registry.hasQueue(name)) return toWireQueue(registry.createQueue(queueFrom(name, given)));
+      const update = { queue: given, paths: updateMask?.paths, settable };
+      return toWireQueue(registry.configureQueue(updatedQueue(registry.queue(name), update)));
     },
 
     GetQueue: ({ name }: NameRequest) => toWireQueue(registry.queue(requireQueue(name))),

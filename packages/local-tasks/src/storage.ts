@@ -122,9 +122,11 @@ export class TaskStore {
     return row && fromRow(row);
   }
 
-  /** Names of the tasks created before `time`. */
-  namesBefore(time: number): string[] {
-    return this.#db.statements.namesBefore.all(time).map((row) => String(row.name));
+  /** Names and times of creation of the tasks created before `time`. */
+  tasksBefore(time: number): { readonly name: string; readonly created: number }[] {
+    return this.#db.statements.tasksBefore
+      .all(time)
+      .map((row) => ({ name: String(row.name), created: Number(row.created) }));
   }
 
   /** A page of a queue in order of creation, after the task with id `after`. */
@@ -181,7 +183,7 @@ const SQL = {
   ...POLICY_SQL,
   deleteTasksOf: 'DELETE FROM tasks WHERE queue = ?',
   heads: 'SELECT id, name, queue, due AS dueAt FROM tasks ORDER BY id',
-  namesBefore: 'SELECT name FROM tasks WHERE created <= ?',
+  tasksBefore: 'SELECT name, created FROM tasks WHERE created <= ?',
   insertTask:
     'INSERT INTO tasks (name, queue, named, due, created, deadline, target, body, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   task: 'SELECT * FROM tasks WHERE name = ?',

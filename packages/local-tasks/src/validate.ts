@@ -4,6 +4,7 @@
  */
 import { isDuration, isTime, toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from './errors.ts';
+import { httpTargetFrom, type WireHttpTarget } from './http-target/wire.ts';
 import {
   burstFor,
   DEFAULT_RATE_LIMITS,
@@ -40,7 +41,17 @@ export interface WireQueue {
     maxDoublings?: number | null;
   } | null;
   readonly stackdriverLoggingConfig?: { samplingRatio?: number | null } | null;
+  /** This and the following only in the beta versions. */
+  readonly httpTarget?: WireHttpTarget | null;
+  readonly taskTtl?: WireTimestamp | null;
+  readonly tombstoneTtl?: WireTimestamp | null;
 }
+
+/** Members of a queue that a caller can set. */
+type QueueSettings = Pick<
+  QueueConfig,
+  'rateLimits' | 'retry' | 'loggedRatio' | 'appEngineRouting' | 'httpTarget' | 'taskTtlMs' | 'tombstoneTtlMs'
+>;
 
 interface NewTask {
   readonly parent: string;
@@ -113,17 +124,33 @@ export function queueFrom(name: string, queue: WireQueue): QueueConfig {
 }
 
 /** @throws GrpcRefusal INVALID_ARGUMENT for settings that Cloud Tasks does not allow */
-export function settingsFrom(
-  wire: Omit<WireQueue, 'name'>,
-): Pick<QueueConfig, 'rateLimits' | 'retry' | 'loggedRatio' | 'appEngineRouting'> {
+export function settingsFrom(wire: Omit<WireQueue, 'name'>): QueueSettings {
   const logging = wire.stackdriverLoggingConfig;
   const routing = wire.appEngineRoutingOverride;
+  const { httpTarget } = wire;
   return {
     rateLimits: rateLimitsFrom(wire.rateLimits),
     retry: retryFrom(wire.retryConfig),
     loggedRatio: logging ? ratioFrom(logging.samplingRatio ?? 0) : undefined,
     appEngineRouting: routing ? routingFrom(routing) : undefined,
+    httpTarget: httpTarget ? httpTargetFrom(httpTarget) : undefined,
+    taskTtlMs: ttlFrom('task_ttl', wire.taskTtl, [LIMITS.minTaskTtlMs, LIMITS.maxTaskTtlMs]),
+    tombstoneTtlMs: ttlFrom('tombstone_ttl', wire.tombstoneTtl, [
+      LIMITS.minTombstoneTtlMs,
+      LIMITS.maxTombstoneTtlMs,
+    ]),
   };
+}
+
+function ttlFrom(
+  field: string,
+  wire: WireTimestamp | null | undefined,
+  [least, most]: readonly [number, number],
+): number | undefined {
+  if (!wire) return undefined;
+  const ms = durationFrom(`Queue.${field}`, wire);
+  if (ms >= least && ms <= most) return ms;
+  throw invalid(`Queue.${field} must be between [${least / 1000}s, ${most / 1000}s].`);
 }
 
 function ratioFrom(ratio: number): number {

@@ -1,11 +1,13 @@
 /** Between protobuf messages and the model: tasks and queues. No state, no rules. */
 import { fromMs } from '@cairn/local-kit/wire/timestamp';
+import { toWireHttpTarget } from './http-target/wire.ts';
 import type { AppEngineRouting, AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
-import { HTTP_METHODS } from './model.ts';
+import { HTTP_METHODS, LIMITS } from './model.ts';
 
 const RUNNING = 1;
 const PAUSED = 2;
 
+/** With the members of all versions; the encoding leaves out those that a version does not have. */
 export function toWireQueue(queue: QueueConfig): object {
   const { rateLimits, retry } = queue;
   return {
@@ -24,6 +26,9 @@ export function toWireQueue(queue: QueueConfig): object {
     ...(queue.loggedRatio !== undefined && {
       stackdriverLoggingConfig: { samplingRatio: queue.loggedRatio },
     }),
+    ...(queue.httpTarget && { httpTarget: toWireHttpTarget(queue.httpTarget) }),
+    taskTtl: fromMs(queue.taskTtlMs ?? LIMITS.taskLifeMs),
+    tombstoneTtl: fromMs(queue.tombstoneTtlMs ?? LIMITS.dedupMs),
     state: queue.state === 'paused' ? PAUSED : RUNNING,
     ...(queue.purgedAt !== undefined && { purgeTime: fromMs(queue.purgedAt) }),
   };

@@ -150,11 +150,6 @@ describe('what is refused', () => {
       details: expect.stringContaining('local-tasks --app-engine URL'),
     });
   });
-
-  test('calls without a handler are not implemented', async () => {
-    const call = tasks.client.getLocation({ name: LOCATION });
-    expect(await refusal(call)).toMatchObject({ code: status.UNIMPLEMENTED });
-  });
 });
 
 describe('views and pages', () => {

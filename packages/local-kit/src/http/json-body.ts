@@ -1,4 +1,4 @@
-/** Reads the body of a request as text or JSON, up to a bound. */
+/** Reads the body of a request as bytes, text or JSON, up to a bound. */
 import type { IncomingMessage } from 'node:http';
 
 export interface BodyRefusals {
@@ -6,6 +6,8 @@ export interface BodyRefusals {
   readonly tooLarge: () => Error;
   readonly malformed: (why: string) => Error;
 }
+
+type SizeRefusal = Pick<BodyRefusals, 'maxBytes' | 'tooLarge'>;
 
 /**
  * Undefined: there is no body.
@@ -23,16 +25,21 @@ export async function jsonBody(request: IncomingMessage, refusals: BodyRefusals)
 }
 
 /** @throws `refusals.tooLarge` */
-export async function textBody(
+export async function textBody(request: IncomingMessage, refusals: SizeRefusal): Promise<string> {
+  return (await bytesBody(request, refusals)).toString('utf8');
+}
+
+/** @throws `refusals.tooLarge` */
+export async function bytesBody(
   request: IncomingMessage,
-  refusals: Pick<BodyRefusals, 'maxBytes' | 'tooLarge'>,
-): Promise<string> {
+  { maxBytes, tooLarge }: SizeRefusal,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > refusals.maxBytes) throw refusals.tooLarge();
+    if (size > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -33,6 +33,8 @@ export interface RestService {
 
 interface UnaryRestOptions {
   readonly services: readonly RestService[];
+  /** Services that are loaded with their first request, by what their paths begin with, e.g. `/v1beta1/`. */
+  readonly loadedLater?: Readonly<Record<string, () => readonly RestService[]>>;
   /** Names the server in the text of a defect. */
   readonly name: string;
   readonly maxBodyBytes: number;
@@ -45,8 +47,13 @@ interface BoundCall {
   readonly handler: handleUnaryCall<object, object>;
 }
 
-export function unaryRest({ services, name, maxBodyBytes, otherwise }: UnaryRestOptions): Server {
-  const bindings = bindingsOf(...services.map(({ protocol }) => protocol));
+/** Calls by their names, which no two services of a table share. */
+interface RestTable {
+  readonly bindings: ReturnType<typeof bindingsOf>;
+  readonly calls: ReadonlyMap<string, BoundCall>;
+}
+
+function tableOf(services: readonly RestService[]): RestTable {
   const calls = new Map<string, BoundCall>();
   for (const { protocol, definition, implementation } of services) {
     for (const method of Object.keys(definition)) {
@@ -55,6 +62,20 @@ export function unaryRest({ services, name, maxBodyBytes, otherwise }: UnaryRest
       if (messages && handler) calls.set(method, { messages, handler });
     }
   }
+  return { bindings: bindingsOf(...services.map(({ protocol }) => protocol)), calls };
+}
+
+export function unaryRest(options: UnaryRestOptions): Server {
+  const { services, loadedLater = {}, name, maxBodyBytes, otherwise } = options;
+  const table = tableOf(services);
+  const laterTables = new Map<string, RestTable>();
+  const tableFor = (path: string): RestTable => {
+    const prefix = Object.keys(loadedLater).find((begin) => path.startsWith(begin));
+    if (prefix === undefined) return table;
+    const loaded = laterTables.get(prefix) ?? tableOf(loadedLater[prefix]?.() ?? []);
+    laterTables.set(prefix, loaded);
+    return loaded;
+  };
   const body = {
     maxBytes: maxBodyBytes,
     tooLarge: () => invalid(`Request payload size exceeds the limit: ${maxBodyBytes} bytes.`),
@@ -69,6 +90,7 @@ export function unaryRest({ services, name, maxBodyBytes, otherwise }: UnaryRest
     const other = await otherwise?.(request, url.pathname);
     if (other !== undefined) return other;
     const asked = await restRequest(request, url, body);
+    const { bindings, calls } = tableFor(url.pathname);
     const found = restCall(bindings, asked);
     const call = found && calls.get(found.name);
     if (!call) throw new GrpcRefusal(status.NOT_FOUND, `Nothing is served at ${asked.method} ${asked.path}.`);

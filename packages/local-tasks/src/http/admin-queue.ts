@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
 import { fromJson, toJson } from '@cairn/local-kit/wire/proto-json';
 import type protobuf from 'protobufjs';
-import { invalid } from './errors.ts';
+import { invalid } from '../errors.ts';
 
 interface AdminQueueOptions {
   readonly protocol: protobuf.Root;

@@ -1,0 +1,68 @@
+/**
+ * BufferTask: a request that is sent to a queue becomes a task, which is sent to the target of the queue later (REST only; the clients' protocol
+ * descriptions do not have the call). Method, headers and body of the request are those of the task.
+ */
+import type { IncomingMessage } from 'node:http';
+import { bytesBody } from '@cairn/local-kit/http/json-body';
+import { HOP_BY_HOP } from '../dispatch/attempt.ts';
+import { failedPrecondition, invalid } from '../errors.ts';
+import { urlOfQueue } from '../http-target/override.ts';
+import { HTTP_METHODS, type HttpMethod, LIMITS, type QueueConfig } from '../model.ts';
+import { requireQueue } from '../names.ts';
+import type { WireTask } from '../validate.ts';
+
+interface BufferOptions {
+  queue(name: string): QueueConfig;
+  createTask(request: { readonly parent: string; readonly task: WireTask }): object;
+}
+
+const PATH =
+  /^\/v2(?:beta[23])?\/(projects\/[^/]+\/locations\/[^/]+\/queues\/[^/]+)\/tasks(?:\/([^/]+))?:buffer$/;
+/** About the request to Cloud Tasks, or made anew for the one to the target. */
+const NOT_OF_THE_TASK =
+  /^(?:host|content-length|authorization|accept-encoding|expect|user-agent|x-goog-.*)$/i;
+const WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH'];
+
+/** Undefined: not such a request. @throws GrpcRefusal */
+export async function bufferTaskCall(
+  request: IncomingMessage,
+  path: string,
+  { queue, createTask }: BufferOptions,
+): Promise<object | undefined> {
+  const [, parent, id] = PATH.exec(path) ?? [];
+  if (parent === undefined) return undefined;
+  const url = urlOfQueue(queue(requireQueue(parent)).httpTarget);
+  if (url === undefined) {
+    throw failedPrecondition(
+      'The queue has no HTTP target: set http_target.uri_override.host of the queue, by UpdateQueue of v2beta3.',
+    );
+  }
+  const body = await bytesBody(request, {
+    maxBytes: LIMITS.taskBytes,
+    tooLarge: () => invalid(`Task size too large: a task may have ${LIMITS.taskBytes} bytes.`),
+  });
+  const method = methodOf(request.method);
+  const httpRequest = {
+    url,
+    httpMethod: HTTP_METHODS.indexOf(method),
+    headers: headersOf(request),
+    ...(WITH_BODY.includes(method) && { body }),
+  };
+  const task = { ...(id !== undefined && { name: `${parent}/tasks/${id}` }), httpRequest };
+  return createTask({ parent, task });
+}
+
+function methodOf(text = 'POST'): HttpMethod {
+  const method = HTTP_METHODS.find((known) => known === text);
+  if (method === undefined) throw invalid(`A task cannot have the method ${text}.`);
+  return method;
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (!HOP_BY_HOP.test(name) && !NOT_OF_THE_TASK.test(name)) pairs.push([name, rawHeaders[i + 1] ?? '']);
+  }
+  return Object.fromEntries(pairs);
+}
