@@ -126,9 +126,12 @@ const refused: [string, string, object, RegExp][] = [
     /Cannot transform property a and its nested property/,
   ],
   [
-    'a collection group below a document',
+    'a collection group below a document by a field',
     'RunQuery',
-    { ...query({ from: [{ collectionId: 'h', allDescendants: true }] }), parent: doc('h/a') },
+    {
+      ...query({ from: [{ collectionId: 'h', allDescendants: true }], where: compare('a', 'EQUAL', one) }),
+      parent: doc('h/a'),
+    },
     /only allowed at the root parent/,
   ],
   [
@@ -228,8 +231,18 @@ const refused: [string, string, object, RegExp][] = [
     }),
     /Cursor has too many values/,
   ],
-  ['null for a list', 'RunQuery', query({ where: compare('a', 'IN', { nullValue: 0 }) }), /non-empty array/],
-  ['no alternative', 'RunQuery', query({ where: { compositeFilter: { op: 'OR' } } }), /at least one filter/],
+  [
+    'null for a list',
+    'RunQuery',
+    query({ where: compare('a', 'IN', { nullValue: 0 }) }),
+    /requires an ArrayValue/,
+  ],
+  [
+    'no alternative',
+    'RunQuery',
+    query({ where: { compositeFilter: { op: 'OR' } } }),
+    /at least one sub-filter/,
+  ],
   [
     'a filter on every collection',
     'RunQuery',

@@ -25,7 +25,8 @@ export function parseFieldPath(text: string): FieldPath {
   return path;
 }
 
-const RESERVED = /^__.*__$/s;
+/** `____` is none: the documented expression `__.*__` includes it, Google's emulator does not. */
+const RESERVED = /^__.+__$/s;
 
 /** @throws INVALID_ARGUMENT unless something may be stored at the path: a name in it is reserved, or it is too deep. */
 export function checkWritable(path: FieldPath): void {
@@ -78,11 +79,23 @@ function parse(text: string): FieldPath {
     parts.push(part);
     if (end === text.length) {
       checkPathSize(Buffer.byteLength(parts.join('.')), part);
+      if (text !== NAME_FIELD) checkReserved(parts);
       return parts;
     }
     if (text[end] !== '.') throw malformed(text);
     at = end + 1;
   }
+}
+
+/** No field has such a name, so that nothing can be read there either. */
+function checkReserved(path: FieldPath): void {
+  const reserved = path.find((part) => RESERVED.test(part));
+  if (reserved === undefined || (path.length === 1 && reserved === NAME_FIELD)) return;
+  throw invalid(
+    reserved === NAME_FIELD
+      ? 'the name __key__ is reserved'
+      : `Invalid reserved name in field path ${reserved}`,
+  );
 }
 
 function plain(text: string, at: number): { part: string; end: number } {

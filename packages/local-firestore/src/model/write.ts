@@ -60,13 +60,15 @@ interface AppliedWrite {
 
 /**
  * Checks that no writes of one commit contradict each other whatever is stored: that none requires a document to exist after
- * its deletion, or to be missing after it was written, and that one which is verified is in no other write.
+ * its deletion, to be missing after it was written, or to have another update time than the first of its writes requires, and that one which
+ * is verified is in no other write.
  *
  * @throws INVALID_ARGUMENT
  */
 export function checkSequence(writes: readonly Write[]): void {
   const exists = new Map<string, boolean>();
   const verified = new Set<string>();
+  const firsts = new Map<string, Precondition>();
   for (const { name, kind, precondition } of writes) {
     const before = exists.get(name);
     if (verified.has(name) || (kind === 'verify' && before !== undefined)) {
@@ -79,10 +81,20 @@ export function checkSequence(writes: readonly Write[]): void {
           : `"${name}" is deleted by this commit and cannot be required to exist afterwards.`,
       );
     }
+    if (precondition.kind === 'updateTime' && before !== undefined) {
+      if (!before && kind === 'set')
+        throw invalid('Cannot delete then update an entity in the same request.');
+      if (!isSameVersion(precondition, firsts.get(name)))
+        throw invalid(`Cannot collapse mutations with different version preconditions of "${name}".`);
+    }
+    if (!firsts.has(name)) firsts.set(name, precondition);
     if (kind === 'verify') verified.add(name);
     else exists.set(name, kind === 'set');
   }
 }
+
+const isSameVersion = (one: Precondition, other: Precondition | undefined) =>
+  one.kind === 'updateTime' && other?.kind === 'updateTime' && one.at === other.at;
 
 /**
  * `time`: of the commit, microseconds since 1970.

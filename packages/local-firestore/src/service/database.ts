@@ -57,6 +57,8 @@ interface DocumentDraft {
   next: DocumentVersion | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
+  /** By an earlier write of the commit. */
+  isWritten: boolean;
   /** Transforms of all its writes so far. */
   transforms: number;
 }
@@ -226,6 +228,7 @@ export class Database {
       next: before,
       body: undefined,
       changed: false,
+      isWritten: false,
       transforms: 0,
     };
   }
@@ -261,7 +264,11 @@ function decide(draft: DocumentDraft, write: Write, time: number): DocumentWrite
     throw invalid(`"${write.name}" has more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`);
   }
   const fieldsBefore = draft.next?.fields;
-  const { next, changed, transformResults } = applyWrite(draft.next, write, time);
+  // The update time that several writes require is that of the document before the commit (`checkSequence`).
+  const isChecked = draft.isWritten && write.precondition.kind === 'updateTime';
+  draft.isWritten = true;
+  const checked = isChecked ? { ...write, precondition: { kind: 'none' } as const } : write;
+  const { next, changed, transformResults } = applyWrite(draft.next, checked, time);
   let bytes = 0;
   if (changed) {
     draft.next = next;

@@ -3,7 +3,7 @@ import { type FieldPath, formatFieldPath, NAME_FIELD, parseFieldPath } from '../
 import { isNameField, leaves, normaliseQuery } from '../model/query/normalise.ts';
 import type { CompareOp, Cursor, FieldOrder, Filter, Query } from '../model/query/query.ts';
 import { checkCollectionId, parseParent } from '../model/resource-name.ts';
-import { invalid, unimplemented } from '../model/status.ts';
+import { Code, invalid, StatusError, unimplemented } from '../model/status.ts';
 import { isNaNValue, NULL, type Value } from '../model/value.ts';
 import type { WireNearest } from './search-codec.ts';
 import { decodeOperand } from './value-decoder.ts';
@@ -52,6 +52,9 @@ const FIELD_OPS: Record<number, CompareOp> = {
   9: 'array-contains-any',
   10: 'not-in',
 };
+const NEGATED_FIELD_OPS: ReadonlySet<number> = new Set([6, 10]);
+/** IS_NOT_NAN and IS_NOT_NULL. */
+const NEGATED_UNARY_OPS: ReadonlySet<number> = new Set([4, 5]);
 const NAN = { kind: 'double', value: Number.NaN } as const;
 const DESCENDING = 2;
 /** Compare a field as a whole with one value. */
@@ -68,14 +71,14 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
   const collectionId = from?.collectionId || undefined;
   if (collectionId !== undefined) {
     checkCollectionId(collectionId);
-    if (from?.allDescendants && segments.length > 0)
-      throw invalid('collection group queries are only allowed at the root parent');
   }
   const orders = (wire.orderBy ?? []).map(
     (o): FieldOrder => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
   );
   const filter = wire.where ? decodeFilter(wire.where) : undefined;
+  checkNegations(wire.where);
   if (collectionId === undefined) checkEveryCollection(orders, filter);
+  else if (from?.allDescendants && segments.length > 0) checkGroupBelow(orders, wire.where);
   return normaliseQuery({
     scope: { database, parent: segments, collectionId, allDescendants: from?.allDescendants ?? false },
     filter,
@@ -96,6 +99,43 @@ function checkEveryCollection(orders: readonly FieldOrder[], filter: Filter | un
   if (orders.some((o) => !isNameField(o.field) || o.descending)) {
     throw invalid('kind is required for all orders except __key__ ascending');
   }
+}
+
+/** Indexes of a collection group are of the whole database: below a document there is only the list of names. */
+function checkGroupBelow(orders: readonly FieldOrder[], where: WireFilter | null | undefined): void {
+  const fields = [...fieldsOf(where), ...orders.map(({ field }) => field)];
+  if (!fields.every(isNameField))
+    throw invalid('collection group queries are only allowed at the root parent');
+  if (orders.some((o) => o.descending)) {
+    throw new StatusError(
+      Code.FAILED_PRECONDITION,
+      "collection group queries are only allowed if they're at the root or they're an ascending primary key scan",
+    );
+  }
+}
+
+/** Fields of all comparisons, of those that are decoded to nothing too. */
+function fieldsOf(where: WireFilter | null | undefined): readonly FieldPath[] {
+  if (!where) return [];
+  const { compositeFilter, fieldFilter, unaryFilter } = where;
+  const own = fieldFilter ?? unaryFilter;
+  return [...(own ? [path(own.field)] : []), ...(compositeFilter?.filters ?? []).flatMap(fieldsOf)];
+}
+
+/** Counts those that are decoded to nothing, too. */
+function checkNegations(where: WireFilter | null | undefined): void {
+  if (where && countNegations(where) > 1) {
+    throw invalid(
+      "Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query.",
+    );
+  }
+}
+
+function countNegations({ compositeFilter, fieldFilter, unaryFilter }: WireFilter): number {
+  const parts = compositeFilter?.filters ?? [];
+  const isNegated =
+    NEGATED_FIELD_OPS.has(fieldFilter?.op ?? 0) || NEGATED_UNARY_OPS.has(unaryFilter?.op ?? 0);
+  return parts.reduce((total, part) => total + countNegations(part), isNegated ? 1 : 0);
 }
 
 function isDescending(direction: number): boolean {
@@ -127,32 +167,33 @@ function decodeFilter(wire: WireFilter): Filter {
     case 'compositeFilter': {
       const filters = (wire.compositeFilter?.filters ?? []).map(decodeFilter);
       const op = wire.compositeFilter?.op;
-      if (op !== 1 && op !== 2) throw invalid('A composite filter needs the operator AND or OR.');
-      if (op === 2 && filters.length === 0) throw invalid('A composite filter OR needs at least one filter.');
+      if (op !== 1 && op !== 2) throw invalid('Unsupported CompositeFilter operator.');
+      if (op === 2 && filters.length === 0)
+        throw invalid('Composite filter must have at least one sub-filter.');
       return { kind: op === 1 ? 'and' : 'or', filters };
     }
     case 'fieldFilter': {
       const op = FIELD_OPS[wire.fieldFilter?.op ?? 0];
-      if (!op) throw invalid(`Unknown filter operator ${wire.fieldFilter?.op}.`);
-      if (!wire.fieldFilter?.value) throw invalid('A field filter needs a value.');
+      if (!op) throw invalid('Unknown FieldFilter operator.');
+      if (!wire.fieldFilter?.value) throw invalid('Cannot convert firestore.v1.Value with type unset.');
       return decodeComparison(path(wire.fieldFilter.field), op, decodeOperand(wire.fieldFilter.value));
     }
     case 'unaryFilter':
       return decodeUnary(wire.unaryFilter?.op ?? 0, path(wire.unaryFilter?.field));
     default:
-      throw invalid('A filter has no type set.');
+      throw invalid('Unknown Filter type.');
   }
 }
 
 /**
  * Only unary filters find null and NaN. Written as values to compare with, as no official client does, null is neither
- * equal nor unequal to anything, and NaN is unequal to everything, as in production.
+ * equal nor unequal to anything, and NaN is unequal to everything, as in production; nothing is less or more than either.
  */
 function decodeComparison(field: FieldPath, op: CompareOp, value: Value): Filter {
   if (isNameField(field) || !SINGLE_VALUE_OPS.has(op)) return { kind: 'compare', field, op, value };
   if (value.kind === 'null') return NOTHING;
-  if (isNaNValue(value) && op === '==') return NOTHING;
-  if (isNaNValue(value) && op === '!=') return { kind: 'compare', field, op, value: NULL };
+  if (isNaNValue(value) && op !== '!=') return NOTHING;
+  if (isNaNValue(value)) return { kind: 'compare', field, op, value: NULL };
   return { kind: 'compare', field, op, value };
 }
 
@@ -167,6 +208,6 @@ function decodeUnary(op: number, field: FieldPath): Filter {
     case 5:
       return { kind: 'compare', field, op: '!=', value: NULL };
     default:
-      throw invalid(`Unknown unary operator ${op}.`);
+      throw invalid('Unknown UnaryFilter operator.');
   }
 }

@@ -30,7 +30,7 @@ const TAG = {
 } as const;
 const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
-const RESERVED = /^__.*__$/s;
+const RESERVED = /^__.+__$/s;
 /** No path of names up to this length is too long, however deep: a document without a longer one needs no second look. */
 const SHORT_NAME_LENGTH = Math.floor((MAX_FIELD_PATH_BYTES / (MAX_VALUE_DEPTH + 1) - 1) / 3);
 

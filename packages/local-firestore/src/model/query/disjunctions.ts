@@ -1,31 +1,82 @@
 /** Disjunctive normal form: a query is the union of conjunctions, each of which one index can serve. Pure. */
+import { ByteWriter } from '../byte-writer.ts';
+import { formatFieldPath } from '../field-path.ts';
+import { MAX_DISJUNCTIONS } from '../limits.ts';
+import { invalid } from '../status.ts';
 import { isUnlisted } from '../value.ts';
+import { writeValueKey } from '../value-key.ts';
 import type { Comparison, Filter } from './query.ts';
 
 export type Conjunction = readonly Comparison[];
 
-/** `in` becomes equalities and `array-contains-any` single memberships. Bounded by the query's own limit of 30. */
+/** Conjunctions by what they compare, so that each is there once. */
+type NormalForm = ReadonlyMap<string, Conjunction>;
+
+/** Far more than a query may have in the end, and few enough to count. */
+const MOST_COUNTED = 2_000;
+
+/** `in` becomes equalities and `array-contains-any` single memberships. Bounded by `checkDisjunctions`. */
 export function disjunctions(filter: Filter | undefined): readonly Conjunction[] {
-  if (!filter) return [[]];
-  switch (filter.kind) {
-    case 'compare':
-      return expand(filter).map((comparison) => [comparison]);
-    case 'or':
-      return filter.filters.flatMap(disjunctions);
-    case 'and':
-      return filter.filters
-        .map(disjunctions)
-        .reduce((left, right) => left.flatMap((l) => right.map((r) => [...l, ...r])), [[]]);
-  }
+  return [...normalForm(filter, (value) => !isUnlisted(value)).values()];
 }
 
-function expand(comparison: Comparison): readonly Comparison[] {
+/**
+ * Conjunctions that compare the same are counted once, as in Google's emulator.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function checkDisjunctions(filter: Filter | undefined): void {
+  const { size } = normalForm(filter, () => true);
+  if (size > MAX_DISJUNCTIONS) throw tooMany(size);
+}
+
+function tooMany(count: number): Error {
+  return invalid(
+    `Too many disjunctions after normalization. Result had ${count} disjunctions which is more than the maximum of ${MAX_DISJUNCTIONS}`,
+  );
+}
+
+/** @param isListed whether a value of a list is looked for */
+function normalForm(
+  filter: Filter | undefined,
+  isListed: (value: Comparison['value']) => boolean,
+): NormalForm {
+  if (!filter) return new Map([['', []]]);
+  if (filter.kind === 'compare')
+    return new Map(expand(filter, isListed).map((comparison) => [keyOf(comparison), [comparison]]));
+  const parts = filter.filters.map((part) => normalForm(part, isListed));
+  if (filter.kind === 'or') return new Map(parts.flatMap((part) => [...part]));
+  return parts.reduce(product, new Map([['', []]]));
+}
+
+function product(left: NormalForm, right: NormalForm): NormalForm {
+  const joined = new Map<string, Conjunction>();
+  for (const one of left.values()) {
+    for (const other of right.values()) {
+      const distinct = new Map([...one, ...other].map((comparison) => [keyOf(comparison), comparison]));
+      joined.set([...distinct.keys()].sort().join(), [...distinct.values()]);
+      if (joined.size > MOST_COUNTED) throw tooMany(joined.size);
+    }
+  }
+  return joined;
+}
+
+/** Equal of comparisons that hold for the same values, 1 and 1.0 included. */
+function keyOf({ field, op, value }: Comparison): string {
+  const writer = new ByteWriter();
+  writeValueKey(writer, value);
+  return JSON.stringify([formatFieldPath(field), op, Buffer.from(writer.take()).toString('latin1')]);
+}
+
+function expand(
+  comparison: Comparison,
+  isListed: (value: Comparison['value']) => boolean,
+): readonly Comparison[] {
   const { op, value, field } = comparison;
   if (value.kind !== 'array') return [comparison];
-  const listed = value.values.filter((v) => !isUnlisted(v));
-  if (op === 'in') return listed.map((v) => ({ kind: 'compare', field, op: '==', value: v }));
-  if (op === 'array-contains-any') {
-    return listed.map((v) => ({ kind: 'compare', field, op: 'array-contains', value: v }));
-  }
+  const listed = () => value.values.filter(isListed);
+  if (op === 'in') return listed().map((v) => ({ kind: 'compare', field, op: '==', value: v }));
+  if (op === 'array-contains-any')
+    return listed().map((v) => ({ kind: 'compare', field, op: 'array-contains', value: v }));
   return [comparison];
 }

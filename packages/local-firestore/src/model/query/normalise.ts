@@ -15,11 +15,17 @@ import { parseDocument } from '../resource-name.ts';
 import { invalid } from '../status.ts';
 import { compareUtf8 } from '../utf8.ts';
 import type { Value } from '../value.ts';
+import { checkDisjunctions } from './disjunctions.ts';
 import type { CompareOp, Comparison, Cursor, FieldOrder, Filter, Query } from './query.ts';
 
 type QueryRequest = Omit<Query, 'explicitOrders'>;
 
-const LIST_OPS: ReadonlySet<CompareOp> = new Set(['in', 'not-in', 'array-contains-any']);
+/** Names and most values of the operators with a list. */
+const LISTS: Partial<Record<CompareOp, readonly [string, number]>> = {
+  in: ['IN', MAX_DISJUNCTIONS],
+  'not-in': ['NOT_IN', MAX_NOT_IN_VALUES],
+  'array-contains-any': ['ARRAY_CONTAINS_ANY', MAX_DISJUNCTIONS],
+};
 const INEQUALITIES: ReadonlySet<CompareOp> = new Set(['<', '<=', '>', '>=', '!=', 'not-in']);
 
 /** @throws INVALID_ARGUMENT naming the rule that is broken. */
@@ -52,8 +58,11 @@ export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Q
   const unordered = byName(fields).filter(
     (field, i, all) => !sameField(field, all[i - 1] ?? []) && !others.some((o) => sameField(o.field, field)),
   );
+  const { parent, allDescendants } = query.scope;
   const isByName =
-    query.orders.length === query.explicitOrders || leaves(query.filter).some((c) => isNameField(c.field));
+    query.orders.length === query.explicitOrders ||
+    leaves(query.filter).some((c) => isNameField(c.field)) ||
+    (allDescendants && parent.length > 0);
   if (isByName && unordered.length > 0) {
     const named = unordered.map(formatFieldPath).join(', ');
     throw invalid(
@@ -95,8 +104,16 @@ function impliedOrders(explicit: readonly FieldOrder[], comparisons: readonly Co
   return orders;
 }
 
+/** Name by name, as they are without quotes: `a.b` before `a b`. */
 function byName(fields: readonly FieldPath[]): FieldPath[] {
-  return [...fields].sort((a, b) => compareUtf8(formatFieldPath(a), formatFieldPath(b)));
+  return [...fields].sort(comparePaths);
+}
+
+function comparePaths(a: FieldPath, b: FieldPath): number {
+  const at = a.findIndex((name, i) => name !== b[i]);
+  const [own, other] = [a[at], b[at]];
+  if (own === undefined) return a.length - b.length;
+  return other === undefined ? 1 : compareUtf8(own, other);
 }
 
 function checkOrders(orders: readonly FieldOrder[]): void {
@@ -118,11 +135,6 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   for (const comparison of comparisons) checkOperand(comparison, request);
   checkParts(comparisons, request);
   const count = (op: CompareOp) => comparisons.filter((c) => c.op === op).length;
-  if (count('not-in') + count('!=') > 1) {
-    throw invalid(
-      "Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query.",
-    );
-  }
   if (count('not-in') && (count('in') || count('array-contains-any'))) {
     throw invalid("'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.");
   }
@@ -131,14 +143,12 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   );
   checkNameEquality(comparisons, inequalities);
   if (inequalities.size > MAX_INEQUALITY_FIELDS) {
-    throw invalid(`A query can have inequality filters on at most ${MAX_INEQUALITY_FIELDS} fields.`);
-  }
-  const disjunctions = countDisjunctions(request.filter);
-  if (disjunctions > MAX_DISJUNCTIONS) {
+    const named = [...inequalities].join(', ');
     throw invalid(
-      `The query has ${disjunctions} disjunctions in disjunctive normal form; ${MAX_DISJUNCTIONS} are allowed.`,
+      `The query contains ${inequalities.size} distinct inequality fields: [${named}]. A query may not have more than ${MAX_INEQUALITY_FIELDS} distinct inequality fields.`,
     );
   }
+  checkDisjunctions(request.filter);
   checkArrayContains(request.filter);
 }
 
@@ -175,46 +185,35 @@ function checkArrayContains(filter: Filter | undefined): number {
   return found;
 }
 
-function countDisjunctions(filter: Filter | undefined): number {
-  if (!filter) return 1;
-  if (filter.kind === 'compare') {
-    const many = filter.op === 'in' || filter.op === 'array-contains-any';
-    return many && filter.value.kind === 'array' ? filter.value.values.length : 1;
-  }
-  const counts = filter.filters.map(countDisjunctions);
-  return filter.kind === 'or' ? counts.reduce((a, b) => a + b, 0) : counts.reduce((a, b) => a * b, 1);
-}
-
 function checkOperand(comparison: Comparison, request: QueryRequest): void {
-  const { op, value, field } = comparison;
+  const { op, field } = comparison;
   const label = formatFieldPath(field);
-  if (LIST_OPS.has(op)) {
-    if (value.kind !== 'array' || value.values.length === 0) {
-      throw invalid(`"${op}" on "${label}" requires a non-empty array.`);
-    }
-    if (op === 'not-in' && value.values.length > MAX_NOT_IN_VALUES) {
-      throw invalid(`NOT_IN supports up to ${MAX_NOT_IN_VALUES} comparison values.`);
-    }
-  }
+  checkList(comparison);
   if (!isNameField(field)) {
     for (const operand of operands(comparison)) checkOperandSize(operand, label);
     return;
   }
-  if (op.startsWith('array-contains')) throw invalid('__name__ is not an array.');
+  if (op.startsWith('array-contains')) throw invalid('the name __key__ is reserved');
   for (const operand of operands(comparison)) checkNameOperand(operand, request.scope.database);
 }
 
+function checkList({ op, value }: Comparison): void {
+  const list = LISTS[op];
+  if (!list) return;
+  const [name, most] = list;
+  if (value.kind !== 'array') throw invalid(`'${name}' requires an ArrayValue.`);
+  if (value.values.length === 0) throw invalid(`'${name}' requires an non-empty ArrayValue.`);
+  if (value.values.length > most) throw invalid(`'${name}' supports up to ${most} comparison values.`);
+}
+
 function checkOperandSize(operand: Value, label: string): void {
-  const size = valueSize(operand);
-  if (size <= MAX_INDEXED_VALUE_BYTES) return;
-  throw invalid(
-    `The value for ${label} is too large to be used in a query: ${size} bytes, ${MAX_INDEXED_VALUE_BYTES} are allowed.`,
-  );
+  if (valueSize(operand) > MAX_INDEXED_VALUE_BYTES)
+    throw invalid(`value for ${label} is too large to be used in a query`);
 }
 
 /** The values that a filter compares with: those of its list, or its one. */
 function operands({ op, value }: Comparison): readonly Value[] {
-  return LIST_OPS.has(op) && value.kind === 'array' ? value.values : [value];
+  return LISTS[op] && value.kind === 'array' ? value.values : [value];
 }
 
 function checkNameOperand(value: Value, database: string): void {

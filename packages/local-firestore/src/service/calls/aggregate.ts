@@ -112,7 +112,7 @@ function decodeAggregation(wire: WireAggregation, alias: string): Aggregation {
 
 function aggregated(path = ''): FieldPath {
   const field = parseFieldPath(path);
-  if (isNameField(field)) throw invalid('Aggregations are not supported for the property: __name__');
+  if (isNameField(field)) throw invalid('Aggregations are not supported for the property: __key__');
   return field;
 }
 
