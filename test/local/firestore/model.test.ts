@@ -309,6 +309,31 @@ test('the difference of index entries transforms those of one version into those
   );
 });
 
+test('index entries are counted of the whole document, and only of what is to be stored', () => {
+  const document = { database: 1, segments: ['c', 'd'], isListed: false };
+  const list = (length: number): Value => ({
+    kind: 'array',
+    values: Array.from({ length }, (_, i) => ({ kind: 'integer', value: BigInt(i) })),
+  });
+  const size = fc.oneof(fc.integer({ min: 0, max: 45_000 }), fc.constantFrom(19_990, 19_994, 19_998, 20_000));
+  const version = fc.option(fc.tuple(size, size), { nil: undefined, freq: 10 });
+  const fieldsFor = (sizes: readonly [number, number] | undefined): Fields | undefined =>
+    sizes && new Map(sizes.map((length, i) => [`f${i}`, list(length)]));
+  fc.assert(
+    fc.property(version, version, fc.boolean(), (before, after, isUpdate) => {
+      // An update that leaves the first list as it is.
+      const next = isUpdate && before && after ? ([before[0], after[1]] as const) : after;
+      const versions = { before: fieldsFor(before), after: fieldsFor(next) };
+      // Each field in both directions, each element of a list, the document's name.
+      const count = next ? 2 * 2 + next[0] + next[1] + 1 : 0;
+      const attempt = () => entryDifference(AUTOMATIC_INDEXES, document, versions);
+      if (count > 40_000) expect(attempt).toThrow(`too many index entries: ${count},`);
+      else expect(attempt).not.toThrow();
+    }),
+    { numRuns: 12 },
+  );
+});
+
 test('selected fields can be read from a stored document', () => {
   fc.assert(
     fc.property(fieldsOf(value), fc.func(fc.boolean()), (fields, isWanted) => {

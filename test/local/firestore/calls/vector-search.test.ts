@@ -71,8 +71,13 @@ describe('results are ordered by distance', () => {
         const few = neighbourhood({ ...nearest, limit: 3 }, candidates).neighbours;
         expect(few).toEqual(all.slice(0, 3));
         const distances = all.map((n) => (measure === 'dotProduct' ? -n.distance : n.distance));
-        expect(distances).toEqual([...distances].sort((a, b) => a - b));
-        const exact = (p: number[]) => Math.hypot(...p.map((x, i) => x - (target[i] as number)));
+        const defined = distances.filter((d) => !Number.isNaN(d));
+        expect(defined).toEqual([...defined].sort((a, b) => a - b));
+        const undefinedOnes = distances.filter((d) => Number.isNaN(d));
+        const isFirst = measure === 'dotProduct';
+        expect(distances).toEqual(isFirst ? [...undefinedOnes, ...defined] : [...defined, ...undefinedOnes]);
+        const exact = (p: number[]) =>
+          Math.sqrt(p.reduce((sum, x, i) => sum + (x - (target[i] ?? 0)) ** 2, 0));
         if (measure === 'euclidean') expect(distances).toEqual(points.map(exact).sort((a, b) => a - b));
       }),
       { numRuns: 50 },
@@ -89,7 +94,7 @@ function asValue(numbers: readonly number[]): Value {
   return { kind: 'map', fields };
 }
 
-test('documents without a vector of that dimension, or without a distance, are skipped', async () => {
+test('documents without a vector of that dimension are skipped, those without a distance are the farthest', async () => {
   await fill(bench.db, {
     ...PLACES,
     none: {},
@@ -103,7 +108,8 @@ test('documents without a vector of that dimension, or without a distance, are s
   });
   const all = bench.db.collection('v');
   expect(await ids(near(all))).toEqual(['b', 'a', 'c', 'zero', 'd', 'far']);
-  expect(await ids(near(all, 'COSINE'))).toEqual(['a', 'd', 'b', 'c']);
+  expect(await ids(near(all, 'COSINE'))).toEqual(['a', 'd', 'b', 'c', 'far', 'zero']);
+  expect(await ids(near(all, 'COSINE', { distanceThreshold: 2 }))).toEqual(['a', 'd', 'b', 'c']);
   expect(await ids(near(all, 'EUCLIDEAN', { vectorField: 'other' }))).toEqual([]);
 });
 

@@ -29,19 +29,26 @@ interface EntryDifference {
 
 const writer = new ByteWriter();
 
-/** Entries to add and remove so that the index matches `after`. Unchanged fields are skipped. */
+/**
+ * Entries to add and remove so that the index matches `after`. Unchanged fields are skipped.
+ *
+ * @throws INVALID_ARGUMENT if `after` has too many entries; what was stored may always be changed to fewer, or removed
+ */
 export function entryDifference(
   config: IndexConfig,
   document: IndexedPath,
   versions: { before: Fields | undefined; after: Fields | undefined },
 ): EntryDifference {
   const { before, after } = versions;
-  if (!before) return { added: after ? entriesOf(config, document, after) : [], removed: [] };
-  if (!after) return { added: [], removed: entriesOf(config, document, before) };
+  if (after) checkCount(config, document, after);
+  if (!before) return { added: after ? listEntries(config, document, after).entries : [], removed: [] };
+  if (!after) return { added: [], removed: listEntries(config, document, before).entries };
   const touched = (field: string) => !same(before.get(field), after.get(field));
-  const removed = new Map(entriesOf(config, document, before, touched).map((e) => [e.toString('latin1'), e]));
+  const removed = new Map(
+    listEntries(config, document, before, touched).entries.map((e) => [e.toString('latin1'), e]),
+  );
   const added: Buffer[] = [];
-  for (const entry of entriesOf(config, document, after, touched)) {
+  for (const entry of listEntries(config, document, after, touched).entries) {
     if (!removed.delete(entry.toString('latin1'))) added.push(entry);
   }
   return { added, removed: [...removed.values()] };
@@ -51,18 +58,51 @@ function same(a: Value | undefined, b: Value | undefined): boolean {
   return a === undefined || b === undefined ? a === b : identical(a, b);
 }
 
+function checkCount(config: IndexConfig, document: IndexedPath, fields: Fields): void {
+  const { segments } = document;
+  const composites = config.composites(segments.at(-2) as string).length;
+  if (countValues(fields) * (MOST_BY_VALUE + composites) < MAX_INDEX_ENTRIES_PER_DOCUMENT) return;
+  // Production lists every group, and counts that entry.
+  const { entries, mirrored } = listEntries(config, { ...document, isListed: true }, fields);
+  const count = entries.length + mirrored;
+  if (count <= MAX_INDEX_ENTRIES_PER_DOCUMENT) return;
+  throw invalid(
+    `Document "${segments.join('/')}" has too many index entries: ${count}, ` +
+      `${MAX_INDEX_ENTRIES_PER_DOCUMENT} are allowed. Exempt fields that no query uses.`,
+  );
+}
+
+/** Entries of a value without composite indexes: in both directions, of the collection and of the group. */
+const MOST_BY_VALUE = 4;
+
+/** Values with entries, those of lists and of maps included, and the document's name. */
+function countValues(fields: Fields): number {
+  let count = 1;
+  for (const value of fields.values()) {
+    count += 1 + (value.kind === 'array' ? value.values.length : 0);
+    const members = membersOf(value);
+    if (members) count += countValues(members);
+  }
+  return count;
+}
+
+interface EntryList {
+  readonly entries: Buffer[];
+  /** Production keeps an entry for each direction of a field; here one entry is read both ways. */
+  readonly mirrored: number;
+}
+
 /** All entries; with `touched`, only those that depend on a top-level field for which it is true. */
-function entriesOf(
+function listEntries(
   config: IndexConfig,
   document: IndexedPath,
   fields: Fields,
   touched?: (field: string) => boolean,
-): Buffer[] {
+): EntryList {
   const collectionId = document.segments.at(-2) as string;
   const collection: EntryScope = { kind: 'collection', path: document.segments.slice(0, -1) };
   const group: EntryScope = { kind: 'group', collectionId };
   const entries: Buffer[] = [];
-  /** Production keeps an entry for each direction of a field; here one entry is read both ways. */
   let mirrored = 0;
   const single = (path: FieldPath, value: Value) => {
     const indexes = config.field(collectionId, path);
@@ -76,17 +116,9 @@ function entriesOf(
     if (touched && !index.fields.some((f) => touched(f.path[0] as string))) continue;
     addComposite(entries, document, index, index.group ? group : collection, fields);
   }
-  // Production lists every group, and counts that entry.
-  const count = entries.length + mirrored + (touched ? 0 : 1);
   const isListed = document.isListed || config.expiry.has(collectionId);
   if (!touched && isListed) entries.push(nameEntry(document));
-  if (count > MAX_INDEX_ENTRIES_PER_DOCUMENT) {
-    throw invalid(
-      `Document "${document.segments.join('/')}" has too many index entries: ${count}, ` +
-        `${MAX_INDEX_ENTRIES_PER_DOCUMENT} are allowed. Exempt fields that no query uses.`,
-    );
-  }
-  return entries;
+  return { entries, mirrored };
 }
 
 /** The entry of a document in the list of its collection group. */

@@ -36,16 +36,22 @@ export function neighbourhood<T extends Candidate>(
 ): Neighbourhood<T> {
   const { vector, measure, threshold, limit } = nearest;
   const sign = measure === 'dotProduct' ? -1 : 1;
+  const isNear = (d: number) => threshold === undefined || sign * compareDistances(d, threshold) <= 0;
   const compared = candidates.flatMap((found) => {
     const other = numbersAt(found, nearest.field);
     return other?.length === vector.length ? [{ found, distance: distance(measure, vector, other) }] : [];
   });
-  const near = compared.filter(
-    ({ distance: d }) => !Number.isNaN(d) && (threshold === undefined || sign * d <= sign * threshold),
-  );
-  // Infinite distances differ by NaN, so they are compared, not subtracted.
-  near.sort((a, b) => (a.distance === b.distance ? 0 : sign * (a.distance < b.distance ? -1 : 1)));
+  const near = compared.filter((one) => isNear(one.distance));
+  near.sort((a, b) => sign * compareDistances(a.distance, b.distance));
   return { neighbours: near.slice(0, limit), compared: compared.length };
+}
+
+/** No distance (NaN) is more than any, so that it comes last, and first of dot products, as in Google's emulator. */
+function compareDistances(a: number, b: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  // Infinite distances differ by NaN, so they are compared, not subtracted.
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function numbersAt(candidate: Candidate, field: FieldPath): readonly number[] | undefined {
@@ -58,12 +64,18 @@ function numbersAt(candidate: Candidate, field: FieldPath): readonly number[] | 
 function distance(measure: DistanceMeasure, a: readonly number[], b: readonly number[]): number {
   switch (measure) {
     case 'euclidean':
-      return Math.hypot(...a.map((x, i) => x - (b[i] as number)));
+      return lengthOf(a.map((x, i) => x - (b[i] as number)));
     case 'cosine':
       return 1 - dot(a, b) / productOfLengths(a, b);
     case 'dotProduct':
       return dot(a, b);
   }
+}
+
+/** The root of the sum of squares, to the last bit as elsewhere, but where squares leave the range of doubles. */
+function lengthOf(a: readonly number[]): number {
+  const squared = dot(a, a);
+  return Number.isFinite(squared) && squared > 0 ? Math.sqrt(squared) : Math.hypot(...a);
 }
 
 /** One root of the product of both squares, like production: vectors of one direction are then exactly 0 apart. */
