@@ -23,6 +23,7 @@ await serve(
         clock: movableClock(Date.now),
         dispatch: dispatchOverHttp,
         freshGeneration: randomGeneration,
+        notice: (line) => process.stderr.write(`local-pubsub: ${line}\n`),
       });
       for (const topic of topics) server.ensureTopic(topic);
       server.start();

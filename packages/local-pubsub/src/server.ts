@@ -36,6 +36,8 @@ export interface PubsubServerOptions {
   readonly freshGeneration: () => string;
   /** Runs a delivery after its publisher has received its id; default: a moment later. */
   readonly afterAnswer?: (deliver: () => void) => void;
+  /** Takes a sentence for each setting that is kept but not carried out, such as an export to BigQuery. */
+  readonly notice?: (line: string) => void;
   /** Ends this process immediately, for rules that request it; without it they are refused. */
   readonly crash?: () => void;
 }
@@ -78,7 +80,14 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   const { clock, dispatch, freshGeneration, afterAnswer = aMomentLater } = options;
   const store = new PubsubStore(options.storage);
   const pushers = new Pushers({ clock, dispatch });
-  const broker = new Broker({ store, clock, freshGeneration, afterAnswer, pushers });
+  const broker = new Broker({
+    store,
+    clock,
+    freshGeneration,
+    afterAnswer,
+    pushers,
+    notice: options.notice,
+  });
   const faults = new Faults(options.crash);
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,

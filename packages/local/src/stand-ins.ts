@@ -61,7 +61,13 @@ export async function startStandIns(
       external: env.FIRESTORE_EMULATOR_HOST,
     }),
     env.CAIRN_TASKS_HOST ? undefined : startTasks({ ...context, ...at(ports.tasks), dispatch, functionUrl }),
-    startPubsub({ ...context, ...at(ports.pubsub), dispatch, external: env.PUBSUB_EMULATOR_HOST }),
+    startPubsub({
+      ...context,
+      ...at(ports.pubsub),
+      dispatch,
+      external: env.PUBSUB_EMULATOR_HOST,
+      notice: setting.log,
+    }),
     startGithub({ ...context, token, external: env.CAIRN_GITHUB_API_URL }),
     startSlack(context),
   ]);
@@ -109,15 +115,20 @@ async function startTasks(
 
 /** Starts the Pub/Sub server, or returns the address of an external one. It pushes once `start()` is called, and stops with the stack. */
 async function startPubsub(
-  context: ServerContext & { readonly dispatch: Dispatch; readonly external: string | undefined },
+  context: ServerContext & {
+    readonly dispatch: Dispatch;
+    readonly external: string | undefined;
+    readonly notice: (line: string) => void;
+  },
 ): Promise<{ readonly host: string; readonly local: PubsubServer | undefined }> {
-  const { clock, dispatch, stack, external } = context;
+  const { clock, dispatch, stack, external, notice } = context;
   if (external) return { host: external, local: undefined };
   const { randomGeneration, startPubsubServer } = await import('@cairn/local-pubsub/server');
   const server = await startPubsubServer({
     storage: storageIn(context, 'pubsub.sqlite'),
     clock,
     dispatch,
+    notice,
     ...(context.port !== undefined && { port: context.port }),
     freshGeneration: randomGeneration,
     crash: () => process.kill(process.pid, 'SIGKILL'),

@@ -252,7 +252,7 @@ describe('subscriptions', () => {
       INVALID_ARGUMENT,
       /requires a pull subscription/,
     ],
-    ['BigQuery', { bigqueryConfig: { table: 'p.d.t' } }, UNIMPLEMENTED, /bigquery_config/],
+    ['being detached', { detached: true }, UNIMPLEMENTED, /detached at creation/],
   ])('with %s are refused', async (_what, options, code, reason) => {
     expect(await refusal(subscribe(options))).toEqual({ code, details: expect.stringMatching(reason) });
   });
@@ -264,10 +264,10 @@ describe('what is refused', () => {
   test.each<[string, () => Promise<unknown>, number, RegExp]>([
     ['a bad topic name', () => pubsub.publisher.createTopic({ name: 'news' }), INVALID_ARGUMENT, /topics/],
     [
-      'a key on a topic',
-      () => pubsub.publisher.createTopic({ name: fresh('topics'), kmsKeyName: 'key' }),
-      UNIMPLEMENTED,
-      /kms_key_name/,
+      'an import from nowhere',
+      () => pubsub.publisher.createTopic({ name: fresh('topics'), ingestionDataSourceSettings: {} }),
+      INVALID_ARGUMENT,
+      /No ingestion source provided/,
     ],
     [
       'an update without a mask',

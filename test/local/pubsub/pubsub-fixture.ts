@@ -27,6 +27,8 @@ export interface PubsubFixture {
   readonly pushes: DispatchRequest[];
   /** Responses to the next pushes, in order; then 204. */
   readonly answers: Answer[];
+  /** Sentences for whoever runs the server. */
+  readonly notices: string[];
   /** From now on, what is published is delivered when the test says so. @returns what delivers it */
   holdDeliveries(): () => void;
   /** Ends the server but not the clients. */
@@ -51,11 +53,13 @@ export async function startPubsub(
   const clock = movableClock(() => began);
   const pushes: DispatchRequest[] = [];
   const answers: Answer[] = [];
+  const notices: string[] = [];
   let afterAnswer = (deliver: () => void) => deliver();
   const server = await startPubsubServer({
     storage,
     clock,
     freshGeneration: () => `g${++generations}`,
+    notice: (line) => notices.push(line),
     afterAnswer: (deliver) => afterAnswer(deliver),
     async dispatch(request) {
       pushes.push(request);
@@ -84,6 +88,7 @@ export async function startPubsub(
     clock,
     pushes,
     answers,
+    notices,
     holdDeliveries() {
       const held: (() => void)[] = [];
       afterAnswer = (deliver) => void held.push(deliver);

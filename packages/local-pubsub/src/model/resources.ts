@@ -5,6 +5,9 @@
 import type { Encoding, SchemaType } from '../schema/definition.ts';
 import type { RevisionBound } from './revision-bounds.ts';
 
+/** Settings that are told as they were given, and not carried out, by their names in JSON. */
+export type DeclaredSettings = Readonly<Record<string, unknown>>;
+
 export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
   readonly name: string;
@@ -15,6 +18,7 @@ export interface TopicConfig {
   readonly schema: SchemaSettings | undefined;
   /** Returned to the caller: this machine is in no region. */
   readonly storage?: StoragePolicy | undefined;
+  readonly declared?: DeclaredSettings | undefined;
 }
 
 export interface StoragePolicy {
@@ -80,6 +84,7 @@ export interface SubscriptionConfig {
   readonly detached: boolean;
   /** Acknowledgements are confirmed once they are durable, and refused when they are late. */
   readonly exactlyOnce: boolean;
+  readonly declared?: DeclaredSettings | undefined;
 }
 
 /** Messages that a subscription had not acknowledged at one time, and all later messages of its topic. */

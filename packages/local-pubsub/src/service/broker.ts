@@ -39,6 +39,8 @@ interface BrokerOptions {
   readonly freshGeneration: () => string;
   /** Runs the delivery of a message after its publisher received the id. */
   readonly afterAnswer: (deliver: () => void) => void;
+  /** Takes a sentence for whoever runs the server. */
+  readonly notice?: ((line: string) => void) | undefined;
 }
 
 export interface BrokerCounts {
@@ -62,6 +64,10 @@ export class Broker {
     this.topics = new Topics(options);
     this.snapshots = new Snapshots(options.store, options.clock);
     for (const config of options.store.subscriptions()) this.#addFeed(config);
+  }
+
+  tell(lines: readonly string[]): void {
+    for (const line of lines) this.#options.notice?.(line);
   }
 
   start(): void {

@@ -2,6 +2,7 @@
 import { requireProject, requireSubscription, requireTopic } from '../model/names.ts';
 import { messageId } from '../model/resources.ts';
 import { topicFrom, updatedTopic } from '../wire/decode.ts';
+import { notCarriedOut } from '../wire/decode-declared.ts';
 import { publicationsFrom } from '../wire/decode-messages.ts';
 import { toWireTopic } from '../wire/encode.ts';
 import type { WireMessage, WireTopic } from '../wire/messages.ts';
@@ -18,6 +19,7 @@ export function publisherCalls(broker: Broker) {
     CreateTopic(topic: WireTopic) {
       const created = broker.topics.create(topicFrom(topic));
       broker.subscriberWatch.changed();
+      broker.tell(notCarriedOut(created));
       return toWireTopic(created);
     },
 
@@ -31,6 +33,7 @@ export function publisherCalls(broker: Broker) {
       const before = broker.topics.get(requireTopic(topic?.name ?? ''));
       const updated = broker.topics.update(updatedTopic(before, topic ?? {}, updateMask?.paths));
       broker.subscriberWatch.changed();
+      broker.tell(notCarriedOut(updated));
       return toWireTopic(updated);
     },
 

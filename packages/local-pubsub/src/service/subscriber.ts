@@ -6,6 +6,7 @@ import { projectOf, requireProject, requireSnapshot, requireSubscription } from 
 import { LIMITS, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 import { pullIfExactlyOnce, pushFrom, subscriptionFrom, updatedSubscription } from '../wire/decode.ts';
+import { declaredOfSubscription, notCarriedOut } from '../wire/decode-declared.ts';
 import { timeFrom } from '../wire/decode-time.ts';
 import { toWireReceived, toWireSubscription } from '../wire/encode.ts';
 import type { WirePushConfig, WireSubscription } from '../wire/messages.ts';
@@ -26,13 +27,15 @@ interface SubscriptionRequest {
 export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () => string) {
   const resourceOf = (config: SubscriptionConfig) =>
     toWireSubscription(config, broker.topics.retentionOf(config.topic));
+  const told = (config: SubscriptionConfig) => {
+    broker.tell(notCarriedOut(config));
+    return resourceOf(config);
+  };
   return {
     CreateSubscription(subscription: WireSubscription) {
       const { name, topic } = subscription;
       const subscriptionName = name || `projects/${projectOf(topic ?? '')}/subscriptions/${freshId()}`;
-      return resourceOf(
-        broker.createSubscription(subscriptionFrom({ ...subscription, name: subscriptionName })),
-      );
+      return told(broker.createSubscription(subscriptionFrom({ ...subscription, name: subscriptionName })));
     },
 
     GetSubscription: ({ subscription }: SubscriptionRequest) =>
@@ -46,7 +49,7 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
       updateMask?: { paths?: string[] } | null;
     }) {
       const before = broker.feed(requireSubscription(subscription?.name ?? '')).config;
-      return resourceOf(
+      return told(
         broker.updateSubscription(updatedSubscription(before, subscription ?? {}, updateMask?.paths)),
       );
     },
@@ -66,6 +69,7 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
       pushConfig,
     }: SubscriptionRequest & { pushConfig?: WirePushConfig | null }) {
       const before = broker.feed(requireSubscription(subscription)).config;
+      declaredOfSubscription({ ...before.declared, pushConfig: pushConfig ?? null });
       broker.updateSubscription(pullIfExactlyOnce({ ...before, push: pushFrom(pushConfig) }));
       return {};
     },

@@ -14,6 +14,7 @@ import {
   type TopicConfig,
 } from '../model/resources.ts';
 import { invalid, unimplemented } from '../model/status.ts';
+import { declaredOfSubscription, declaredOfTopic } from './decode-declared.ts';
 import { labelsFrom } from './decode-labels.ts';
 import { schemaSettingsFrom, updatedSettings } from './decode-schema.ts';
 import { storagePolicyFrom } from './decode-storage-policy.ts';
@@ -22,18 +23,13 @@ import type { WirePushConfig, WireSubscription, WireTopic } from './messages.ts'
 
 export function topicFrom(wire: WireTopic): TopicConfig {
   const name = requireTopic(wire.name ?? '');
-  refuse('Topic', {
-    kms_key_name: wire.kmsKeyName,
-    ingestion_data_source_settings: wire.ingestionDataSourceSettings,
-    message_transforms: wire.messageTransforms?.length,
-    tags: Object.keys(wire.tags ?? {}).length,
-  });
   return {
     name,
     labels: labelsFrom(wire.labels),
     retentionMs: topicRetentionFrom(wire.messageRetentionDuration),
     schema: schemaSettingsFrom(wire.schemaSettings),
     storage: storagePolicyFrom(wire.messageStoragePolicy),
+    declared: declaredOfTopic(wire),
   };
 }
 
@@ -43,14 +39,7 @@ export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
     throw invalid(`The provided filter is longer than ${LIMITS.filterBytes} bytes.`);
   }
   parseFilter(filter);
-  refuse('Subscription', {
-    bigquery_config: wire.bigqueryConfig,
-    cloud_storage_config: wire.cloudStorageConfig,
-    bigtable_config: wire.bigtableConfig,
-    message_transforms: wire.messageTransforms?.length,
-    tags: Object.keys(wire.tags ?? {}).length,
-    'detached at creation': wire.detached,
-  });
+  if (wire.detached) throw unimplemented('Subscription.detached at creation');
   return pullIfExactlyOnce({
     name: requireSubscription(wire.name ?? ''),
     topic: requireTopic(wire.topic ?? ''),
@@ -66,6 +55,7 @@ export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
     retry: retryFrom(wire.retryPolicy),
     detached: false,
     exactlyOnce: wire.enableExactlyOnceDelivery ?? false,
+    declared: declaredOfSubscription(wire),
   });
 }
 
@@ -94,13 +84,42 @@ export function updatedSubscription(
   paths: readonly string[] | undefined,
 ): SubscriptionConfig {
   const changes = masked(paths).map((path) => {
+    if (DECLARED_OF_SUBSCRIPTION.has(path)) return {};
     const change = Object.hasOwn(UPDATABLE, path) ? UPDATABLE[path] : undefined;
     if (change === undefined) {
       throw invalid(`Invalid update_mask provided: '${path}' of a subscription cannot be updated here.`);
     }
     return change(wire);
   });
-  return pullIfExactlyOnce(Object.assign({}, before, ...changes));
+  const after: SubscriptionConfig = Object.assign({}, before, ...changes);
+  const declared = declaredOfSubscription({
+    ...before.declared,
+    ...(after.push && { pushConfig: { pushEndpoint: after.push.endpoint } }),
+    ...named(wire, paths, DECLARED_OF_SUBSCRIPTION),
+  });
+  return pullIfExactlyOnce({ ...after, declared });
+}
+
+const DECLARED_OF_SUBSCRIPTION = new Map([
+  ['bigquery_config', 'bigqueryConfig'],
+  ['cloud_storage_config', 'cloudStorageConfig'],
+  ['bigtable_config', 'bigtableConfig'],
+  ['message_transforms', 'messageTransforms'],
+]);
+const DECLARED_OF_TOPIC = new Map([
+  ['ingestion_data_source_settings', 'ingestionDataSourceSettings'],
+  ['message_transforms', 'messageTransforms'],
+]);
+
+/** Members that the mask names, as the request has them. */
+function named(
+  wire: object,
+  paths: readonly string[] | undefined,
+  members: ReadonlyMap<string, string>,
+): object {
+  const given = wire as Readonly<Record<string, unknown>>;
+  const names = (paths ?? []).flatMap((path) => members.get(path) ?? []);
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
 export function updatedTopic(
@@ -110,6 +129,7 @@ export function updatedTopic(
 ): TopicConfig {
   const [settings, whole] = partition(masked(paths), (path) => path.startsWith(SETTINGS));
   const changes = whole.map((path) => {
+    if (DECLARED_OF_TOPIC.has(path)) return {};
     const change = Object.hasOwn(UPDATABLE_OF_TOPIC, path) ? UPDATABLE_OF_TOPIC[path] : undefined;
     if (change === undefined) {
       throw invalid(`Invalid update_mask provided: '${path}' of a topic cannot be updated here.`);
@@ -120,7 +140,8 @@ export function updatedTopic(
     const fields = settings.map((path) => path.slice(SETTINGS.length));
     changes.push({ schema: updatedSettings(before.schema, wire.schemaSettings, fields) });
   }
-  return Object.assign({}, before, ...changes);
+  const declared = declaredOfTopic({ ...before.declared, ...named(wire, paths, DECLARED_OF_TOPIC) });
+  return Object.assign({}, before, ...changes, { declared });
 }
 
 /** A mask may name single fields of these settings. */
@@ -252,8 +273,4 @@ function within(field: string, value: number, { least, most, shown }: Bounds): n
   throw invalid(
     `The value for ${field} is too ${size}. You passed ${shown(value)} in the request, but the ${kind} value is ${shown(Number(bound))}.`,
   );
-}
-
-function refuse(resource: string, fields: Readonly<Record<string, unknown>>): void {
-  for (const [field, value] of Object.entries(fields)) if (value) throw unimplemented(`${resource}.${field}`);
 }

@@ -11,8 +11,9 @@ import { settingsToWire } from './decode-schema.ts';
 
 const ACTIVE = 1;
 
-export function toWireTopic({ name, labels, retentionMs, schema, storage }: TopicConfig): object {
+export function toWireTopic({ name, labels, retentionMs, schema, storage, declared }: TopicConfig): object {
   return {
+    ...declared,
     name,
     labels,
     ...(retentionMs !== undefined && { messageRetentionDuration: fromMs(retentionMs) }),
@@ -35,6 +36,7 @@ export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfi
 export function toWireSubscription(config: SubscriptionConfig, topicRetentionMs: number | undefined): object {
   const { push, retry, deadLetter, expiresAfterMs } = config;
   return {
+    ...config.declared,
     name: config.name,
     topic: config.topic,
     pushConfig: push

@@ -1,6 +1,7 @@
 /** Connects Listen to grpc-js: a bidirectional stream, its faults and its end. Independent of targets. */
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { CallContext } from './call.ts';
+import { drained } from './drained.ts';
 import { cut, refuse, toStatus, underFault } from './grpc-outcome.ts';
 import { ListenCall, type ListenRequest } from './listen.ts';
 
@@ -67,15 +68,7 @@ class ListenStream {
       return undefined;
     }
     if (this.#stream.write(message)) return undefined;
-    return new Promise((resolve) => {
-      // A disconnected client receives nothing more.
-      const events = ['drain', 'close', 'cancelled'];
-      const done = () => {
-        for (const event of events) this.#stream.off(event, done);
-        resolve();
-      };
-      for (const event of events) this.#stream.on(event, done);
-    });
+    return drained(this.#stream);
   }
 
   #fail(error: unknown): void {
