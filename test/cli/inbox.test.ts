@@ -92,6 +92,18 @@ test('an open question is listed, answered with the printed command, and no long
   expect(items).toEqual([]);
 });
 
+test('a run whose version is not deployed is shown with its question and without a command that would be refused', async () => {
+  const stage = new Stage([release()]);
+  const { runId } = await Scene.asking({ world: stage.installation.world });
+  const approve = `runs approve ${runId}`;
+  expect((await stage.cairn(['runs', 'show', runId])).out).toContain(approve);
+  stage.deploy([]);
+  const { out } = await stage.cairn(['runs', 'show', runId]);
+  expect(out).toContain('Go on?');
+  expect(out).toContain('no decision is accepted');
+  expect(out).not.toContain(approve);
+});
+
 test('an approval that takes data is shown with who is asked, and answered with --data', async () => {
   const refund = defineWorkflow({
     type: 'refund',

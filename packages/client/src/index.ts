@@ -18,8 +18,15 @@ export {
   isBackingOff,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';
-export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf } from './explain/moves.ts';
-export { readActivity } from './explain/read-activity.ts';
+export {
+  BUDGET_DECISIONS,
+  DOUBT_DECISIONS,
+  type ExplainedMove as Move,
+  moveOf,
+  needsDecision,
+  UNDECIDABLE,
+} from './explain/moves.ts';
+export { readActivity, readUndecidable } from './explain/read-activity.ts';
 export { mayBeStopped } from './explain/stop.ts';
 export type { Followed, RunEventView as RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';

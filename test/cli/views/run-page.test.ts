@@ -96,7 +96,7 @@ test('the page shows the code positions of running operations and open waits', (
   expect(head({ running, runningCount: 1 })).toContain('flow[ask] (since 10 s ago, asked for at src/a.ts:7)');
   const execution = { stepId: 'flow', itemKey: 'rest', location: 'src/a.ts:9' };
   const run = { ...RUN, waits: [{ id: 'w', kind: 'timer', execution }] } as unknown as RunView;
-  expect(waitList(run, NOW, shape as unknown as Shape)).toBe(
+  expect(waitList({ run, isUndecidable: false }, NOW, shape as unknown as Shape)).toBe(
     '  flow[rest]: sleeps\n    asked for at src/a.ts:9\n',
   );
 });

@@ -50,6 +50,25 @@ test('a screen reader is not told the time each second: of a run, in the inbox, 
   expect(await announcedBy(page, () => page.clock.runFor('00:05'))).toEqual([]);
 });
 
+test('a run whose version is not deployed says in its header why no decision is accepted, until it is deployed', async () => {
+  const graph = '**/v1/runs/*/graph*';
+  const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
+  await page.route(graph, async (route) => {
+    const { nodes: _, ...rest } = (await (await route.fetch()).json()) as { readonly nodes?: unknown };
+    await route.fulfill({ json: rest });
+  });
+  await page.goto(`/runs/${show.asking}`);
+  const header = page.locator('.run-head');
+  await header.getByText('no decision is accepted').first().waitFor();
+  const answer = header.getByRole('button', { name: /^Answer / });
+  expect(await answer.isDisabled()).toBe(true);
+  expect(await header.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(false);
+  await page.unroute(graph);
+  await page.clock.runFor('00:16');
+  await becomes(() => answer.isEnabled(), true);
+  expect(await header.getByText('no decision is accepted').count()).toBe(0);
+});
+
 test('a run in doubt says once that it is in doubt, and once what to do', async () => {
   const page = await stage.browser.open(`/runs/${show.doubtful}`);
   const state = page.locator('.run-state');

@@ -13,9 +13,9 @@ const wait = (id: string, more: object = {}) => ({
   ...more,
 });
 
-function offers(run: object, role: CallerRole = 'admin', isHeld: boolean | undefined = false) {
+function offers(run: object, role: CallerRole = 'admin', more: object = {}) {
   const standing = { status: 'running', waits: [], compensating: false, ...run } as unknown as Standing;
-  return offersOf({ run: standing, may: as(role), isHeld });
+  return offersOf({ run: standing, may: as(role), isHeld: false, isUndecidable: false, ...more });
 }
 const names = (run: object) => offers(run).map(({ name }) => name);
 
@@ -91,10 +91,10 @@ describe('what can be done with a run', () => {
   ])('%s', (_, run, expected) => expect(names(run)).toEqual(expected));
 
   test('a held run can be released; if the hold is unknown, it can be neither held nor released', () => {
-    expect(offers({}, 'admin', true).at(-1)).toMatchObject({ act: 'release' });
-    expect(
-      offersOf({ run: { status: 'failed', waits: [] } as never, may: as('admin'), isHeld: undefined }).at(-1),
-    ).toMatchObject({ act: 'fork' });
+    expect(offers({}, 'admin', { isHeld: true }).at(-1)).toMatchObject({ act: 'release' });
+    expect(offers({ status: 'failed' }, 'admin', { isHeld: undefined }).at(-1)).toMatchObject({
+      act: 'fork',
+    });
   });
 
   test('an answer is about its own question', () => {
@@ -134,6 +134,22 @@ describe('reasons why an action is disabled', () => {
       ['cancel', 'It was requested already.'],
       ['hold', 'no'],
     ]);
+  });
+
+  test('no decision is accepted while the version of the run is not deployed; an effect is resolved without it', () => {
+    const waits = [
+      wait('review'),
+      wait('a', { purpose: 'doubt' }),
+      wait('m', { purpose: 'budget' }),
+      wait('b', { purpose: 'effect', effectId: 'e.1' }),
+      wait('e', { kind: 'event', name: 'paid' }),
+    ];
+    const refused = offers({ status: 'awaiting_approval', waits }, 'admin', { isUndecidable: true })
+      .filter((offer) => offer.refused !== undefined)
+      .map(({ act, about, refused }) => [act, about.wait, refused]);
+    expect(refused).toEqual(
+      ['review', 'a', 'm'].map((id) => ['decide', id, expect.stringContaining('not deployed')]),
+    );
   });
 
   test('a run is resumed once, and its successor is named', () => {

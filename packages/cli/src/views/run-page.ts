@@ -1,5 +1,15 @@
 /** One run as a page: its head, its steps, its waits and how to answer them, and its events. Pure. */
-import { ago, budgetLines, duration, type Move, moveOf, questionText, stepKey } from '@cairn/client';
+import {
+  ago,
+  budgetLines,
+  duration,
+  type Move,
+  moveOf,
+  needsDecision,
+  questionText,
+  stepKey,
+  UNDECIDABLE,
+} from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { OutputShape } from '../context.ts';
 import { asCalled, PLAIN_CALL } from '../invocation.ts';
@@ -247,9 +257,16 @@ function isOpen({ status }: Answer<'Step'>): boolean {
   return status === 'pending' || status === 'running' || status === 'waiting';
 }
 
-/** Each open question with the command that answers it. */
+/** The open questions of a run. */
+interface WaitsShown {
+  readonly run: Pick<RunView, 'id' | 'waits'>;
+  /** Its decisions would be refused, because its version is not deployed. */
+  readonly isUndecidable: boolean;
+}
+
+/** Each open question with the command that answers it, or why none would be accepted. */
 export function waitList(
-  run: RunView,
+  { run, isUndecidable }: WaitsShown,
   now: number,
   { style, columns = Number.POSITIVE_INFINITY, call = PLAIN_CALL }: OutputShape,
 ): string {
@@ -260,16 +277,23 @@ export function waitList(
       const place =
         execution.location === undefined ? '' : `\n    ${style.dim(`asked for at ${execution.location}`)}`;
       const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastHeartbeat(wait, now)})`;
-      const move = moveOf(run.id, wait);
+      const isRefused = isUndecidable && needsDecision(wait);
+      const move = isRefused ? undefined : moveOf(run.id, wait);
       const hint = move === undefined ? '' : hintText(move, columns, call);
       const lines = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
       const what = lines.map((line) => `  ${style.paint('warn', line)}`).join('\n');
-      return `${what}${place}${hint && style.dim(hint)}\n`;
+      return `${what}${place}${style.dim(isRefused ? refusedText(columns) : hint)}\n`;
     })
     .join('');
 }
 
 const INDENT = 2;
+
+function refusedText(columns: number): string {
+  return wrap(UNDECIDABLE, columns - 2 * INDENT)
+    .map((line) => `\n    ${line}`)
+    .join('');
+}
 
 /** The command, and its effect: below it where the terminal has no room beside it. */
 function hintText(move: Move, columns: number, call: string): string {

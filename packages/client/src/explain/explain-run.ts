@@ -4,7 +4,7 @@
  */
 import type { Answer } from 'cairn/api/calls';
 import { helpFor } from './help-for.ts';
-import { type ExplainedMove, moveOf, needsDecision } from './moves.ts';
+import { type ExplainedMove, moveOf, needsDecision, UNDECIDABLE } from './moves.ts';
 import { explainStop, mayBeStopped } from './stop.ts';
 import { waitSentence } from './wait-sentence.ts';
 
@@ -319,7 +319,7 @@ function waiting(run: ExplainedRun, { isUndecidable = false }: Activity): Explan
   if (answerable.length === waits.length) return { ...sentence, moves };
   return {
     ...sentence,
-    text: `${sentence.text} Its version is not deployed as it was when the run started, so no decision is accepted.`,
+    text: `${sentence.text} ${UNDECIDABLE}`,
     help: helpFor('PLAN_VERSION_UNAVAILABLE'),
     moves,
   };

@@ -25,6 +25,10 @@ const DECISIONS: Readonly<Record<'approval' | NonNullable<ExplainedWait['purpose
   budget: BUDGET_DECISIONS,
 };
 
+/** The reason why a decision is refused where {@link needsDecision} holds and the version is missing. */
+export const UNDECIDABLE =
+  'Its version is not deployed as it was when the run started, so no decision is accepted.';
+
 /** True for a question whose decision the version of the run carries out; an effect is resolved without it. */
 export function needsDecision({ kind, effectId }: Pick<ExplainedWait, 'kind' | 'effectId'>): boolean {
   return kind === 'approval' && effectId === undefined;

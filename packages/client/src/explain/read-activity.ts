@@ -19,10 +19,8 @@ export async function readActivity(client: CairnClient, run: ActiveRun): Promise
   const known = activityOf(run);
   const { id, status, steps } = run;
   const isWaiting = status === 'awaiting_approval' || status === 'waiting_external';
-  if (isWaiting && run.waits.some(needsDecision)) {
-    const { nodes } = await client.get('/v1/runs/{id}/graph', { params: { id } });
-    return { ...known, isUndecidable: nodes === undefined };
-  }
+  if (isWaiting && run.waits.some(needsDecision))
+    return { ...known, isUndecidable: await readUndecidable(client, run) };
   const mayRetry = (status === 'running' || status === 'replaying') && known.working.length === 0;
   if (!mayRetry || steps.retrying === 0) return known;
   const graph = await client.get('/v1/runs/{id}/graph', { params: { id } });
@@ -35,6 +33,16 @@ export async function readActivity(client: CairnClient, run: ActiveRun): Promise
     retrying.push({ key, isPolling: event?.data.polled === true, held: event && heldBy(event) });
   }
   return retrying.length === 0 ? known : { ...known, retrying };
+}
+
+/** True if the decisions of a run would be refused, because its version is not deployed. One request if it waits for one. */
+export async function readUndecidable(
+  client: CairnClient,
+  { id, waits }: Pick<Answer<'Run'>, 'id' | 'waits'>,
+): Promise<boolean> {
+  if (!waits.some(needsDecision)) return false;
+  const { nodes } = await client.get('/v1/runs/{id}/graph', { params: { id } });
+  return nodes === undefined;
 }
 
 /** Undefined: no budget does. @param event of type `step_retry_scheduled` */

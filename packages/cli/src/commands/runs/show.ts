@@ -1,5 +1,5 @@
 /** `runs show`, and the parts of a run: events, steps, checkpoints, outputs. */
-import { newestEvents } from '@cairn/client';
+import { newestEvents, readUndecidable } from '@cairn/client';
 import type { OutputShape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
 import { memoTable } from '../../views/memos.ts';
@@ -47,10 +47,11 @@ export const showRun = runCommand({
   async run({ api, out }, id, { options }) {
     const params = { id };
     const run = await api.get('/v1/runs/{id}', { params });
-    const [steps, effects, events] = await Promise.all([
+    const [steps, effects, events, isUndecidable] = await Promise.all([
       api.list('/v1/runs/{id}/steps', { params, limit: STEPS }),
       api.list('/v1/runs/{id}/effects', { params, limit: EFFECTS }),
       newestEvents(api, run, options.events ?? DEFAULT_EVENTS),
+      readUndecidable(api, run),
     ]);
     const all = { run, steps: steps.items, effects: effects.items, events };
     const page = (shape: OutputShape) =>
@@ -66,7 +67,7 @@ export const showRun = runCommand({
           shape,
         ),
         section('Unread signals', signalTable(run.inbox, shape), shape),
-        section('Waiting for', waitList(run, api.now(), shape), shape),
+        section('Waiting for', waitList({ run, isUndecidable }, api.now(), shape), shape),
         section(
           events.length < run.head ? `Events (the newest ${events.length} of ${run.head} events)` : 'Events',
           events.map((event) => timelineLine(event, run.createdAt, shape)).join(''),

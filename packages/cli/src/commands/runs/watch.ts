@@ -1,5 +1,5 @@
 /** `runs watch`: the events of a run as they happen, until it has ended. */
-import type { RunEvent } from '@cairn/client';
+import { type RunEvent, readUndecidable } from '@cairn/client';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { statusTone } from '../../render/style.ts';
@@ -71,5 +71,6 @@ function eventLine({ out }: CommandContext, event: RunEvent, createdAt: string):
 async function printWaits({ api, out, notes, world }: CommandContext, runId: string): Promise<void> {
   if (out.json || !world.stderr.isTty) return;
   const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
-  notes.print(waitList(run, api.now(), notes));
+  const isUndecidable = await readUndecidable(api, run);
+  notes.print(waitList({ run, isUndecidable }, api.now(), notes));
 }

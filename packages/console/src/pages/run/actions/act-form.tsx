@@ -1,5 +1,5 @@
 /** The form that the address names, with its subject. */
-import { stepKey } from '@cairn/client';
+import { stepKey, UNDECIDABLE } from '@cairn/client';
 import { useState } from 'react';
 import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
@@ -63,6 +63,8 @@ export function ActForm({ run }: { readonly run: Run }) {
   }
 }
 
+const ANSWERED = 'The question is not open any more: it was answered or timed out, or the run has ended.';
+
 interface DecideProps {
   readonly run: Run;
   readonly waitId: string;
@@ -70,7 +72,7 @@ interface DecideProps {
 }
 
 function Decide({ run, waitId, onClose }: DecideProps) {
-  const { graph } = useRunData();
+  const { graph, isUndecidable } = useRunData();
   const open = run.waits.find(({ id }) => id === waitId);
   // The run loses the question as soon as it is answered, shortly before the form receives the response.
   const [wait] = useState(open);
@@ -93,11 +95,7 @@ function Decide({ run, waitId, onClose }: DecideProps) {
       detail={wait.detail}
       dataSchema={wait.dataSchema}
       dueAt={wait.dueAt}
-      outdated={
-        open
-          ? undefined
-          : 'The question is not open any more: it was answered or timed out, or the run has ended.'
-      }
+      outdated={open ? isUndecidable && UNDECIDABLE : ANSWERED}
       before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}
       onClose={onClose}
     />

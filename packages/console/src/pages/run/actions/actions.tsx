@@ -26,11 +26,12 @@ const MEANINGS: Partial<Readonly<Record<Act, string>>> = {
 };
 
 export function RunActions() {
-  const { id, run } = useRunData();
+  const { id, run, isUndecidable } = useRunData();
   const may = useMayEach();
   const retention = useRetention(id);
   if (!run) return null;
-  const offers = offersOf({ run, may, isHeld: retention && retention.legalHold !== undefined });
+  const isHeld = retention && retention.legalHold !== undefined;
+  const offers = offersOf({ run, may, isHeld, isUndecidable });
   return (
     <>
       <OfferRow offers={offers} label="What can be done with the run" more={<RunAgain run={run} />} />
@@ -65,11 +66,11 @@ function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
 
 /** The buttons that answer one wait. */
 export function AnswerButtons({ waitId }: { readonly waitId: string }) {
-  const { run } = useRunData();
+  const { run, isUndecidable } = useRunData();
   const may = useMayEach();
   const wait = run?.waits.find(({ id }) => id === waitId);
   if (!run || !wait) return null;
-  const offers = offersOf({ run: { ...run, waits: [wait] }, may, isHeld: undefined });
+  const offers = offersOf({ run: { ...run, waits: [wait] }, may, isHeld: undefined, isUndecidable });
   const answers = offers.filter(
     ({ about }) => about.wait === waitId || (about.effect !== undefined && about.effect === wait.effectId),
   );

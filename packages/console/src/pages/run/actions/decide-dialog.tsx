@@ -36,7 +36,7 @@ interface DecideDialogProps {
   /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
   readonly before?: readonly string[] | undefined;
   /** The reason why it cannot be answered any more. */
-  readonly outdated?: string | undefined;
+  readonly outdated?: string | false | undefined;
   /** Called before it closes, with what was done in words. */
   onDone?(done: string): void;
   onClose(): void;

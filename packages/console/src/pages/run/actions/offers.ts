@@ -3,7 +3,7 @@
  * so that no form is filled in that would be refused.
  */
 
-import { isBackingOff, stepKey } from '@cairn/client';
+import { isBackingOff, needsDecision, stepKey, UNDECIDABLE } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
 import type { CallerRole } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
@@ -42,6 +42,8 @@ interface OfferContext {
   may(role: CallerRole): boolean;
   /** Undefined: not known yet. */
   readonly isHeld: boolean | undefined;
+  /** Its decisions would be refused, because its version is not deployed. */
+  readonly isUndecidable: boolean;
 }
 
 const NEEDS: Readonly<Record<Act, CallerRole>> = {
@@ -59,8 +61,8 @@ const NEEDS: Readonly<Record<Act, CallerRole>> = {
   release: 'admin',
 };
 
-export function offersOf({ run, may, isHeld }: OfferContext): readonly Offer[] {
-  const offers = [...answers(run), ...steering(run), ...successors(run), ...keeping(isHeld)];
+export function offersOf({ run, may, isHeld, isUndecidable }: OfferContext): readonly Offer[] {
+  const offers = [...answers(run, isUndecidable), ...steering(run), ...successors(run), ...keeping(isHeld)];
   return offers.map((offer) => {
     const needed = NEEDS[offer.act];
     return may(needed) ? offer : { ...offer, refused: `This requires the role ${needed}.` };
@@ -76,7 +78,7 @@ const OFFERS: Readonly<Record<AskedKind, (step: string) => string>> = {
   budget: () => 'Decide about the budget',
 };
 
-function answers(run: Standing): Offers {
+function answers(run: Standing, isUndecidable: boolean): Offers {
   const refused = run.cancellation
     ? { refused: 'The run is being cancelled.' }
     : run.compensating
@@ -99,7 +101,8 @@ function answers(run: Standing): Offers {
       return [{ act: 'resolve', about: { effect: effectId }, name, kind: 'answer', ...refused }];
     }
     const name = OFFERS[askedBy(wait.purpose)](step);
-    return [{ act: 'decide', about, name, kind: 'answer', ...refused }];
+    const undecidable = isUndecidable && needsDecision(wait) ? { refused: UNDECIDABLE } : {};
+    return [{ act: 'decide', about, name, kind: 'answer', ...undecidable, ...refused }];
   });
 }
 

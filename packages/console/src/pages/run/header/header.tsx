@@ -33,13 +33,13 @@ const MAX_WAITS = 3;
 const MAX_PROGRESS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
-  const { graph, steps, histories, events } = useRunData();
+  const { graph, steps, histories, events, isUndecidable } = useRunData();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const doing = useMemo(
     () => doingOf({ nodes: graph?.nodes, steps, histories }, run),
     [graph?.nodes, steps, histories, events, run],
   );
-  const why = explainRun(run, activityOf(doing));
+  const why = explainRun(run, { ...activityOf(doing), isUndecidable });
   return (
     <header className="run-head">
       <div className="row run-title">

@@ -10,6 +10,8 @@ export interface RunData extends FollowedState {
   readonly run: Run | undefined;
   /** The run has a final status. */
   readonly isOver: boolean;
+  /** Its decisions would be refused, because its version is not deployed. */
+  readonly isUndecidable: boolean;
   /** Completed steps that were undone, or could not be, by their keys. */
   readonly undone: ReadonlyMap<string, Undone>;
   /** Loads the journal up to the event; `events` grows. */

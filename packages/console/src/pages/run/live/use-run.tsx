@@ -11,6 +11,7 @@ import { graphQuery, runQuery } from './first-reads.ts';
 import { type RunData, RunDataContext } from './run-data.ts';
 import { RunFollower, type RunSource } from './run-follower.ts';
 import { undoneOf } from './undone.ts';
+import { useUndecidable } from './use-undecidable.ts';
 import { withRunning } from './with-running.ts';
 
 /** Least time between two reads of the run itself, however fast it moves. */
@@ -75,6 +76,7 @@ function useRun(id: string): RunData {
   }, [isRead]);
 
   const isOver = run !== undefined && isFinal(run.status);
+  const isUndecidable = useUndecidable(api, run, followed.graph);
   const running = run?.running;
   const steps = useMemo(() => withRunning(followed.steps, running), [followed.steps, running]);
   const log = run?.compensationLog;
@@ -86,6 +88,7 @@ function useRun(id: string): RunData {
       id,
       run,
       isOver,
+      isUndecidable,
       undone,
       error: error ?? followed.error,
       loadUntil: follower.loadUntil,
@@ -94,7 +97,7 @@ function useRun(id: string): RunData {
         void refetch();
       },
     }),
-    [followed, steps, id, run, isOver, undone, error, follower, refetch],
+    [followed, steps, id, run, isOver, isUndecidable, undone, error, follower, refetch],
   );
 }
 

@@ -1,0 +1,21 @@
+/** The hook that tells of a run whose decisions would be refused, because its version is not deployed. */
+import { needsDecision } from '@cairn/client';
+import { useQuery } from '@tanstack/react-query';
+import type { Api } from '../../../api/client.ts';
+import type { Run, RunGraph } from './events.ts';
+import { graphQuery } from './first-reads.ts';
+
+/** While it cannot be decided: a deployment is no event of the run. */
+const REREAD_MS = 15_000;
+
+/** @param graph as first read; undefined: not yet */
+export function useUndecidable(api: Api, run: Run | undefined, graph: RunGraph | undefined): boolean {
+  const isMissing = graph !== undefined && graph.nodes === undefined;
+  const isAsked = isMissing && (run?.waits ?? []).some(needsDecision);
+  const { data } = useQuery({
+    ...graphQuery(api, graph?.runId ?? ''),
+    enabled: isAsked,
+    refetchInterval: isAsked && REREAD_MS,
+  });
+  return isMissing && data?.nodes === undefined;
+}
