@@ -31,6 +31,28 @@ test.each([
   await becomes(() => failureIn(main).count(), 0);
 });
 
+test.each([
+  ['beside the graph', '', '.timeline-beside'],
+  ['in the timeline', '?tab=timeline', '.timeline'],
+])(
+  'with only a part of its events an ended run shows no bar as running %s, and how much is loaded',
+  async (_, query, part) => {
+    const page = await stage.browser.open('/inbox');
+    await page.route(EVENTS, async (route) => {
+      const url = new URL(route.request().url());
+      if (url.searchParams.has('cursor')) return route.fulfill({ status: 400, json: REFUSED });
+      url.searchParams.set('limit', '6');
+      await route.continue({ url: url.href });
+    });
+    await page.goto(`/runs/${show.completed}${query}`);
+    await failureIn(page.getByRole('main')).waitFor();
+    const timeline = page.locator(part);
+    await timeline.getByText(/The first 6 of \d+ events are shown/).waitFor();
+    expect(await timeline.locator('[data-end=open], .drive.open').count()).toBe(0);
+    expect(await timeline.locator('[title*="its end is not loaded"]').count()).toBeGreaterThan(0);
+  },
+);
+
 test('a refused stream of a run is said in its header, and followed by *Try again*', async () => {
   const stream = '**/v1/runs/*/stream*';
   const page = await stage.browser.open(`/runs/${show.asking}`, { prepare: (one) => refuse(one, stream) });

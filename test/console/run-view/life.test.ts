@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
-import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
+import type { Run, RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
+import { endText } from '../../../packages/console/src/pages/run/live/span-words.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
 import {
+  drivesAsLoaded,
   lifeOf,
+  rowsAsLoaded,
   timelineRows,
   withRunningSpans,
 } from '../../../packages/console/src/pages/run/timeline/model.ts';
@@ -207,6 +210,55 @@ describe('the life of a run', () => {
       'ask.2',
       'look-up.2',
     ]);
+  });
+
+  test('for any part of a journal, with the run ended, shows nothing as lasting, and what it does not know as not loaded', () => {
+    fc.assert(
+      fc.property(journals(), fc.nat(), fc.boolean(), ({ events: stored }, at, withItems) => {
+        const all = stored.map((event) => eventView(event) as unknown as RunEvent);
+        const events = all.slice(0, 1 + (at % all.length));
+        const isComplete = events.length === all.length;
+        const histories = new StepHistories();
+        histories.add(events);
+        const loaded = { run: { running: [], waits: [] }, isOver: true, isComplete };
+        const rows = rowsAsLoaded(timelineRows(histories.byKey, withItems), loaded);
+        const spans = rows.flatMap(({ steps }) => steps.flatMap((step) => step.spans));
+        const left = isComplete ? 'ended' : 'its end is not loaded';
+        for (const span of spans) {
+          expect(['running', 'waiting']).not.toContain(endText(span));
+          if (span.to === undefined) expect(endText(span)).toBe(left);
+        }
+        const ends = drivesAsLoaded(lifeOf(events).drives, loaded).map(({ end }) => end);
+        expect(ends).not.toContain('open');
+        if (isComplete) expect(ends).not.toContain('not_loaded');
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('of a run that goes on shows as lasting, before all is loaded, what the run itself names', () => {
+    const wait = { id: 'w1', kind: 'approval', execution: execution('ask', 1, 2), openedAt: iso(2) };
+    const events = journal(
+      ['run_created', 0],
+      ['run_claimed', 1, claimed(1)],
+      ['step_started', 1, execution('a', 1, 1)],
+      ['step_started', 1, execution('b', 1, 1)],
+      ['wait_opened', 2, { wait }],
+      ['wait_opened', 2, { wait: { ...wait, id: 'w2', execution: execution('other', 1, 2) } }],
+    );
+    const histories = new StepHistories();
+    histories.add(events);
+    const running = [{ step: 'a', revision: 1, attempt: 1, since: iso(1) }];
+    const run = { running, waits: [{ id: 'w1' }], lease: { epoch: 2 } } as unknown as Run;
+    const loaded = { run, isOver: false, isComplete: false };
+    const rows = rowsAsLoaded(timelineRows(histories.byKey, false), loaded);
+    expect(rows.flatMap(({ steps }) => steps.flatMap(({ key, spans }) => [[key, spans[0]?.end]]))).toEqual([
+      ['a', undefined],
+      ['b', 'not_loaded'],
+      ['ask', undefined],
+      ['other', 'not_loaded'],
+    ]);
+    expect(drivesAsLoaded(lifeOf(events).drives, loaded)[0]?.end).toBe('not_loaded');
   });
 
   test('for any journal has ordered spans, none open at the end, and a line for each event', () => {

@@ -28,7 +28,7 @@ export function Attempts({ history: { spans } }: { readonly history: StepHistory
 }
 
 function Attempt({ span, isNewest }: { readonly span: TimelineSpan; readonly isNewest: boolean }) {
-  const { kind, attempt, revision, from, to, error, note, dueAt, end, childId } = span;
+  const { kind, attempt, revision, from, error, note, dueAt, end, childId } = span;
   return (
     <>
       <span className="row">
@@ -38,7 +38,7 @@ function Attempt({ span, isNewest }: { readonly span: TimelineSpan; readonly isN
         </span>
         <span className={endTone(end)}>{endText(span)}</span>
         <span className="dim">
-          {to === undefined ? <Lasting from={from} /> : duration(to - from)} ·{' '}
+          <Took {...span} />
           <When at={new Date(from).toISOString()} />
         </span>
       </span>
@@ -68,6 +68,12 @@ function Attempt({ span, isNewest }: { readonly span: TimelineSpan; readonly isN
       )}
     </>
   );
+}
+
+/** Duration; nothing where the end is not known. */
+function Took({ from, to, end }: TimelineSpan) {
+  if (to === undefined && end !== undefined) return null;
+  return <>{to === undefined ? <Lasting from={from} /> : duration(to - from)} · </>;
 }
 
 function Lasting({ from }: { readonly from: number }) {

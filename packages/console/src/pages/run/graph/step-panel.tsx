@@ -12,6 +12,7 @@ import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
 import { stepIdOf } from '../live/events.ts';
+import { withOpenEnds } from '../live/open-ends.ts';
 import { useRunData } from '../live/run-data.ts';
 import { type Undone, undoBodyOf } from '../live/undone.ts';
 import { MemosOfStep } from '../memos/of-step.tsx';
@@ -35,7 +36,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const { id, steps, histories, run, isOver, undone, history, loadUntil } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
-  const past = histories.get(stepKey);
+  const loaded = histories.get(stepKey);
+  const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
   const seq = state?.seq;
   useEffect(() => {
     if (seq !== undefined) loadUntil(seq);

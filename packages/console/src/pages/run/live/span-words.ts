@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<SpanEnd, string>> = {
   resumed: 'resumed',
   expired: 'timed out',
   ended: 'ended',
+  not_loaded: 'its end is not loaded',
 };
 
 const TONES: Readonly<Record<SpanEnd, string>> = {
@@ -35,6 +36,7 @@ const TONES: Readonly<Record<SpanEnd, string>> = {
   skipped: 'quiet',
   let_go: 'quiet',
   ended: 'quiet',
+  not_loaded: 'quiet',
 };
 
 export function endText({ kind, end }: Pick<TimelineSpan, 'kind' | 'end'>): string {

@@ -2,7 +2,8 @@
 
 /**
  * The end of a stretch of time of a step; `interrupted`: its drive died, `let_go`: its drive handed it over, `polled`: not yet,
- * `held`: a budget held it back, `resumed`: without an answer, because the budget of the day allows more.
+ * `held`: a budget held it back, `resumed`: without an answer, because the budget of the day allows more, `not_loaded`: a later event
+ * tells.
  */
 export type SpanEnd =
   | 'succeeded'
@@ -19,7 +20,8 @@ export type SpanEnd =
   | 'answered'
   | 'resumed'
   | 'expired'
-  | 'ended';
+  | 'ended'
+  | 'not_loaded';
 
 /** A stretch of time; times are epoch ms. */
 export interface TimelineSpan {
@@ -29,7 +31,7 @@ export interface TimelineSpan {
   readonly revision: number;
   readonly attempt: number;
   readonly from: number;
-  /** Absent while it lasts. */
+  /** Absent while it lasts, and where it is not known. */
   readonly to?: number;
   readonly end?: SpanEnd;
   readonly error?: { readonly code: string; readonly message: string; readonly trace?: string | undefined };

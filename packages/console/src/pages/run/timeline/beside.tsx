@@ -5,6 +5,7 @@ import { ViewLink } from '../header/view-link.tsx';
 import { useRunData } from '../live/run-data.ts';
 import { Chart } from './chart.tsx';
 import { useTimeline } from './use-timeline.ts';
+import { loadedText } from './words.ts';
 import './timeline.css';
 
 /** Events of a run that has its timeline beside the graph. */
@@ -39,6 +40,7 @@ export function TimelineBeside() {
       <Chart rows={rows} life={life} undone={undone} scale={scale} to={to} zoom={1} onEnd={noMore} />
       <p className="dim">
         <ViewLink to={{ tab: 'timeline', view: undefined }}>Zoom and list of events</ViewLink>
+        {!history.complete && ` · ${loadedText(events.length, head)}`}
       </p>
     </div>
   );

@@ -134,6 +134,7 @@ const DRIVE_ENDS: Readonly<Record<Drive['end'], string>> = {
   suspended: 'until the run waited',
   died: 'worker died',
   ended: 'until the run ended',
+  not_loaded: 'its end is not loaded',
 };
 
 interface DriveBandProps {
@@ -144,7 +145,8 @@ interface DriveBandProps {
 
 function DriveBand({ drive, scale, to }: DriveBandProps) {
   const until = drive.to ?? to;
-  const text = `Dispatch ${drive.epoch}, ${duration(until - drive.from)}, ${DRIVE_ENDS[drive.end]}`;
+  const took = drive.end === 'not_loaded' ? '' : `${duration(until - drive.from)}, `;
+  const text = `Dispatch ${drive.epoch}, ${took}${DRIVE_ENDS[drive.end]}`;
   return (
     <span
       className={`drive ${drive.end}`}
@@ -236,13 +238,14 @@ function Bars({ span, next, scale, to }: BarsProps) {
   const until = span.to ?? to;
   const again = next?.from ?? span.dueAt;
   const name = span.kind === 'wait' ? 'Wait' : `Attempt ${span.attempt}`;
+  const took = span.end === 'not_loaded' ? '' : `, ${duration(Math.max(0, until - span.from))}`;
   return (
     <>
       <span
         className={`bar ${span.kind} tone-${endTone(span.end)}`}
         data-end={span.end ?? 'open'}
         style={placed(scale.at(span.from), scale.at(until))}
-        title={`${name}: ${endText(span)}, ${duration(Math.max(0, until - span.from))}`}
+        title={`${name}: ${endText(span)}${took}`}
       />
       {(span.end === 'retried' || span.end === 'polled' || span.end === 'held') && again !== undefined && (
         <span

@@ -1,5 +1,6 @@
 /** The timeline of a run from its events: its dispatches, and the moments that changed its course. Pure. */
 import { known, type Run, type RunEvent, stepIdOf } from '../live/events.ts';
+import { type LoadedPart, openEnd, withOpenEnds } from '../live/open-ends.ts';
 import { isOperation, itemText, turnsOf } from '../live/operations.ts';
 import type { StepHistory, TimelineSpan } from '../live/span.ts';
 
@@ -7,9 +8,9 @@ import type { StepHistory, TimelineSpan } from '../live/span.ts';
 export interface Drive {
   readonly epoch: number;
   readonly from: number;
-  /** Absent while it lasts; for a dispatch that died, its last heartbeat. */
+  /** Absent while it lasts, and where it is not known; for a dispatch that died, its last heartbeat. */
   readonly to?: number;
-  readonly end: 'open' | 'let_go' | 'suspended' | 'died' | 'ended';
+  readonly end: 'open' | 'let_go' | 'suspended' | 'died' | 'ended' | 'not_loaded';
 }
 
 /** A moment that is marked across all rows. */
@@ -142,6 +143,19 @@ function turnRows(own: readonly StepHistory[]): TimelineRow[] {
     const steps = members.flatMap((member) => byKey.get(member) ?? []);
     return { key, text: name, isItem: true, steps, items: steps.length > 1 ? steps.length : 0 };
   });
+}
+
+/** Dispatches that the loaded events leave open last only if the run says so. */
+export function drivesAsLoaded(drives: readonly Drive[], loaded: LoadedPart): readonly Drive[] {
+  return drives.map((drive) => {
+    if (drive.end !== 'open') return drive;
+    const end = openEnd(loaded, drive.epoch === loaded.run?.lease?.epoch);
+    return end === undefined ? drive : { ...drive, end };
+  });
+}
+
+export function rowsAsLoaded(rows: readonly TimelineRow[], loaded: LoadedPart): readonly TimelineRow[] {
+  return rows.map((row) => ({ ...row, steps: row.steps.map((step) => withOpenEnds(step, loaded)) }));
 }
 
 /** The histories with the bodies that the run names as running: most leave no event before they end. */

@@ -6,6 +6,7 @@ import { useRunData } from '../live/run-data.ts';
 import { Chart } from './chart.tsx';
 import { EventList } from './event-list.tsx';
 import { useTimeline } from './use-timeline.ts';
+import { loadedText } from './words.ts';
 import './timeline.css';
 
 /** Events that are loaded when the end of those at hand comes into view. */
@@ -56,7 +57,7 @@ export function TimelineTab() {
         <span className="dim" role="status">
           {history.complete
             ? `${events.length.toLocaleString('en')} events`
-            : `${events.length.toLocaleString('en')} of ${head.toLocaleString('en')} events`}
+            : loadedText(events.length, head)}
           {history.loading && ', loading…'}
         </span>
         {!history.complete && !history.full && !history.loading && (

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { useNow } from '../../../parts/when.tsx';
 import { useRunData } from '../live/run-data.ts';
-import { lifeOf, timelineRows, withRunningSpans } from './model.ts';
+import { drivesAsLoaded, lifeOf, rowsAsLoaded, timelineRows, withRunningSpans } from './model.ts';
 import { Scale } from './scale.ts';
 
 interface TimelineOptions {
@@ -12,16 +12,20 @@ interface TimelineOptions {
 }
 
 export function useTimeline({ withItems, withIdle }: TimelineOptions) {
-  const { run, events, histories, history, live } = useRunData();
+  const { run, events, histories, history, live, isOver } = useRunData();
   const now = useNow();
-  const life = useMemo(() => lifeOf(events), [events]);
+  const told = useMemo(() => lifeOf(events), [events]);
+  const isComplete = history.complete;
+  const loaded = useMemo(() => ({ run, isOver, isComplete }), [run, isOver, isComplete]);
+  const life = useMemo(() => ({ ...told, drives: drivesAsLoaded(told.drives, loaded) }), [told, loaded]);
   const running = run?.running;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
-  const rows = useMemo(
+  const toldRows = useMemo(
     () => timelineRows(running ? withRunningSpans(histories, running) : histories, withItems),
     [histories, withItems, running, events],
   );
-  const isOpen = live !== 'ended' && history.complete;
+  const rows = useMemo(() => rowsAsLoaded(toldRows, loaded), [toldRows, loaded]);
+  const isOpen = live !== 'ended' && isComplete;
   const to = isOpen ? Math.max(now, life.to) : life.to;
   const scale = useMemo(
     () =>

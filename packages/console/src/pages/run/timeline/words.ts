@@ -19,6 +19,11 @@ const CLASSES: Readonly<Partial<Record<EventTone, string>>> = {
 /** Those of the same statuses on other pages. */
 const MARKS: Readonly<Record<string, string>> = { '✗': '✕', '☠': '↯', '■': '⊘', '=': '↺', '~': '≈' };
 
+/** Said while later events of the run are not loaded. */
+export function loadedText(loaded: number, head: number): string {
+  return `The first ${loaded.toLocaleString('en')} of ${head.toLocaleString('en')} events are shown`;
+}
+
 export function lineOf(event: RunEvent): Line {
   const { mark, tone, text, more } = eventLine(event, { duration, moment: exactly });
   return {
