@@ -13,17 +13,28 @@ interface Graph {
 const ACROSS = 5;
 const LAST = `wide-${ACROSS}`;
 
+/** Needs of a plan in which an edge passes 120 px beyond the outermost steps. */
+const OUTSIDE = [[], [0], [], [0, 1, 2], [], [0], [], [2], [7], [1], [1, 2, 6, 9], [1, 8]];
+
 /** The plan of the run becomes one of many steps side by side, each the first of a chain. */
 async function withWidePlan(page: Page, layers = 1): Promise<void> {
+  await withPlan(
+    page,
+    Array.from({ length: ACROSS * layers }, (_, at) => ({
+      id: `wide-${at + 1}`,
+      needs: at < ACROSS ? [] : [`wide-${at + 1 - ACROSS}`],
+    })),
+  );
+}
+
+async function withPlan(
+  page: Page,
+  plan: readonly { readonly id: string; readonly needs: readonly string[] }[],
+): Promise<void> {
   await page.route('**/v1/runs/*/graph', async (route) => {
     const answer = (await (await route.fetch()).json()) as Graph;
     const [some] = answer.nodes;
-    const nodes = Array.from({ length: ACROSS * layers }, (_, at) => ({
-      ...some,
-      id: `wide-${at + 1}`,
-      needs: at < ACROSS ? [] : [`wide-${at + 1 - ACROSS}`],
-    }));
-    await route.fulfill({ json: { ...answer, nodes } });
+    await route.fulfill({ json: { ...answer, nodes: plan.map((node) => ({ ...some, ...node })) } });
   });
 }
 
@@ -51,6 +62,36 @@ test.each(Object.entries(SIZES))('%s: a graph is shown whole at first, and by *f
   await zoom.getByRole('button', { name: 'fit' }).click();
   await becomes(async () => (await inFrame(page)).length, ACROSS);
 });
+
+test.each(Object.entries(SIZES))(
+  '%s: edges that pass beside the outermost steps are whole within the frame',
+  async (_, viewport) => {
+    const page = await stage.browser.open(`/runs/${show.completed}`, {
+      viewport,
+      prepare: (one) =>
+        withPlan(
+          one,
+          OUTSIDE.map((needs, at) => ({ id: `s${at}`, needs: needs.map((on) => `s${on}`) })),
+        ),
+    });
+    const cut = () =>
+      page.locator('.graph .react-flow').evaluate((frame) => {
+        const { left, top, right, bottom } = frame.getBoundingClientRect();
+        const edges = [...frame.querySelectorAll('.react-flow__edge-path')];
+        const isCut = (edge: Element) => {
+          const box = edge.getBoundingClientRect();
+          return box.left < left || box.right > right || box.top < top || box.bottom > bottom;
+        };
+        return [edges.length, edges.filter(isCut).length];
+      });
+    const whole = [OUTSIDE.flat().length, 0];
+    await becomes(cut, whole);
+    const zoom = page.getByRole('group', { name: 'Zoom' });
+    for (let times = 0; times < 3; times += 1) await zoom.getByRole('button', { name: 'Closer' }).click();
+    await zoom.getByRole('button', { name: 'fit' }).click();
+    await becomes(cut, whole);
+  },
+);
 
 test.each(['as it was', 'moved'])(
   'a step that is clicked in a graph %s is in sight beside its panel',

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { edgePath } from '../../../packages/console/src/pages/run/graph/edge-path.ts';
 import {
+  boundsOf,
   DAGRE_MOST,
   layOut,
   NODE_HEIGHT,
@@ -96,6 +97,24 @@ test('an edge across layers is routed around their steps', () => {
   );
   const path = edgePath({ x: 10, y: 0 }, { x: 20, y: 200 }, [{ x: 90, y: 100 }]);
   expect(path).toBe('M10 0 C10 35.5 90 35.5 90 71 L90 129 C90 164.5 20 164.5 20 200');
+});
+
+test('the bounds of a layout have each step and each bend of an edge', () => {
+  fc.assert(
+    fc.property(plans(0, 30), (nodes) => {
+      const layout = layOut(nodes);
+      const { left, top, right, bottom } = boundsOf(layout);
+      const points = [
+        ...layout.nodes.flatMap(({ x, y }) => [
+          { x, y },
+          { x: x + NODE_WIDTH, y: y + NODE_HEIGHT },
+        ]),
+        ...layout.edges.flatMap(({ through = [] }) => through),
+      ];
+      for (const { x, y } of points) expect(left <= x && x <= right && top <= y && y <= bottom).toBe(true);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 test.each([

@@ -4,6 +4,7 @@
  */
 import {
   type Edge,
+  getViewportForBounds,
   type Node,
   Position,
   ReactFlow,
@@ -14,7 +15,15 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import './graph.css';
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import type { RunGraphNode } from '../live/events.ts';
 import {
   boundsOf,
@@ -88,8 +97,9 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   const isMoved = useRef(false);
   // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
-  useEffect(() => {
-    if (!isLarge && !isMoved.current) void flow.fitView(WHOLE);
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    if (!isLarge && !isMoved.current) void flow.setViewport(wholeOf(layout, { width, height }));
     else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
       show(selected);
   }, [width, height, isLarge, flow]);
@@ -147,9 +157,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
         <Zoom
           onWhole={() => {
             isMoved.current = false;
-            const { left, top, right, bottom } = boundsOf(layout.nodes);
-            if (isLarge) void flow.fitBounds({ x: left, y: top, width: right - left, height: bottom - top });
-            else void flow.fitView(WHOLE);
+            void flow.setViewport(wholeOf(layout, { width, height }));
           }}
         />
         <ReactFlow
@@ -176,13 +184,19 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           multiSelectionKeyCode={null}
           minZoom={isLarge ? MIN_ZOOM.large : MIN_ZOOM.small}
           maxZoom={1.6}
-          {...(isLarge && at
-            ? { defaultViewport: viewportAt(at) }
-            : { fitView: true, fitViewOptions: WHOLE })}
+          {...(isLarge && at && { defaultViewport: viewportAt(at) })}
         />
       </div>
     </StepsContext.Provider>
   );
+}
+
+/** The whole graph, or as much as its lowest zoom shows. A small one is not enlarged. */
+function wholeOf(layout: Layout, { width, height }: Pick<DOMRect, 'width' | 'height'>): Viewport {
+  const { left, top, right, bottom } = boundsOf(layout);
+  const minZoom = layout.nodes.length > DAGRE_MOST ? MIN_ZOOM.large : MIN_ZOOM.small;
+  const area = { x: left, y: top, width: right - left, height: bottom - top };
+  return getViewportForBounds(area, width, height, minZoom, WHOLE.maxZoom, WHOLE.padding);
 }
 
 /** True if the step is whole between the sides of a frame of this width. */
@@ -273,9 +287,13 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
 }
 
 /** @param width of the frame; 0: not known yet */
-function heightOf({ nodes }: Layout, width: number): number {
-  const { left, right, bottom } = boundsOf(nodes.slice(0, DAGRE_MOST + 1));
-  const isFitted = width > 0 && nodes.length <= DAGRE_MOST;
+function heightOf({ nodes, edges }: Layout, width: number): number {
+  const isLarge = nodes.length > DAGRE_MOST;
+  const { left, right, bottom } = boundsOf({
+    nodes: nodes.slice(0, DAGRE_MOST + 1),
+    edges: isLarge ? [] : edges,
+  });
+  const isFitted = width > 0 && !isLarge;
   const zoom = isFitted ? Math.min(1, (width * (1 - 2 * WHOLE.padding)) / (right - left)) : 1;
   return HEIGHT.bar + Math.min(HEIGHT.most, Math.max(HEIGHT.least, bottom * zoom + HEIGHT.margin));
 }

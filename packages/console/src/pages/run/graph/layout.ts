@@ -79,14 +79,17 @@ export function partIn({ nodes, edges }: Layout, area: Area): Layout {
   return { nodes: nodes.filter(isShown), edges: passing };
 }
 
-export function boundsOf(nodes: readonly PlacedNode[]): Area {
+/** With the bends of edges, which may lie beyond the outermost steps. */
+export function boundsOf({ nodes, edges }: Layout): Area {
   const bounds = { left: 0, top: 0, right: 0, bottom: 0 };
-  for (const { x, y } of nodes) {
+  const take = (x: number, y: number, width = 0, height = 0) => {
     bounds.left = Math.min(bounds.left, x);
     bounds.top = Math.min(bounds.top, y);
-    bounds.right = Math.max(bounds.right, x + NODE_WIDTH);
-    bounds.bottom = Math.max(bounds.bottom, y + NODE_HEIGHT);
-  }
+    bounds.right = Math.max(bounds.right, x + width);
+    bounds.bottom = Math.max(bounds.bottom, y + height);
+  };
+  for (const { x, y } of nodes) take(x, y, NODE_WIDTH, NODE_HEIGHT);
+  for (const { through = [] } of edges) for (const { x, y } of through) take(x, y);
   return bounds;
 }
 
