@@ -175,6 +175,78 @@ test.each([390, 700, 1000, 1280])(
   },
 );
 
+test.each([390, 700, 1000, 1100, 1280])(
+  'the rows stand where they are at %i px though the workflows are not read, with or without one chosen',
+  async (width) => {
+    const page = await stage.browser.open('/runs', { viewport: { width, height: 800 } });
+    const top = async () => (await page.locator('.run-grid').boundingBox())?.y;
+    const workflow = page.locator('.filters').getByLabel('Workflow');
+    for (const query of ['', '?type=pay-invoice']) {
+      await page.goto(`/runs${query}`);
+      await workflow.locator('option[value=chain-10]').waitFor({ state: 'attached' });
+      await page.locator('.run-grid').waitFor();
+      const before = await top();
+      await page.route(WORKFLOWS, (route) =>
+        route.fulfill({ status: 400, json: { ...REFUSED, detail: LONG } }),
+      );
+      await page.goto(`/runs${query}`);
+      await failureIn(page.locator('.filters')).waitFor();
+      await page.locator('.run-grid').waitFor();
+      expect(await top()).toBe(before);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      await page.unroute(WORKFLOWS);
+    }
+  },
+);
+
+test.each([390, 1000, 1280, 1440, 1600])(
+  'the rows stand where they are at %i px when the counts of the statuses arrive, however many runs there are',
+  async (width) => {
+    const { promise: counted, resolve: letGo } = Promise.withResolvers<void>();
+    const page = await stage.browser.open('/inbox', { viewport: { width, height: 800 } });
+    await page.route('**/v1/runs/counts*', async (route) => {
+      const answer = (await (await route.fetch()).json()) as { readonly counts: object };
+      await counted;
+      const counts = Object.fromEntries(Object.keys(answer.counts).map((status) => [status, 1_234]));
+      await route.fulfill({ json: { ...answer, counts } });
+    });
+    await page.goto('/runs');
+    const grid = page.locator('.run-grid');
+    await grid.waitFor();
+    await page.locator('.filters option[value=chain-10]').waitFor({ state: 'attached' });
+    const before = (await grid.boundingBox())?.y;
+    letGo();
+    await page.locator('.chips .count', { hasText: '1,234' }).first().waitFor({ state: 'attached' });
+    expect((await grid.boundingBox())?.y).toBe(before);
+  },
+);
+
+test('beside a refused stream a phone shows that a workflow is paused, and leads to it', async () => {
+  const page = await stage.browser.open('/inbox', { viewport: { width: 390, height: 844 } });
+  await page.route('**/v1/runs/stream?*', (route) => route.fulfill({ status: 400, json: REFUSED }));
+  await page.route(WORKFLOWS, async (route) => {
+    const answer = (await (await route.fetch()).json()) as { readonly items: readonly object[] };
+    const paused = { by: 'ada', at: '2026-01-31T06:00:00.000Z' };
+    await route.fulfill({ json: { ...answer, items: answer.items.map((one) => ({ ...one, paused })) } });
+  });
+  await page.goto('/runs');
+  await page.locator('.list-live', { hasText: 'Not updating' }).waitFor();
+  const stopped = page.locator('.list-stopped').getByRole('link');
+  await stopped.waitFor({ state: 'attached' });
+  const shown = () =>
+    page.locator('.list-state').evaluate((state) => {
+      const { left, right } = state.getBoundingClientRect();
+      return ['.list-live > span', '.list-stopped a', 'button'].map((part) => {
+        const box = state.querySelector(part)?.getBoundingClientRect();
+        return box !== undefined && box.width >= 24 && box.left >= left && box.right <= right + 1;
+      });
+    });
+  await becomes(shown, [true, true, true]);
+  expect(await stopped.locator('.on-narrow').textContent()).toBe('paused');
+  await stopped.click();
+  await page.waitForURL('**/workflows');
+});
+
 /** Lets the page lose its patience. */
 const runOut = (page: Page) =>
   page.evaluate(() => {

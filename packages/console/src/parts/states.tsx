@@ -67,28 +67,6 @@ export function Failure({ error, isPage = false, again }: FailureProps) {
   );
 }
 
-interface InlineFailureProps {
-  /** The missing part: `Workflows not read`. */
-  readonly what: string;
-  readonly error: unknown;
-  again(): void;
-}
-
-/** A failure within a line, where a block would move what is below it. */
-export function InlineFailure({ what, error, again }: InlineFailureProps) {
-  const text = `${what}: ${error instanceof Error ? error.message : String(error)}`;
-  return (
-    <span className="inline-failure" role="alert">
-      <span className="bad inline-failure-text" title={text}>
-        <span aria-hidden="true">✕</span> {text}
-      </span>
-      <button type="button" className="small" onClick={again}>
-        Try again
-      </button>
-    </span>
-  );
-}
-
 interface Outcome<Data, Refetch> {
   readonly data: Data;
   readonly error: Error | null;

@@ -32,7 +32,10 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   return (
     <span className="list-stopped" role="status">
       <Link href="/workflows" className="warn" title={text}>
-        <span aria-hidden="true">‖</span> <bdi>{text}</bdi>
+        <span aria-hidden="true">‖</span> <bdi className="on-wide">{text}</bdi>
+        <span className="on-narrow" aria-hidden="true">
+          {data.killSwitch ? 'stopped' : 'paused'}
+        </span>
       </Link>
     </span>
   );

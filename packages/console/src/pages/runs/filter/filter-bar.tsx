@@ -1,5 +1,5 @@
 /** The filter of the list, as chips with live counts and fields. The address keeps it. */
-import { useEffect, useId, useState } from 'react';
+import { Fragment, useEffect, useId, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
@@ -27,6 +27,9 @@ const TYPED_MS = 400;
 /** An address can hold anything. */
 const MAX_CAUSE_CHARS = 100;
 
+/** First of the second line where not all fit one with their counts, which come after the rows and must not move them. */
+const SECOND_LINE: RunStatusName = 'waiting_external';
+
 interface FilterBarProps {
   readonly filter: RunListFilter;
   /** Counts and choices are requested after the rows, which matter most. */
@@ -53,13 +56,15 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
           all <Count of={counts} />
         </Chip>
         {STATUSES.map((status) => (
-          <Chip
-            key={status}
-            isOn={filter.status?.split(',').includes(status) ?? false}
-            onClick={() => change({ [NAMES.status]: toggledStatus(filter.status, status) })}
-          >
-            <Status status={status} /> <Count of={counts} status={status} />
-          </Chip>
+          <Fragment key={status}>
+            {status === SECOND_LINE && <span className="chips-break" />}
+            <Chip
+              isOn={filter.status?.split(',').includes(status) ?? false}
+              onClick={() => change({ [NAMES.status]: toggledStatus(filter.status, status) })}
+            >
+              <Status status={status} /> <Count of={counts} status={status} />
+            </Chip>
+          </Fragment>
         ))}
       </fieldset>
       <div className="row fields">

@@ -1,5 +1,5 @@
 /** The workflow of the runs that are listed, chosen among those that are deployed. */
-import { InlineFailure } from '../../../parts/states.tsx';
+import { visibleText } from '../../../parts/visible-text.ts';
 import { useWorkflows } from '../use-workflows.ts';
 
 interface TypeFieldProps {
@@ -9,26 +9,54 @@ interface TypeFieldProps {
   onChange(value: string | undefined): void;
 }
 
+/** As wide whatever it shows: its choices, or their failure, come after the rows and must not move them. */
 export function TypeField({ value, isAsked, onChange }: TypeFieldProps) {
   const { data, error, refetch } = useWorkflows(isAsked);
   const known = data?.items.map(({ type }) => type) ?? [];
   const types = [...new Set([...known, ...(value ? [value] : [])])];
+  const isUnread = Boolean(error) && !data;
   return (
-    <>
-      <label className="inline-field">
-        <span>Workflow</span>
-        <select value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
-          <option value="">all</option>
-          {types.sort().map((type) => (
-            <option key={type} value={type}>
-              {type}
-            </option>
-          ))}
-        </select>
-      </label>
-      {error && !data && (
-        <InlineFailure what="Workflows not read" error={error} again={() => void refetch()} />
+    <div className="type-field">
+      {isUnread && !value ? (
+        <span className="inline-field">
+          <span>Workflow</span>
+        </span>
+      ) : (
+        <label className="inline-field">
+          <span>Workflow</span>
+          <select value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)}>
+            <option value="">all</option>
+            {types.sort().map((type) => (
+              <option key={type} value={type}>
+                {type}
+              </option>
+            ))}
+          </select>
+        </label>
       )}
-    </>
+      {isUnread && <Unread isShort={Boolean(value)} error={error} again={() => void refetch()} />}
+    </div>
+  );
+}
+
+interface UnreadProps {
+  /** Leaves room for the choice. */
+  readonly isShort: boolean;
+  readonly error: unknown;
+  again(): void;
+}
+
+function Unread({ isShort, error, again }: UnreadProps) {
+  const why = visibleText(error instanceof Error ? error.message : String(error));
+  return (
+    <span className="unread" role="alert" title={`Workflows not read: ${why}`}>
+      <span className="bad">
+        <span aria-hidden="true">✕{!isShort && ' not read'}</span>
+        <span className="visually-hidden">Workflows not read: {why}</span>
+      </span>
+      <button type="button" className="small" onClick={again}>
+        Try again
+      </button>
+    </span>
   );
 }

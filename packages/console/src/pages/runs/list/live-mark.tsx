@@ -64,8 +64,9 @@ export function LiveMark({ stream, readAt, again }: LiveMarkProps) {
         )}
       </span>
       {(stream.at === 'still' || stream.at === 'refused') && (
-        <button type="button" className="small" onClick={again}>
-          Read again
+        <button type="button" className="small" aria-label="Read again" title="Read again" onClick={again}>
+          <span className="on-wide">Read again</span>
+          <span className="on-narrow">↻</span>
         </button>
       )}
     </>
