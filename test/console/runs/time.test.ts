@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { briefly, exactly, relative, soFar } from '../../../packages/console/src/parts/time.ts';
+import { briefly, exactly, relative, soFar, tookText } from '../../../packages/console/src/parts/time.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 const S = 1_000;
@@ -26,6 +26,18 @@ describe('how long ago it was', () => {
   test('is never negative, even for a clock that is ahead', () => {
     expect(soFar(-5 * S)).toBe('0s so far');
   });
+});
+
+describe('what a run took', () => {
+  const at = (ms: number) => new Date(NOW + ms).toISOString();
+  const created = { status: 'running', createdAt: at(-3 * H) };
+  test.each([
+    ['one that has ended', { status: 'failed', startedAt: at(-2 * H), durationMs: 90 * S }, '1m 30s'],
+    ['one that goes on', { startedAt: at(-2 * H - 5 * S) }, '2h so far'],
+    ['one that waits', { status: 'waiting_external', startedAt: at(-61 * S) }, '1m so far'],
+    ['one that has not begun', { status: 'pending' }, '3h so far'],
+    ['one that has ended without a duration', { status: 'cancelled' }, undefined],
+  ])('%s', (_, run, expected) => expect(tookText({ ...created, ...run }, NOW)).toBe(expected));
 });
 
 test('a time is shown with its day and its time zone', () => {

@@ -1,5 +1,7 @@
 /** Formats times and durations. Pure; `now` is a parameter. Times are ISO strings, durations milliseconds. */
 
+import { isFinal } from './run-status.ts';
+
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -39,6 +41,23 @@ export function relative(iso: string, now: number): string {
 /** `3m so far`, for something under way. */
 export function soFar(ms: number): string {
   return `${roughly(Math.max(0, ms))} so far`;
+}
+
+export interface TimedRun {
+  readonly status: string;
+  readonly createdAt: string;
+  readonly startedAt?: string | undefined;
+  /** Set once the run has ended. */
+  readonly durationMs?: number | undefined;
+}
+
+/** The time from the start of a run to its end, or until now: the same words wherever a run is shown. */
+export function tookText(
+  { status, createdAt, startedAt, durationMs }: TimedRun,
+  now: number,
+): string | undefined {
+  if (durationMs !== undefined) return duration(durationMs);
+  return isFinal(status) ? undefined : soFar(now - Date.parse(startedAt ?? createdAt));
 }
 
 /** `Sun 22 Nov 2026, 12:34:07 CET`: where the browser is. As it came, where it is no time. */

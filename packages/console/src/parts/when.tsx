@@ -1,8 +1,9 @@
-/** A relative time that is updated, unannounced, with the exact time on hovering, local and in UTC. */
+/** Times that are updated while they are shown: a relative one, with the exact time on hovering, and the one that a run took. */
 import { type PointerEvent, useContext, useSyncExternalStore } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';
-import { briefly, exactly, relative } from './time.ts';
+import { isFinal } from './run-status.ts';
+import { briefly, exactly, relative, type TimedRun, tookText } from './time.ts';
 
 const TICK_MS = 1_000;
 const listeners = new Set<() => void>();
@@ -50,4 +51,14 @@ export function When({ at, exact }: WhenProps) {
       {exact && <span className="dim"> · {briefly(at, now)}</span>}
     </time>
   );
+}
+
+export function Took({ run }: { readonly run: TimedRun }) {
+  if (run.durationMs === undefined && !isFinal(run.status)) return <Counting run={run} />;
+  return <span className="number">{tookText(run, 0)}</span>;
+}
+
+/** Only what grows is drawn anew each second. */
+function Counting({ run }: { readonly run: TimedRun }) {
+  return <span className="number">{tookText(run, useNow())}</span>;
 }

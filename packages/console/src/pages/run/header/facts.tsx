@@ -4,11 +4,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Text } from '../../../parts/value-text.tsx';
-import { When } from '../../../parts/when.tsx';
+import { Took, When } from '../../../parts/when.tsx';
 import { NAMES } from '../../runs/filter/filter.ts';
 import type { Run } from '../live/events.ts';
 import { CopyText } from './copy-text.tsx';
-import { Took } from './elapsed.tsx';
 import { RunLink } from './run-link.tsx';
 
 const VALUE_CHARS = 120;
@@ -56,7 +55,7 @@ export function Facts({ run }: { readonly run: Run }) {
       </Fact>
       <Fact name="Started">{startedLate(run) && run.startedAt && <When at={run.startedAt} />}</Fact>
       <Fact name="Ended">{run.completedAt && <When at={run.completedAt} exact />}</Fact>
-      <Fact name={run.completedAt ? 'Took' : 'Running for'}>
+      <Fact name="Took">
         <Took run={run} />
       </Fact>
       <Fact name="Deadline">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>

@@ -4,10 +4,10 @@ import { Link } from 'wouter';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { CutText, Text } from '../../../parts/value-text.tsx';
+import { Took } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import { Took } from './elapsed.tsx';
 import { familyOf, topOf } from './family.ts';
 import { hasFamily, MAX_READ, THREAD_PAGE, threadQuery } from './thread.ts';
 

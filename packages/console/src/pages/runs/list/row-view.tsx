@@ -4,9 +4,8 @@ import { Link } from 'wouter';
 import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Status } from '../../../parts/status.tsx';
-import { duration, soFar } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
-import { useNow, When } from '../../../parts/when.tsx';
+import { Took, When } from '../../../parts/when.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
 import { NAMES } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
@@ -109,7 +108,7 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
       <Cell className="c-time">
         <When at={row.startedAt ?? row.createdAt} />
         <small>
-          <Took row={row} />
+          <Took run={row} />
         </small>
       </Cell>
       <Cell className="c-steps">
@@ -189,13 +188,4 @@ function Narrow({ name, value }: { readonly name: 'repoId' | 'threadId' | 'tag';
       <bdi>{visibleText(value)}</bdi>
     </button>
   );
-}
-
-function Took({ row }: { readonly row: RunRow }) {
-  if (row.durationMs !== undefined) return duration(row.durationMs);
-  return row.isOver ? null : <Counting since={row.startedAt ?? row.createdAt} />;
-}
-
-function Counting({ since }: { readonly since: string }) {
-  return soFar(useNow() - Date.parse(since));
 }
