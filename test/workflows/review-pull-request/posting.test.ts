@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { REVIEWED } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import { statusOf } from '../../../functions/src/workflows/review-pull-request/posting.ts';
+import { ReviewRequest } from '../../../functions/src/workflows/review-pull-request/request.ts';
 import type { Verdict } from '../../../functions/src/workflows/review-pull-request/verdict.ts';
 import { reviewPullRequestThat } from '../../../functions/src/workflows/review-pull-request/workflow.ts';
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
+import { exampleOf } from '../../../packages/client/src/example/example-of.ts';
 import { recordedDeliveries } from '../../../scripts/demo/delivery.ts';
 import { PretendedGithub } from './pretended-github.ts';
 import { eventWith } from './pull-request-events.ts';
@@ -29,6 +32,14 @@ function reviewing(
   const start = () => runtime.start('review-pull-request', { ...eventWith(changes), ...more });
   return { github, runtime, start };
 }
+
+test('the example input that clients make of the schema is reviewed and posted', async () => {
+  const { github, runtime } = reviewing();
+  const schema = z.toJSONSchema(ReviewRequest, { io: 'input', unrepresentable: 'any' });
+  const run = await runtime.start('review-pull-request', exampleOf(schema));
+  expect(await runtime.runToEnd(run)).toBe('completed');
+  expect([github.comments.length, github.statuses.length]).toEqual([1, 1]);
+});
 
 const POSTS = ['post-comment', 'put-labels', 'set-status'];
 

@@ -16,6 +16,12 @@ const MaybeAccount = Account.nullable();
 
 const Count = z.int().nonnegative();
 
+/** With an example that GitHub accepts: clients fill forms with it. */
+const RepositoryName = z.string().meta({ examples: ['acme/uploader'] });
+
+/** A commit, with an example likewise. */
+const Sha = z.string().meta({ examples: ['6dcb09b5b57875f334f61aebed695e2e4193db5e'] });
+
 const PullRequest = z.object({
   number: z.int().positive(),
   title: z.string(),
@@ -29,11 +35,11 @@ const PullRequest = z.object({
   user: MaybeAccount,
   author_association: z.string(),
   /** `head.repo` is `null` when the fork was deleted. */
-  head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
+  head: z.object({ ref: z.string(), sha: Sha, repo: z.object({ full_name: RepositoryName }).nullable() }),
   base: z.object({
     ref: z.string(),
-    sha: z.string(),
-    repo: z.object({ full_name: z.string(), default_branch: z.string() }),
+    sha: Sha,
+    repo: z.object({ full_name: RepositoryName, default_branch: z.string() }),
   }),
   labels: z.array(z.object({ name: z.string() })),
   assignees: z.array(MaybeAccount),
@@ -58,7 +64,7 @@ export const PullRequestEvent = z.object({
   action: z.string(),
   number: z.int().positive(),
   pull_request: PullRequest,
-  repository: z.object({ full_name: z.string(), owner: Account }),
+  repository: z.object({ full_name: RepositoryName, owner: Account }),
   sender: Account,
 });
 
