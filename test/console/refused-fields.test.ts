@@ -1,7 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ApiError } from '../../packages/console/src/api/problem.ts';
 import { fieldsOf } from '../../packages/console/src/parts/schema-form/fields.ts';
-import { refusedAt, stillRefused } from '../../packages/console/src/parts/schema-form/refused.ts';
+import {
+  memberRefused,
+  refusedAt,
+  stillRefused,
+} from '../../packages/console/src/parts/schema-form/refused.ts';
 
 const FIELDS =
   fieldsOf({
@@ -49,4 +53,17 @@ test('a corrected field is no longer marked', () => {
   const entry = { typed: { cents: '-3', to: 'x' }, issues };
   expect(stillRefused(entry, { cents: '-3', to: 'y' }).map(({ name }) => name)).toEqual(['cents']);
   expect(stillRefused(undefined, {})).toEqual([]);
+});
+
+test('a refused member of the request is told at its field, with advice, while that has what was sent', () => {
+  const sent = { cron: '99 * * * *', timezone: 'UTC' };
+  const problem = { type: '', title: '', status: 400, code: 'INVALID_INPUT', detail: 'it never matches' };
+  const of = (more: object) => memberRefused(new ApiError({ ...problem, ...more } as never), sent);
+  const refusal = of({ field: 'cron', help: 'Use five fields.' });
+  expect(refusal).toEqual({ name: 'cron', sent: '99 * * * *', why: 'it never matches. Use five fields.' });
+  expect(of({ field: 'cron' })?.why).toBe('it never matches');
+  expect(of({ field: 'input' })).toBeUndefined();
+  expect(of({})).toBeUndefined();
+  expect(of({ field: 'cron', code: 'FORBIDDEN' })).toBeUndefined();
+  expect(memberRefused(new Error('cron'), sent)).toBeUndefined();
 });

@@ -210,6 +210,35 @@ test.each([
   expect(await dialog.locator('footer').getByRole('status').textContent()).toBe(words);
 });
 
+test.each([
+  ['Cron expression', '0 0 30 2 *', 'cron never matches a time'],
+  ['Timezone', 'Mars/Olympus', 'timezone is not a time zone'],
+])(
+  'what the API refuses of a schedule is told at the field %s, which has the focus, until it is changed',
+  async (name, text, why) => {
+    const page = await stage.browser.open('/schedules', { viewport: { width: 390, height: 844 } });
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Workflow').selectOption('chain-10');
+    const field = dialog.getByLabel(name);
+    await field.fill(text);
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.getByRole('alert').filter({ hasText: why }).waitFor();
+    const told = () =>
+      field.evaluate(
+        (one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent,
+      );
+    await becomes(told, expect.stringContaining(why));
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
+    const box = await field.boundingBox();
+    expect(box && box.y >= 0 && box.y + box.height <= 844).toBe(true);
+    await field.fill(`${text} `.replace(/.$/, '1'));
+    await becomes(() => field.getAttribute('aria-invalid'), 'false');
+    expect(await told()).not.toContain(why);
+  },
+);
+
 test('the time zone of a schedule is chosen among those of the browser, each of which the API takes', async () => {
   const page = await stage.browser.open('/schedules');
   await page.getByRole('button', { name: 'New schedule' }).click();

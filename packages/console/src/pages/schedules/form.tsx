@@ -1,5 +1,5 @@
 /** Form that creates or changes a schedule. */
-import { useId, useState } from 'react';
+import { type ComponentProps, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { cronHint } from '../../parts/cron/words.ts';
@@ -11,8 +11,14 @@ import {
   NOTHING_ENTERED,
   readEntered,
 } from '../../parts/schema-form/entered.ts';
-import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
+import {
+  memberRefused,
+  type RefusedEntry,
+  type RefusedMember,
+  refusedAt,
+} from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
+import { visibleText } from '../../parts/visible-text.ts';
 import { useInputSchema, WorkflowField } from '../workflows/workflow-field.tsx';
 import { CATCH_UPS, type CatchUpMode, changeSchedule, makeSchedule } from './acts.ts';
 
@@ -34,6 +40,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [catchUp, setCatchUp] = useState<CatchUpMode>(schedule?.catchUp ?? 'latest');
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const [refused, setRefused] = useState<RefusedEntry>();
+  const [refusedMember, setRefusedMember] = useState<RefusedMember>();
   const { schema, isLoading, failure } = useInputSchema(type);
   const read = readEntered(schema, entered, schedule?.input);
   const { fields: members, typed } = read;
@@ -46,7 +53,14 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const wanted = isWhole
     ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input }
     : undefined;
-  const onRefused = (error: unknown) => setRefused({ typed, issues: refusedAt(error, 'input', members) });
+  const onRefused = (error: unknown) => {
+    setRefused({ typed, issues: refusedAt(error, 'input', members) });
+    setRefusedMember(
+      memberRefused(error, { cron: cron.trim(), timezone: timezone.trim(), name: name.trim() }),
+    );
+  };
+  const refusalOf = (member: string, text: string) =>
+    refusedMember?.name === member && refusedMember.sent === text.trim() ? refusedMember.why : undefined;
   const change = wanted && schedule && changeSchedule(schedule, wanted);
   const made = wanted && !schedule && makeSchedule(wanted);
   const fields = (
@@ -61,27 +75,30 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
           }}
         />
       )}
-      <label className="field">
-        Cron expression (minute, hour, day, month, weekday)
-        <input className="mono" value={cron} onChange={(event) => setCron(event.target.value)} required />
-        <span className="hint" role="status">
-          {cronHint(cron)}
-        </span>
-      </label>
-      <label className="field">
-        Timezone
-        <input
-          value={timezone}
-          list={zonesId}
-          onChange={(event) => setTimezone(event.target.value)}
-          required
-        />
-        <datalist id={zonesId}>
-          {Intl.supportedValuesOf('timeZone').map((zone) => (
-            <option key={zone} value={zone} />
-          ))}
-        </datalist>
-      </label>
+      <RefusableField
+        label="Cron expression (minute, hour, day, month, weekday)"
+        name="cron"
+        refusal={refusalOf('cron', cron)}
+        hint={cronHint(cron)}
+        className="mono"
+        value={cron}
+        onText={setCron}
+        required
+      />
+      <RefusableField
+        label="Timezone"
+        name="timezone"
+        refusal={refusalOf('timezone', timezone)}
+        value={timezone}
+        list={zonesId}
+        onText={setTimezone}
+        required
+      />
+      <datalist id={zonesId}>
+        {Intl.supportedValuesOf('timeZone').map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
       <label className="field">
         Missed slots
         <select value={catchUp} onChange={(event) => setCatchUp(event.target.value as CatchUpMode)}>
@@ -92,10 +109,14 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
           ))}
         </select>
       </label>
-      <label className="field">
-        Name (optional)
-        <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
-      </label>
+      <RefusableField
+        label="Name (optional)"
+        name="name"
+        refusal={refusalOf('name', name)}
+        value={name}
+        maxLength={100}
+        onText={setName}
+      />
       {failure}
       <SchemaInput
         label="Input of its runs"
@@ -137,5 +158,35 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
     >
       {fields}
     </ActionDialog>
+  );
+}
+
+interface RefusableFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+  readonly label: string;
+  /** The member of the request. */
+  readonly name: string;
+  /** By the API, of the text that stands there. */
+  readonly refusal: string | undefined;
+  readonly hint?: string;
+  onText(text: string): void;
+}
+
+function RefusableField({ label, refusal, hint = '', onText, ...input }: RefusableFieldProps) {
+  const id = useId();
+  const isBad = refusal !== undefined;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        {...input}
+        id={id}
+        aria-describedby={`${id}-hint`}
+        aria-invalid={isBad}
+        onChange={({ target }) => onText(target.value)}
+      />
+      <span id={`${id}-hint`} className={isBad ? 'hint bad' : 'hint'} role="status">
+        {isBad ? visibleText(refusal) : hint}
+      </span>
+    </div>
   );
 }

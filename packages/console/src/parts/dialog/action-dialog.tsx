@@ -6,7 +6,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
-import { isPassing, isUnanswered } from '../../api/problem.ts';
+import { ApiError, isPassing, isUnanswered } from '../../api/problem.ts';
 import { useReached, useSession } from '../../session/session.ts';
 import type { PlannedAct } from '../act.ts';
 import { Commands } from '../commands.tsx';
@@ -133,11 +133,22 @@ interface FocusedFailureProps {
   readonly isOfAnother: boolean;
 }
 
-/** The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. */
+/**
+ * The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. The focus goes to the
+ * field that says what was refused, if the refusal names it.
+ */
 function FocusedFailure({ error, isOfAnother }: FocusedFailureProps) {
   const place = useRef<HTMLDivElement>(null);
   const { lostAt } = useReached();
-  useEffect(() => place.current?.focus(), []);
+  useEffect(() => {
+    const named = error instanceof ApiError ? error.problem.field : undefined;
+    const fields = [...(place.current?.closest('form')?.elements ?? [])];
+    const field = fields.find(
+      (one) => one instanceof HTMLInputElement && one.name === named && one.ariaInvalid === 'true',
+    );
+    const target = field instanceof HTMLElement ? field : place.current;
+    target?.focus();
+  }, [error]);
   return (
     <div ref={place} tabIndex={-1}>
       {isUnanswered(error) && lostAt === undefined ? (

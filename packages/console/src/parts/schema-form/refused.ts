@@ -30,6 +30,26 @@ export function refusedAt(error: unknown, root: string, fields: readonly Field[]
   return issues;
 }
 
+/** A refused member of a request that has a field of its own. */
+export interface RefusedMember {
+  readonly name: string;
+  readonly sent: string;
+  /** With advice. */
+  readonly why: string;
+}
+
+/** @param sent the members with fields, as they were sent */
+export function memberRefused(
+  error: unknown,
+  sent: Readonly<Record<string, string>>,
+): RefusedMember | undefined {
+  if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return undefined;
+  const { field: name = '', detail = '', help } = error.problem;
+  const text = sent[name];
+  if (text === undefined) return undefined;
+  return { name, sent: text, why: help === undefined ? detail : `${detail}. ${help}` };
+}
+
 /** Those of fields that say what was refused. */
 export function stillRefused(refused: RefusedEntry | undefined, typed: Typed): readonly FieldIssue[] {
   return refused?.issues.filter(({ name }) => refused.typed[name] === typed[name]) ?? [];
