@@ -119,7 +119,7 @@ const EXCHANGE = exchange({ status: 'ok', version: '1', store: 'ok' }, 'Sat, 31 
 const refusal = (status: number) =>
   new Refusal({ status, code: 'PERMISSION_DENIED', title: 'refused' }, undefined);
 const diagnosed = (code: string, state: Finding['state'] = 'wrong') => ({
-  diagnosis: { answer: { findings: [{ code, state, what: code }] } },
+  diagnosis: { answer: { environment: 'production', findings: [{ code, state, what: code }] } },
 });
 const overdue = {
   answer: [{ id: 'run_a', status: 'running', wakeAt: HOUR_AGO } as Arg<typeof findings.liveRuns>[number]],
@@ -154,6 +154,16 @@ describe('the judge', () => {
     ],
   ])('%s', (_, answers, expected) => {
     expect(seen(judgeHealth(answers, NOW))).toEqual(expected);
+  });
+
+  test.each([
+    ['local', undefined, 'Add it.'],
+    ['production', 'gcloud firestore fields ttls list', 'Add it.'],
+  ])('of an installation that is %s advises of Google only what concerns it', (environment, ...expected) => {
+    const note = (help: string) => ({ code: 'ANY', state: 'note' as const, what: 'any', help });
+    const found = [note('gcloud firestore fields ttls list'), note('Add it.')];
+    const judged = judgeHealth({ diagnosis: { answer: { environment, findings: found } } }, NOW);
+    expect(judged.map(({ help }) => help)).toEqual(expected);
   });
 
   test.each([

@@ -35,6 +35,7 @@ export { type Finding, isOverdue, NOT_SEEN } from './health/findings.ts';
 export {
   type AnswerOrError as Asked,
   type HealthAnswers,
+  isLocal,
   isSilent,
   isWrong,
   judgeHealth,

@@ -69,6 +69,13 @@ test('a run whose version is not deployed says in its header why no decision is 
   expect(await header.getByText('no decision is accepted').count()).toBe(0);
 });
 
+test('Health of a local cloud advises no command of Google', async () => {
+  const page = await stage.browser.open('/health');
+  const findings = page.locator('.findings');
+  await findings.getByText('TTL_UNKNOWN').waitFor();
+  expect(await findings.textContent()).not.toContain('gcloud');
+});
+
 test('a run in doubt says once that it is in doubt, and once what to do', async () => {
   const page = await stage.browser.open(`/runs/${show.doubtful}`);
   const state = page.locator('.run-state');

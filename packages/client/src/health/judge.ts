@@ -20,7 +20,7 @@ export interface HealthAnswers {
   readonly exchange?: AnswerOrError<Exchange> | undefined;
   /** Answer of `GET /v1/healthz`, where the time of the request is unknown. */
   readonly health?: Answer<'Health'> | undefined;
-  readonly diagnosis?: AnswerOrError<Pick<Answer<'Diagnosis'>, 'findings'>> | undefined;
+  readonly diagnosis?: AnswerOrError<Pick<Answer<'Diagnosis'>, 'findings' | 'environment'>> | undefined;
   readonly workflows?: AnswerOrError<Answer<'WorkflowList'>> | undefined;
   readonly schedules?: AnswerOrError<readonly Answer<'ScheduleSummary'>[]> | undefined;
   /** A sample of the live runs. */
@@ -30,7 +30,7 @@ export interface HealthAnswers {
 /** @param now time of the installation, epoch ms */
 export function judgeHealth(answers: HealthAnswers, now: number): Finding[] {
   const { url = 'the API', exchange, health, diagnosis, workflows, schedules, runs } = answers;
-  const installation = judged('diagnosis', diagnosis, ({ findings }) => findings, ofRefusedDiagnosis);
+  const installation = judged('diagnosis', diagnosis, ofInstallation, ofRefusedDiagnosis);
   const switches = judged('workflows', workflows, (list) => findings.workflows(list, now));
   const isOff = [...installation, ...switches].some(({ code }) => STOPS.has(code));
   return [
@@ -41,6 +41,21 @@ export function judgeHealth(answers: HealthAnswers, now: number): Finding[] {
     ...judged('schedules', schedules, (items) => findings.schedules(items, now)),
     ...judged('runs', runs, (items) => findings.liveRuns(items, { now, isOff })),
   ];
+}
+
+/** Environment of an installation on this machine: no command of Google's concerns it. */
+const LOCAL = 'local';
+
+export function isLocal({ environment }: Pick<Answer<'Diagnosis'>, 'environment'>): boolean {
+  return environment === LOCAL;
+}
+
+function ofInstallation(
+  diagnosis: Pick<Answer<'Diagnosis'>, 'findings' | 'environment'>,
+): readonly Finding[] {
+  const { findings } = diagnosis;
+  if (!isLocal(diagnosis)) return findings;
+  return findings.map((one) => (one.help?.includes('gcloud ') ? { ...one, help: undefined } : one));
 }
 
 /** Codes of findings that say that no run is dispatched. */

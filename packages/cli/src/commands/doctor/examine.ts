@@ -3,6 +3,7 @@ import {
   type Asked,
   type CairnClient,
   type Finding,
+  isLocal,
   isSilent,
   judgeHealth,
   Refusal,
@@ -14,9 +15,6 @@ const LIVE = ['pending', 'running', 'interrupted', 'awaiting_approval', 'waiting
 /** Newest runs of each status: a sample. */
 const RUNS = 100;
 const SCHEDULES = 500;
-
-/** Name that an installation on this machine has as its environment. */
-const LOCAL = 'local';
 
 interface Examination {
   readonly findings: readonly Finding[];
@@ -37,12 +35,7 @@ export async function examine(api: CairnClient): Promise<Examination> {
     ask(liveRuns(api)),
   ]);
   const findings = judgeHealth({ url, exchange, diagnosis, workflows, schedules, runs }, api.now());
-  const isLocal = 'answer' in diagnosis && diagnosis.answer.environment === LOCAL;
-  return { findings: isLocal ? findings.map(withoutGcloud) : findings, isLocal };
-}
-
-function withoutGcloud(finding: Finding): Finding {
-  return finding.help?.includes('gcloud ') ? { ...finding, help: undefined } : finding;
+  return { findings, isLocal: 'answer' in diagnosis && isLocal(diagnosis.answer) };
 }
 
 async function liveRuns(api: CairnClient) {
