@@ -65,7 +65,7 @@ describe('a run', () => {
     const page = await stage.cairn(['runs', 'show', 'last']);
     expect(page.out).toContain(`review v2 awaiting_approval  ${id}`);
     expect(page.out).toMatch(/size +succeeded/);
-    expect(page.out).toContain('sign-off: Merge #7? (in 7 d)');
+    expect(page.out).toContain('sign-off waits for approval: Merge #7? (in 7 d)');
     expect(page.out).toContain(`cairn runs approve ${id} sign-off`);
     expect(page.out).toMatch(/ {4}1 {4}\+0\.000s {2}● created by cli .*review v2/);
 
@@ -326,7 +326,7 @@ describe('ids of runs', () => {
 test('can be explained: the state, since when, and the command that continues it', async () => {
   const id = await started(11);
   const waiting = await stage.cairn(['explain', id]);
-  expect(waiting.out).toContain('Waiting for approval at step sign-off.');
+  expect(waiting.out).toContain('Step sign-off waits for approval.');
   expect(waiting.out).toContain('  “Merge #11?”\n');
   expect(waiting.out).toMatch(/since {2}.* ago\)\n {2}until {2}.*\(in 7 d\)/);
   expect(waiting.out).toContain(`cairn runs approve ${id} sign-off\n`);

@@ -88,7 +88,7 @@ describe('an event as text', () => {
           dueAt: '2026-01-02T00:00:10.000Z',
         },
       },
-      '? ask asks: Merge? (until 2026-01-02 00:00:10 UTC (1 d))',
+      '? ask waits for approval: Merge? (until 2026-01-02 00:00:10 UTC (1 d))',
     ],
     [
       'wait_opened',

@@ -59,7 +59,7 @@ test('an agent starts a run, reads its question, answers, and sees it end', asyn
   const questions = await agent.call('list_questions');
   expect(questions.text).toContain(`${runId} sign-off: Merge #7? (approve`);
   const explained = await agent.call('get_run', { runId });
-  expect(explained.text).toContain('review v2 awaiting_approval: Waiting for approval at step sign-off.');
+  expect(explained.text).toContain('review v2 awaiting_approval: Step sign-off waits for approval.');
   expect(explained.data).toMatchObject({ run: { id: runId, input: { pull: 7 } }, more: { steps: false } });
   expect(explained.data.newestEvents.at(-1)).toMatchObject({ seq: explained.data.run.head });
 

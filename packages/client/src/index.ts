@@ -53,7 +53,6 @@ export {
   Unreachable,
 } from './problem.ts';
 export { ProxyBuffering } from './proxy-buffering.ts';
-export { questionText } from './question-text.ts';
 export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sendAll } from './send-all.ts';
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
@@ -68,3 +67,4 @@ export {
 } from './streamed-text.ts';
 export { type QueryValue, targetOf } from './target.ts';
 export type { Fetch, Reply } from './transport.ts';
+export { questionText, waitLine, waitText } from './wait-text.ts';

@@ -97,7 +97,7 @@ test('the page shows the code positions of running operations and open waits', (
   const execution = { stepId: 'flow', itemKey: 'rest', location: 'src/a.ts:9' };
   const run = { ...RUN, waits: [{ id: 'w', kind: 'timer', execution }] } as unknown as RunView;
   expect(waitList({ run, isUndecidable: false }, NOW, shape as unknown as Shape)).toBe(
-    '  flow[rest]: sleeps\n    asked for at src/a.ts:9\n',
+    '  flow[rest] sleeps\n    asked for at src/a.ts:9\n',
   );
 });
 

@@ -50,28 +50,36 @@ test.each([
     },
     'not needed · by u.1',
   ],
-  ['what is asked', waiting({ kind: 'approval', detail: { question: 'Ship it?' } }), 'ask: Ship it?'],
-  ['what is asked, in whatever form', waiting({ kind: 'approval', detail: [1] }), 'ask: [1]'],
-  ['that nothing is asked', waiting({ kind: 'approval' }), 'ask: a decision'],
+  [
+    'what is asked',
+    waiting({ kind: 'approval', detail: { question: 'Ship it?' } }),
+    'ask waits for approval: Ship it?',
+  ],
+  [
+    'what is asked, in whatever form',
+    waiting({ kind: 'approval', detail: [1] }),
+    'ask waits for approval: [1]',
+  ],
+  ['that nothing is asked', waiting({ kind: 'approval' }), 'ask waits for approval: (no question)'],
   [
     'which event it waits for',
     waiting({ kind: 'event', name: 'parcel', key: '7' }),
-    'ask: event parcel for 7',
+    'ask waits for event parcel for 7',
   ],
   [
     'which run it waits for',
     waiting({ kind: 'child', child: { runId: 'run_b', onParentEnd: 'cancel' } }),
-    'ask: run run_b',
+    'ask waits for child run run_b',
   ],
   [
     'that a step is in doubt',
     waiting({ kind: 'approval', purpose: 'doubt' }),
-    'ask: interrupted, may have acted',
+    'ask was interrupted and may have acted: a person must decide how to continue',
   ],
   [
     'that a side effect is in doubt',
     waiting({ kind: 'approval', purpose: 'effect' }),
-    'ask: did the action take place?',
+    'ask asks about an action: (no question)',
   ],
   [
     'why it is put aside',
@@ -88,7 +96,9 @@ test.each([
 
 test('several waits are shown as the first and the number of others', () => {
   const { waits } = waiting({ kind: 'approval' }) as { waits: never[] };
-  expect(rowOf(summary({ waits: [...waits, ...waits, ...waits] })).now).toBe('ask: a decision and 2 more');
+  expect(rowOf(summary({ waits: [...waits, ...waits, ...waits] })).now).toBe(
+    'ask waits for approval: (no question) and 2 more',
+  );
 });
 
 test('a question of a megabyte is truncated', () => {

@@ -1,5 +1,6 @@
 /** Decides whether a run continues with time, or needs external input first. Reads folds only. */
 import type { Wait } from '../core/run/events.ts';
+import { awaitedText } from '../core/run/now/waits-for.ts';
 import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 
 type ReadState = (runId: string) => RunState | undefined;
@@ -61,9 +62,10 @@ function outlookOf(wait: Wait, read: ReadState): NextMove {
     case 'timer':
       return { movesAt: wait.dueAt, asked: [] };
     case 'approval':
-      return asks(`a decision on ${step}${until(dueAt)}`, dueAt);
-    case 'event':
-      return asks(`the event '${wait.name}' for '${wait.key}' in ${step}${until(dueAt)}`, dueAt);
+    case 'event': {
+      const place = wait.kind === 'approval' ? 'on' : 'in';
+      return asks(`${awaitedText(wait)} ${place} ${step}${until(dueAt)}`, dueAt);
+    }
     case 'child': {
       const state = read(wait.child.runId);
       if (!state) return { movesAt: AT_ONCE, asked: [] };

@@ -6,9 +6,8 @@ import {
   type Move,
   moveOf,
   needsDecision,
-  questionText,
-  stepKey,
   UNDECIDABLE,
+  waitLine,
 } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { OutputShape } from '../context.ts';
@@ -273,14 +272,13 @@ export function waitList(
   return run.waits
     .map((wait) => {
       const { dueAt, execution } = wait;
-      const step = stepKey(execution);
       const place =
         execution.location === undefined ? '' : `\n    ${style.dim(`asked for at ${execution.location}`)}`;
       const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastHeartbeat(wait, now)})`;
       const isRefused = isUndecidable && needsDecision(wait);
       const move = isRefused ? undefined : moveOf(run.id, wait);
       const hint = move === undefined ? '' : hintText(move, columns, call);
-      const lines = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
+      const lines = wrap(`${clean(waitLine(wait) + askedText(wait.detail))}${due}`, columns - INDENT);
       const what = lines.map((line) => `  ${style.paint('warn', line)}`).join('\n');
       return `${what}${place}${style.dim(isRefused ? refusedText(columns) : hint)}\n`;
     })
@@ -306,21 +304,6 @@ function lastHeartbeat({ heartbeat }: RunWait, now: number): string {
   return heartbeat.lastAt === undefined
     ? '; no heartbeat yet'
     : `; last heartbeat ${ago(heartbeat.lastAt, now)}`;
-}
-
-function whatFor(step: string, { kind, purpose, name, key, child, detail }: RunWait): string {
-  if (purpose === 'budget') return questionText(detail);
-  if (purpose === 'doubt') return `${step}: was interrupted and may have acted; a person must decide`;
-  switch (kind) {
-    case 'approval':
-      return `${step}: ${questionText(detail)}${askedText(detail)}`;
-    case 'event':
-      return `${step}: event ${name} for ${key}`;
-    case 'timer':
-      return `${step}: sleeps`;
-    case 'child':
-      return `${step}: child ${child?.runId}`;
-  }
 }
 
 /** Signals that no step has read. */

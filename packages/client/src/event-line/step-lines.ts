@@ -1,7 +1,7 @@
 /** Text of events of steps and waits. Pure. */
 import type { DataOf } from 'cairn/api/events';
 import { dayResumption } from '../explain/day-end.ts';
-import { questionText } from '../question-text.ts';
+import { waitLine } from '../wait-text.ts';
 import {
   dueText,
   type EventContext,
@@ -72,25 +72,16 @@ export const STEP_LINES = {
 type OpenedWait = DataOf<'wait_opened'>['wait'];
 
 function openedLine(wait: OpenedWait, context: EventContext): EventLine {
-  const step = stepName({ ...wait.execution, attempt: 1 });
+  const text = waitLine(wait, stepName({ ...wait.execution, attempt: 1 }));
   const due = dueText(wait.dueAt, context);
-  if (wait.purpose === 'doubt')
-    return line(
-      '?',
-      'bad',
-      `${step} was interrupted and may have acted: a person must decide how to continue`,
-      due,
-    );
-  if (wait.purpose === 'budget') return line('?', 'wait', questionText(wait.detail), due);
   switch (wait.kind) {
     case 'approval':
-      return line('?', 'wait', `${step} asks: ${questionText(wait.detail)}`, due);
+      return line('?', wait.purpose === 'doubt' ? 'bad' : 'wait', text, due);
     case 'event':
-      return line('…', 'wait', `${step} waits for event ${wait.name ?? ''} for ${wait.key ?? ''}`, due);
+      return line('…', 'wait', text, due);
     case 'timer':
-      return line('…', 'dim', `${step} sleeps`, due);
     case 'child':
-      return line('…', 'dim', `${step} waits for child ${wait.child?.runId ?? ''}`, due);
+      return line('…', 'dim', text, due);
   }
 }
 

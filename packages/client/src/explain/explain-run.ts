@@ -3,10 +3,10 @@
  * explain` show the same words.
  */
 import type { Answer } from 'cairn/api/calls';
+import { waitingText } from '../wait-text.ts';
 import { helpFor } from './help-for.ts';
 import { type ExplainedMove, moveOf, needsDecision, UNDECIDABLE } from './moves.ts';
 import { explainStop, mayBeStopped } from './stop.ts';
-import { waitSentence } from './wait-sentence.ts';
 
 type RunToExplain = Answer<'Run'>;
 
@@ -70,8 +70,6 @@ export interface Explanation {
   readonly until?: string | undefined;
   /** Steps to fix the problem. */
   readonly help?: string | undefined;
-  /** The wait of which the text tells all; undefined: it tells of none, or counts several. */
-  readonly waitId?: string | undefined;
   readonly moves: readonly ExplainedMove[];
 }
 
@@ -313,7 +311,7 @@ function waiting(run: ExplainedRun, { isUndecidable = false }: Activity): Explan
     };
   const { waits } = run;
   if (waits.length === 0) return { text: 'Waiting.', until: run.wakeAt, moves: [] };
-  const sentence = waitSentence(waits);
+  const sentence = waitingText(waits);
   const answerable = isUndecidable ? waits.filter((wait) => !needsDecision(wait)) : waits;
   const moves = answerable.slice(0, MAX_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []);
   if (answerable.length === waits.length) return { ...sentence, moves };

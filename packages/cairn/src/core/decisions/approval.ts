@@ -7,6 +7,7 @@
 import { CairnError, invalidInput } from '../errors.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { BudgetQuestion, Decision, EffectQuestion, StepQuestion, Wait } from '../run/events.ts';
+import { awaitedText } from '../run/now/waits-for.ts';
 import { type Decided, isOver, type RunState, stepKey } from '../run/state.ts';
 
 /** Most revisions of a step: each costs a full round. */
@@ -139,7 +140,7 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
   if (other && other.kind !== 'approval') {
     return new CairnError(
       'RUN_INVALID_TRANSITION',
-      `'${step}' waits for ${NOUNS[other.kind]}, not for a decision`,
+      `'${step}' waits for ${awaitedText(other)}, not for a decision`,
       { stepId: step },
     );
   }
@@ -156,8 +157,6 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
     help: 'Read the run: it lists the questions that are open.',
   });
 }
-
-const NOUNS = { event: 'an event', timer: 'a time', child: 'a child run' } as const;
 
 /** The part of a graph that runs again. */
 interface SentBackSteps {

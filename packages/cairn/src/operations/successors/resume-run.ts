@@ -9,7 +9,7 @@ import { recoveryDecision } from '../../core/decisions/recovery.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
-import { waitsFor } from '../../core/run/now/waits-for.ts';
+import { awaitedText, waitsFor } from '../../core/run/now/waits-for.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { isDue, isParked } from '../../core/run/wake.ts';
@@ -117,7 +117,7 @@ function assertNothingOpen({ id, status, waits }: RunState, counts: (wait: Wait)
   const others = open.length > 1 ? `, and ${open.length - 1} more` : '';
   throw new CairnError(
     'RUN_INVALID_TRANSITION',
-    `run ${id} waits for ${MISSING[first.kind]} of step '${key}'${others}`,
+    `run ${id} waits for ${awaitedText(first)} in step '${key}'${others}`,
     {
       stepId: key,
       details: { status, waits: open.map(waitView) },
@@ -132,13 +132,6 @@ function decideIt(id: string, { effectId, execution }: Wait): string {
     ? `Decide it: POST /v1/runs/${id}/approvals/${stepKey(execution)}.`
     : `Resolve the effect: POST /v1/runs/${id}/effects/${effectId}/resolve.`;
 }
-
-const MISSING = {
-  approval: 'the decision',
-  event: 'the event',
-  timer: 'the time',
-  child: 'the child run',
-} as const;
 
 const HELP = {
   event: 'Send the event, signal the run, or cancel it.',

@@ -67,7 +67,7 @@ export const showRun = runCommand({
           shape,
         ),
         section('Unread signals', signalTable(run.inbox, shape), shape),
-        section('Waiting for', waitList({ run, isUndecidable }, api.now(), shape), shape),
+        section('Waits', waitList({ run, isUndecidable }, api.now(), shape), shape),
         section(
           events.length < run.head ? `Events (the newest ${events.length} of ${run.head} events)` : 'Events',
           events.map((event) => timelineLine(event, run.createdAt, shape)).join(''),

@@ -2,7 +2,7 @@
  * A run as a row of the list: the shown members of a summary, truncated, so that ten thousand rows fit in
  * memory. Pure.
  */
-import { questionText, stepKey } from '@cairn/client';
+import { waitLine } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
 import type { CostView } from '../../parts/cost-text.ts';
 import { isFinal } from '../../parts/run-status.ts';
@@ -138,7 +138,7 @@ function nowOf(run: RunSummary): string {
   const [wait] = run.waits;
   if (wait) {
     const more = run.waitCount > 1 ? ` and ${run.waitCount - 1} more` : '';
-    return `${waitText(wait)}${more}`;
+    return `${waitLine(wait)}${more}`;
   }
   if (status === 'interrupted') return 'the worker died; resumes within a minute';
   if (status === 'pending') return 'queued';
@@ -163,25 +163,6 @@ function codeOf({ code, stepId }: NonNullable<RunSummary['error']>): string {
 function cancellationText(cancellation: RunSummary['cancellation']): string {
   const { reason, actor } = cancellation ?? {};
   return [reason, actor && `by ${actor}`].filter((part) => part !== undefined && part !== '').join(' · ');
-}
-
-type ListedWait = RunSummary['waits'][number];
-
-function waitText({ kind, purpose, name, key, child, detail, execution }: ListedWait): string {
-  const step = stepKey(execution);
-  if (purpose === 'doubt') return `${step}: interrupted, may have acted`;
-  if (purpose === 'budget') return questionText(detail);
-  if (purpose === 'effect') return `${step}: did the action take place?`;
-  switch (kind) {
-    case 'approval':
-      return `${step}: ${questionText(detail, 'a decision')}`;
-    case 'event':
-      return `${step}: event ${name ?? ''}${key === undefined ? '' : ` for ${key}`}`;
-    case 'child':
-      return `${step}: run ${child?.runId ?? ''}`;
-    case 'timer':
-      return `${step}: sleeping`;
-  }
 }
 
 function cut(text: string): string {

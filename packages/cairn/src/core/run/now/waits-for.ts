@@ -1,6 +1,6 @@
 /**
- * Derives the status that a run would have by its open waits alone: a run that asks a person is found as such while other branches of it run. Derived
- * from the open waits and written with every snapshot, so that lists can be filtered by it. Pure.
+ * The open waits of a run as a status, and in words. The status is the one that the run would have by its open waits alone: a run that asks a person
+ * is found as such while other branches of it run. It is written with every snapshot, so that lists can be filtered by it. Pure.
  */
 import type { Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
@@ -28,4 +28,18 @@ export function waitsFor({
 }: Pick<RunState, 'status' | 'waits' | 'cancellation' | 'compensating'>): WaitsFor | undefined {
   if (isTerminal(status) || cancellation || compensating || waits.length === 0) return undefined;
   return waitingStatus(waits);
+}
+
+/** The object of a wait, as messages name it after "waits for". */
+export function awaitedText(wait: Wait): string {
+  switch (wait.kind) {
+    case 'approval':
+      return 'a decision';
+    case 'event':
+      return `the event '${wait.name}' for '${wait.key}'`;
+    case 'timer':
+      return 'a timer';
+    case 'child':
+      return `the child run ${wait.child.runId}`;
+  }
 }

@@ -81,7 +81,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
         {run.waits.slice(0, MAX_WAITS).map((wait) => (
-          <WaitView key={wait.id} wait={wait} linked isExplained={wait.id === why.waitId} />
+          <WaitView key={wait.id} wait={wait} linked />
         ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>

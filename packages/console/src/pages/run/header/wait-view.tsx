@@ -1,5 +1,5 @@
 /** One open wait: for what, by which step, since when and until when, and how it is answered. */
-import { stepKey } from '@cairn/client';
+import { stepKey, waitText } from '@cairn/client';
 import { Link } from 'wouter';
 import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
@@ -11,18 +11,19 @@ import { ViewLink } from './view-link.tsx';
 type WaitOfRun = Run['waits'][number];
 
 const QUESTION_CHARS = 300;
+/** Above what the names and keys of most events have. */
+const WAIT_CHARS = 400;
 
 interface WaitViewProps {
   readonly wait: WaitOfRun;
   /** Names the step, with a link to it, and leaves out the answers. */
   readonly linked?: boolean;
-  /** The sentence above is about this wait. */
-  readonly isExplained?: boolean;
 }
 
-export function WaitView({ wait, linked = false, isExplained = false }: WaitViewProps) {
+export function WaitView({ wait, linked = false }: WaitViewProps) {
   const key = stepKey(wait.execution);
-  const words = isExplained && wait.purpose !== undefined ? 'waits for a person' : whatFor(wait);
+  const words = waitText(wait);
+  const text = linked ? words : upper(words);
   return (
     <div className="wait-view">
       <p className="row">
@@ -34,8 +35,10 @@ export function WaitView({ wait, linked = false, isExplained = false }: WaitView
             <CutText value={key} max={120} />
           </ViewLink>
         )}
-        <span>{linked ? words : upper(words)}</span>
-        {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>{wait.child.runId}</Link>}
+        <span>
+          <Text value={text} max={WAIT_CHARS} />
+        </span>
+        {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>Open</Link>}
         <span className="dim">
           began <When at={wait.openedAt} />
           {wait.dueAt === undefined ? (
@@ -48,9 +51,7 @@ export function WaitView({ wait, linked = false, isExplained = false }: WaitView
           )}
         </span>
       </p>
-      {wait.kind === 'approval' && (
-        <Asked detail={wait.detail} isExplained={isExplained && wait.purpose === 'budget'} />
-      )}
+      {wait.kind === 'approval' && <Asked detail={wait.detail} />}
       {wait.heartbeat && (
         <p className="dim">
           {wait.heartbeat.lastAt === undefined ? (
@@ -67,26 +68,18 @@ export function WaitView({ wait, linked = false, isExplained = false }: WaitView
           )}
         </p>
       )}
-      {wait.kind === 'event' && (
-        <p>
-          <span className="dim">Event</span> <Text value={wait.name ?? ''} max={200} />{' '}
-          <span className="dim">for</span> <Text value={wait.key ?? ''} max={200} />
-        </p>
-      )}
       {!linked && wait.kind !== 'timer' && wait.kind !== 'child' && <AnswerButtons waitId={wait.id} />}
     </div>
   );
 }
 
-function Asked({ detail, isExplained }: { readonly detail: unknown; readonly isExplained: boolean }) {
+function Asked({ detail }: { readonly detail: unknown }) {
   const { text, to = [] } = questionOf(detail);
   return (
     <>
-      {!isExplained && (
-        <blockquote>
-          <Text value={text} max={QUESTION_CHARS} />
-        </blockquote>
-      )}
+      <blockquote>
+        <Text value={text} max={QUESTION_CHARS} />
+      </blockquote>
       {to.length > 0 && (
         <p className="dim">
           Asked: <Text value={to.join(', ')} max={QUESTION_CHARS} />
@@ -94,25 +87,6 @@ function Asked({ detail, isExplained }: { readonly detail: unknown; readonly isE
       )}
     </>
   );
-}
-
-function whatFor({ kind, purpose, day }: WaitOfRun): string {
-  if (purpose === 'doubt') return 'was interrupted and may have acted';
-  if (purpose === 'budget')
-    return day === undefined
-      ? 'waits: the run has reached its budget'
-      : 'waits: the tenant has reached its budget of the day';
-  if (purpose === 'effect') return 'has a side effect in doubt';
-  switch (kind) {
-    case 'approval':
-      return 'waits for approval';
-    case 'event':
-      return 'waits for an event';
-    case 'timer':
-      return 'sleeps';
-    case 'child':
-      return 'waits for child run';
-  }
 }
 
 function upper(text: string): string {

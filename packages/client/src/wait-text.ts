@@ -1,0 +1,88 @@
+/** Open waits in words: the one home of what explanations, timelines, tables and pages say about them. Pure. */
+import type { Answer } from 'cairn/api/calls';
+import { stepKey } from './step-key.ts';
+
+type Wait = Answer<'Run'>['waits'][number];
+
+/** The predicate of a waiting step, such as `waits for event paid for 42`. */
+export function waitText({
+  kind,
+  purpose,
+  day,
+  name = '',
+  key = '',
+  child,
+}: Pick<Wait, 'kind' | 'purpose' | 'day' | 'name' | 'key' | 'child'>): string {
+  if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
+  if (purpose === 'effect') return 'asks about an action';
+  if (purpose === 'budget')
+    return day === undefined
+      ? 'waits because the run has reached its budget'
+      : 'waits because the tenant has reached its budget of the day';
+  switch (kind) {
+    case 'approval':
+      return 'waits for approval';
+    case 'event':
+      return `waits for event ${name} for ${key}`;
+    case 'timer':
+      return 'sleeps';
+    case 'child':
+      return `waits for child run ${child?.runId ?? ''}`;
+  }
+}
+
+/**
+ * A wait with its step and its question, for one line.
+ *
+ * @param step its name in that line
+ */
+export function waitLine(
+  wait: Omit<Wait, 'openedAt' | 'execution'> & { readonly execution: Pick<Wait['execution'], 'stepId'> },
+  step = stepKey(wait.execution),
+): string {
+  const { kind, purpose, detail } = wait;
+  // This question names the step and the reason.
+  if (purpose === 'budget') return questionText(detail);
+  const text = `${step} ${waitText(wait)}`;
+  return kind === 'approval' && purpose !== 'doubt' ? `${text}: ${questionText(detail)}` : text;
+}
+
+/** The question of an approval. @param detail of the wait: the question, perhaps with more beside it */
+export function questionText(detail: unknown): string {
+  if (detail === undefined || detail === null) return '(no question)';
+  if (typeof detail === 'string') return detail;
+  const { question } = detail as { readonly question?: unknown };
+  return typeof question === 'string' ? question : JSON.stringify(question ?? detail);
+}
+
+interface WaitingText {
+  readonly text: string;
+  /** When the named wait began, and when it ends by itself, ISO. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** The open waits of a run in sentences. @param waits at least one */
+export function waitingText(waits: readonly Wait[]): WaitingText {
+  // A wait for a person is named first, because other waits end by themselves; the budget holds up all of the run.
+  const first =
+    waits.find(({ purpose }) => purpose === 'budget') ??
+    waits.find(({ kind }) => kind === 'approval') ??
+    waits[0];
+  if (!first) return { text: 'Waiting.' };
+  const alike = first.purpose === 'budget' ? 1 : waits.filter(({ kind }) => kind === first.kind).length;
+  const others = waits.length - alike;
+  const text =
+    alike > 1
+      ? `Waiting for ${alike} ${MANY[first.kind]}.`
+      : `Step ${stepKey(first.execution)} ${waitText(first)}.`;
+  const more = others === 0 ? '' : ` ${others} other ${others === 1 ? 'wait is' : 'waits are'} open.`;
+  return { text: `${text}${more}`, since: first.openedAt, until: first.dueAt };
+}
+
+const MANY: Readonly<Record<Wait['kind'], string>> = {
+  approval: 'approvals',
+  event: 'events',
+  timer: 'timers',
+  child: 'child runs',
+};
