@@ -14,7 +14,7 @@ interface Measured {
   readonly ticks: number;
   readonly handled: number;
   readonly enqueued: number;
-  readonly held: number;
+  readonly deferred: number;
   readonly reads: number;
   readonly writes: number;
 }
@@ -23,7 +23,7 @@ interface Measured {
 async function ticks({ deps, meter }: Overdue): Promise<Measured> {
   const before = meter.snapshot().total;
   const startedAt = performance.now();
-  const done = { ticks: 0, handled: 0, enqueued: 0, held: 0 };
+  const done = { ticks: 0, handled: 0, enqueued: 0, deferred: 0 };
   let waited = 0;
   const elapsed = () => performance.now() - startedAt + waited;
   const begunAt = deps.clock.now();
@@ -32,9 +32,9 @@ async function ticks({ deps, meter }: Overdue): Promise<Measured> {
     const tickedAt = elapsed();
     const report = await scan({ ...deps, clock });
     done.ticks += 1;
-    done.handled += report.enqueued + report.held;
+    done.handled += report.enqueued + report.deferred;
     done.enqueued += report.enqueued;
-    done.held += report.held;
+    done.deferred += report.deferred;
     if (!report.isCut) break;
     waited += Math.max(0, MINUTE_MS - (elapsed() - tickedAt));
   }
@@ -58,22 +58,22 @@ export async function lostInProcess(runs: number): Promise<Measured> {
 }
 
 /** Runs without tasks whose workflow is paused, and behind them one whose workflow is not. */
-export async function heldInProcess(runs: number): Promise<Measured & { readonly otherMs: number }> {
-  const held = await overdue(indexes);
-  await held.start(MANY, runs);
-  const [other] = await held.start(OTHER, 1);
-  held.pass();
-  await held.pause(MANY);
+export async function pausedInProcess(runs: number): Promise<Measured & { readonly otherMs: number }> {
+  const paused = await overdue(indexes);
+  await paused.start(MANY, runs);
+  const [other] = await paused.start(OTHER, 1);
+  paused.pass();
+  await paused.pause(MANY);
   const began = performance.now();
   let otherMs = Number.POSITIVE_INFINITY;
-  const { enqueue } = held.deps.queue;
-  const queue: typeof held.deps.queue = {
+  const { enqueue } = paused.deps.queue;
+  const queue: typeof paused.deps.queue = {
     async enqueue(task) {
       if (task.runId === other) otherMs = Math.round(performance.now() - began);
       return enqueue(task);
     },
   };
-  const behind = await ticks({ ...held, deps: { ...held.deps, queue } });
-  await held.close();
+  const behind = await ticks({ ...paused, deps: { ...paused.deps, queue } });
+  await paused.close();
   return { otherMs, ...behind };
 }

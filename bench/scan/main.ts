@@ -1,10 +1,10 @@
 /**
- * `npm run bench:scan`: measures the time of the scan for 10,000 runs whose tasks are lost, and for one lost task behind 10,000 held
+ * `npm run bench:scan`: measures the time of the scan for 10,000 runs whose tasks are lost, and for one lost task behind 10,000 paused
  * runs. Owns flags, printing and the exit code: 1 if the first takes two minutes or the second one minute, 2 wrong flags.
  */
 import { flag, integer, parsed, text, UsageError } from '../arguments.ts';
-import { heldInProcess, lostInProcess } from './in-process.ts';
-import { heldOnCloud, lostOnCloud } from './on-cloud.ts';
+import { lostInProcess, pausedInProcess } from './in-process.ts';
+import { lostOnCloud, pausedOnCloud } from './on-cloud.ts';
 
 const ALL_WITHIN_MS = 120_000;
 const OTHER_WITHIN_MS = 60_000;
@@ -25,15 +25,15 @@ if (flags.help) {
 const { runs } = flags;
 const lost = await (flags.cloud ? lostOnCloud(runs) : lostInProcess(runs));
 process.stdout.write(`${JSON.stringify({ lost })}\n`);
-const held = await (flags.cloud ? heldOnCloud(runs) : heldInProcess(runs));
-process.stdout.write(`${JSON.stringify({ held })}\n`);
+const paused = await (flags.cloud ? pausedOnCloud(runs) : pausedInProcess(runs));
+process.stdout.write(`${JSON.stringify({ paused })}\n`);
 if (lost.ms >= ALL_WITHIN_MS) {
   process.stderr.write(`bench: ${runs} runs without tasks took ${lost.ms} ms, and should ${ALL_WITHIN_MS}\n`);
   process.exitCode = 1;
 }
-if (held.otherMs >= OTHER_WITHIN_MS) {
+if (paused.otherMs >= OTHER_WITHIN_MS) {
   process.stderr.write(
-    `bench: one run behind ${runs} held ones took ${held.otherMs} ms, and should ${OTHER_WITHIN_MS}\n`,
+    `bench: one run behind ${runs} paused ones took ${paused.otherMs} ms, and should ${OTHER_WITHIN_MS}\n`,
   );
   process.exitCode = 1;
 }

@@ -47,7 +47,7 @@ export async function lostOnCloud(runs: number): Promise<LostOnCloud> {
 }
 
 /** Runs without tasks whose workflow is paused, and behind them one whose workflow is not: until that one has ended. */
-export async function heldOnCloud(runs: number): Promise<{ readonly otherMs: number }> {
+export async function pausedOnCloud(runs: number): Promise<{ readonly otherMs: number }> {
   await using scanned = await startScannedCloud();
   await scanned.pause(MANY);
   const { dueAt } = await scanned.lose({ [MANY]: runs, [OTHER]: 1 });

@@ -20,7 +20,7 @@ test('cairn budgets shows each limit with what was spent and held, and who raise
   const { code, out, err } = await stage.cairn(['budgets'], { role: 'viewer' });
   expect([code, out.split('\n').map((line) => line.trim().split(/ +/))]).toEqual([
     0,
-    [['LIMIT', 'SPENT', 'HELD', 'OF'], ['usd', '1.2', '0.1', '55'], ['effects', '3', '0', '2000'], ['']],
+    [['LIMIT', 'SPENT', 'RESERVED', 'OF'], ['usd', '1.2', '0.1', '55'], ['effects', '3', '0', '2000'], ['']],
   ]);
   expect(err).toBe(
     'The next day begins at 2026-01-02 00:00:00 UTC.\nc.ada raised it by 5 usd, 2026-01-01 09:00:00 UTC\n',

@@ -343,7 +343,7 @@ test('--version prints the version of the package', async () => {
 
 test('a restore is shown, begun and released', async () => {
   expect((await stage.cairn(['restore', 'show'])).out).toMatch(/: never restored\n$/);
-  expect((await stage.cairn(['restore', 'begin'])).out).toMatch(/^restored at .* held: no run moves until/);
+  expect((await stage.cairn(['restore', 'begin'])).out).toMatch(/^restored at .* paused: no run moves until/);
   expect((await stage.cairn(['restore', 'release'])).out).toMatch(/released, \d+ runs were woken\n$/);
   expect((await stage.cairn(['restore', 'show'])).out).toMatch(/, released\n$/);
 });

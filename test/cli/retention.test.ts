@@ -26,7 +26,7 @@ test('shows the runs that would be deleted, and why others are kept', () => {
   ];
   expect(expiredTable(runs, NOW, { style: PLAIN, columns: undefined }).split('\n').slice(1, 4)).toEqual([
     'run_a  report    completed  30 d ago  delete',
-    'run_b  report    failed     30 d ago  keep    run_c is held',
+    'run_b  report    failed     30 d ago  keep    run_c is on legal hold',
     'run_d  report    cancelled  30 d ago  keep    run_e has not reached its retention time until 2026-04-01 00:00:00 UTC',
   ]);
 });
@@ -43,7 +43,9 @@ test('a run is held with a reason, by its first holder, and released', async () 
     expect.stringMatching(/on hold since .* by c\.key-installation: case 4711\n$/),
   ]);
   expect((await stage.cairn(['runs', 'hold', id, '--reason', 'another'])).out).toBe(held.out);
-  expect((await stage.cairn(['runs', 'retention', id])).out).toMatch(/ keep\n[\s\S]*held +since .*case 4711/);
+  expect((await stage.cairn(['runs', 'retention', id])).out).toMatch(
+    / keep\n[\s\S]*on hold +since .*case 4711/,
+  );
   expect((await stage.cairn(['runs', 'release', id])).out).toBe(`${id} released\n`);
   expect((await stage.cairn(['runs', 'retention', id])).out).not.toContain('case 4711');
   expect(await stage.cairn(['gc', '--dry-run'])).toMatchObject({ code: 0 });

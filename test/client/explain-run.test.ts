@@ -60,7 +60,7 @@ describe('a run that the budget of the day holds back', () => {
   const reason = 'other runs hold the rest of what the tenant may spend on this day';
   const of = (facts: object, ...retrying: Activity['retrying']) =>
     explainRun(run({ status: 'running', dueAt: LATER, ...facts }), { working: [], retrying });
-  const ask = { key: 'ask', isPolling: false, held: { reason, isOver: false } };
+  const ask = { key: 'ask', isPolling: false, deferral: { reason, isOver: false } };
 
   test('names what it waits for, until when, and what would let it continue', () => {
     const { text, until, help, moves } = of({ steps: retrying }, ask);
@@ -74,7 +74,7 @@ describe('a run that the budget of the day holds back', () => {
   });
 
   test('continues once the question was answered or the day has ended', () => {
-    const over = { ...ask, held: { reason, isOver: true } };
+    const over = { ...ask, deferral: { reason, isOver: true } };
     const { text, help } = of({ steps: retrying }, over);
     expect([text, help]).toEqual(['The budget allows more: Step ask begins next.', undefined]);
   });

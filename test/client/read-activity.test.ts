@@ -64,7 +64,7 @@ describe('the activity of a run', () => {
       [
         { key: 'done', phase: 'done', seq: 2 },
         retrying('asks', 3, { whenRoom: true }),
-        retrying('held', 4),
+        retrying('deferred', 4),
         retrying('polled', 5),
         retrying('failed', 6),
         retrying('beyond', 7),
@@ -72,7 +72,7 @@ describe('the activity of a run', () => {
       { 4: { budget: true, error, retryAt: LATER }, 5: { polled: true, error }, 6: { error } },
     );
     expect((await readActivity(client, run({ steps: { retrying: 4 } }))).retrying).toEqual([
-      { key: 'held', isPolling: false, held: { reason: error.message, isOver: false } },
+      { key: 'deferred', isPolling: false, deferral: { reason: error.message, isOver: false } },
       { key: 'polled', isPolling: true },
       { key: 'failed', isPolling: false },
     ]);
@@ -83,6 +83,8 @@ describe('the activity of a run', () => {
     const error = { code: 'BUDGET_REACHED', message: 'the run has reached its budget' };
     const { client } = api([retrying('ask', 9)], { 9: { budget: true, error, retryAt: AT } });
     const { retrying: found } = await readActivity(client, run({ steps: { retrying: 1 } }));
-    expect(found).toEqual([{ key: 'ask', isPolling: false, held: { reason: error.message, isOver: true } }]);
+    expect(found).toEqual([
+      { key: 'ask', isPolling: false, deferral: { reason: error.message, isOver: true } },
+    ]);
   });
 });

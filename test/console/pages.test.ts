@@ -389,7 +389,7 @@ test('health shows erasures with requester and deleted counts, and a restored da
   await has(erasures.locator('tbody tr', { hasText: 'a tenant' }), 'nothing is left');
   expect(await erasures.locator('tbody tr', { hasText: items[0]?.requestedBy ?? '' }).count()).toBe(2);
   const restore = page.getByRole('region', { name: 'Restored database' });
-  await has(restore, 'Held: no run of any tenant moves');
+  await has(restore, 'Paused: no run of any tenant moves');
   await has(restore, /\d+ open questions? of this tenant/);
   await restore.getByRole('button', { name: 'Release' }).click();
   await send(page, 'Release').click();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { isOver } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
-import { type DriveEnd, drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { type DispatchEnd, drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CrashPlan, type CrashPoint } from '../../packages/cairn/src/testing/world/crash-plan.ts';
@@ -37,10 +37,10 @@ interface Crowd {
 /** A dispatch alone, and how it ended. */
 interface Alone {
   readonly runId: string;
-  readonly end: DriveEnd;
+  readonly end: DispatchEnd;
 }
 
-const WORKED: readonly DriveEnd[] = ['released', 'closed', 'suspended'];
+const WORKED: readonly DispatchEnd[] = ['released', 'closed', 'suspended'];
 
 /** The bodies of the first process never end. */
 function crowded() {
@@ -102,7 +102,7 @@ async function dispatchedAlone({ plain, once, children, everyMs, dies, areLost }
   let aloneAt = world.clock.now();
   let scanAt = world.clock.now() + MINUTE_MS;
   const until = world.clock.now() + MOST_MINUTES * MINUTE_MS;
-  const finish = async (driving: Promise<DriveEnd>): Promise<DriveEnd> => {
+  const finish = async (driving: Promise<DispatchEnd>): Promise<DispatchEnd> => {
     await settle();
     return driving;
   };

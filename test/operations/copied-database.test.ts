@@ -81,20 +81,20 @@ test('an installation on a copied database drives nothing until a person release
   expect((await new FirestoreRunStore(second.db).load('run_before'))?.state.status).toBe('pending');
   // At once, before any scan has written it down.
   expect(stoppedBy(await second.reader())).toBe('restored');
-  expect(await readRestore(second.deps)).toEqual({ held: true, restore: undefined });
+  expect(await readRestore(second.deps)).toEqual({ isPaused: true, restore: undefined });
 
   second.clock.jump(5_000);
   const at = second.clock.now();
   expect(await noticeRestore(second.deps)).toBe(true);
   second.clock.jump(5_000);
   expect(await noticeRestore(second.deps)).toBe(true);
-  const mark = { at, by: 'system', held: true };
-  expect(await readRestore(second.deps)).toEqual({ held: true, restore: mark });
+  const mark = { at, by: 'system', isPaused: true };
+  expect(await readRestore(second.deps)).toEqual({ isPaused: true, restore: mark });
   expect(await beginRestore(second.deps, OPS)).toEqual(mark);
   expect(stoppedBy(await second.reader())).toBe('restored');
 
-  expect((await releaseRestore(second.deps, OPS)).restore).toEqual({ ...mark, held: false });
-  expect((await releaseRestore(second.deps, OPS)).restore).toEqual({ ...mark, held: false });
+  expect((await releaseRestore(second.deps, OPS)).restore).toEqual({ ...mark, isPaused: false });
+  expect((await releaseRestore(second.deps, OPS)).restore).toEqual({ ...mark, isPaused: false });
   expect(stoppedBy(await second.reader())).toBeUndefined();
   // The time stays: runs of before are still in doubt about what they do.
   expect((await second.reader()).restore?.at).toBe(at);
@@ -110,14 +110,17 @@ test('a copy of a copy is held again, with its own time', async () => {
   const at = third.clock.now();
   expect(stoppedBy(await third.reader())).toBe('restored');
   expect(await noticeRestore(third.deps)).toBe(true);
-  expect(await readRestore(third.deps)).toEqual({ held: true, restore: { at, by: 'system', held: true } });
+  expect(await readRestore(third.deps)).toEqual({
+    isPaused: true,
+    restore: { at, by: 'system', isPaused: true },
+  });
 });
 
 test('an import into the same database is marked by a person, once for each import', async () => {
   const same = installation('same');
   await noticeRestore(same.deps);
   const first = await beginRestore(same.deps, OPS);
-  expect(first).toEqual({ at: same.clock.now(), by: 'c.ops', held: true });
+  expect(first).toEqual({ at: same.clock.now(), by: 'c.ops', isPaused: true });
   await releaseRestore(same.deps, OPS);
   same.clock.jump(1_000);
   expect(await beginRestore(same.deps, OPS)).toEqual({ ...first, at: same.clock.now() });
@@ -127,5 +130,5 @@ test('a release without a restore changes nothing', async () => {
   const plain = installation('plain');
   await noticeRestore(plain.deps);
   expect(await releaseRestore(plain.deps, OPS)).toEqual({ restore: undefined, woken: 0 });
-  expect(await readRestore(plain.deps)).toEqual({ held: false, restore: undefined });
+  expect(await readRestore(plain.deps)).toEqual({ isPaused: false, restore: undefined });
 });

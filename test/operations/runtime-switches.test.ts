@@ -10,7 +10,7 @@ import {
   pauseWorkflow,
   unpauseWorkflow,
 } from '../../packages/cairn/src/operations/runtime/pause-workflow.ts';
-import { MAX_WOKEN } from '../../packages/cairn/src/operations/runtime/wake-held.ts';
+import { MAX_WOKEN } from '../../packages/cairn/src/operations/runtime/wake-paused.ts';
 import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type InterceptedCall, intercept, type Proceed } from '../support/intercept.ts';

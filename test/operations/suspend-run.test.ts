@@ -95,7 +95,7 @@ describe('a suspended run', () => {
     await suspend();
     world.clock.jump(30 * HOUR);
     await scan(world.deps);
-    expect(await drive(world.deps, { runId })).toBe('held');
+    expect(await drive(world.deps, { runId })).toBe('deferred');
     expect(state()).toMatchObject({ status: 'waiting_external', suspension: { reason } });
     expect(wakeAt(state())).toBeGreaterThan(world.clock.now() - 30 * HOUR);
     await goOn();

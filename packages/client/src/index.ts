@@ -11,10 +11,10 @@ export { dayResumption } from './explain/day-end.ts';
 export {
   type Activity,
   activityOf,
+  type Deferral,
   type ExplainedRun,
   type Explanation,
   explainRun,
-  type Held,
   isBackingOff,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';

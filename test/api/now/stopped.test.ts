@@ -7,7 +7,7 @@ import { Installation } from '../installation.ts';
 
 const SINCE = Date.parse('2026-01-02T03:04:05.000Z');
 const paused = new Map([['echo', { since: SINCE, by: 'ada of another tenant', reason: 'wrong labels' }]]);
-const restore = { at: SINCE, by: 'system', held: true };
+const restore = { at: SINCE, by: 'system', isPaused: true };
 
 let installation: Installation;
 let runId: string;
@@ -47,7 +47,7 @@ test('a run says what operators stopped, until it has ended: the reason to the r
   expect(await stopped(viewer)).toBeUndefined();
   await set({ paused, restore });
   expect(await stopped(viewer)).toEqual({ by: 'restored' });
-  await set({ restore: { ...restore, held: false } });
+  await set({ restore: { ...restore, isPaused: false } });
   expect(await stopped(viewer)).toBeUndefined();
   await set({ killSwitch: true, paused, restore });
   expect(await stopped(viewer)).toEqual({ by: 'kill_switch' });

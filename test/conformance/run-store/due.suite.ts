@@ -105,7 +105,7 @@ export function dueClaims(current: () => Stores): void {
       expect(found).toEqual({
         runId: 'run_1',
         lastHeartbeatAt: second,
-        isHeld: true,
+        isLeased: true,
         type: 'review-pull-request',
         tenantId: (await loaded(runs, 'run_1')).state.tenantId,
       });
@@ -116,7 +116,7 @@ export function dueClaims(current: () => Stores): void {
       const { state } = await loaded(runs, 'run_1');
       await runs.commit(move(state, [release()], { snapshot: true }).commit);
       expect(await runs.silentRuns({ after: at - 1, until: at }, 1)).toMatchObject([
-        { runId: 'run_1', isHeld: false },
+        { runId: 'run_1', isLeased: false },
       ]);
     });
 

@@ -15,7 +15,7 @@ const wait = (id: string, more: object = {}) => ({
 
 function offers(run: object, role: CallerRole = 'admin', more: object = {}) {
   const standing = { status: 'running', waits: [], compensating: false, ...run } as unknown as Standing;
-  return offersOf({ run: standing, may: as(role), isHeld: false, isUndecidable: false, ...more });
+  return offersOf({ run: standing, may: as(role), isOnHold: false, isUndecidable: false, ...more });
 }
 const names = (run: object) => offers(run).map(({ name }) => name);
 
@@ -91,8 +91,8 @@ describe('what can be done with a run', () => {
   ])('%s', (_, run, expected) => expect(names(run)).toEqual(expected));
 
   test('a held run can be released; if the hold is unknown, it can be neither held nor released', () => {
-    expect(offers({}, 'admin', { isHeld: true }).at(-1)).toMatchObject({ act: 'release' });
-    expect(offers({ status: 'failed' }, 'admin', { isHeld: undefined }).at(-1)).toMatchObject({
+    expect(offers({}, 'admin', { isOnHold: true }).at(-1)).toMatchObject({ act: 'release' });
+    expect(offers({ status: 'failed' }, 'admin', { isOnHold: undefined }).at(-1)).toMatchObject({
       act: 'fork',
     });
   });

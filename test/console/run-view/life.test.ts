@@ -147,7 +147,7 @@ describe('the life of a run', () => {
       ['wait_resolved', 60, { waitId: wait.id }],
     );
     expect(spansOf(events, 'ask')).toEqual([
-      { kind: 'attempt', attempt: 1, from: 3, to: 3, end: 'held' },
+      { kind: 'attempt', attempt: 1, from: 3, to: 3, end: 'deferred' },
       { kind: 'wait', attempt: 1, from: 9, to: 60, end: 'resumed' },
     ]);
   });

@@ -151,7 +151,7 @@ export const STATES: readonly State[] = [
       };
       await page.route('**/v1/restore', (route) => route.fulfill({ json: restore }));
       await load(page, '/health');
-      await page.getByText('Held: no run of any tenant moves').waitFor();
+      await page.getByText('Paused: no run of any tenant moves').waitFor();
       await opened('Release', 'Runs of every tenant continue')(page);
     },
   },

@@ -28,7 +28,7 @@ const empty = (limits: DayAmounts = { microUsd: LIMIT }) =>
 const taking = (owner: string, need: DayAmounts, more: Partial<Parameters<typeof take>[1]> = {}) => ({
   owner,
   need,
-  held: {},
+  reserved: {},
   expiresAt: NOW + 1_000,
   limits: { microUsd: LIMIT },
   ...more,
@@ -49,15 +49,17 @@ describe('a dispatch', () => {
 
   test('that asks again is granted more: as much as it holds, a hundredth of the limit or a tenth of the rest', () => {
     const small = granted(empty(), 'a', { microUsd: 4 });
-    expect(granted(small, 'a', { microUsd: 4 }, { held: { microUsd: 4 } }).holds[0]?.granted).toEqual({
+    expect(granted(small, 'a', { microUsd: 4 }, { reserved: { microUsd: 4 } }).holds[0]?.granted).toEqual({
       microUsd: 12,
     });
     const large = granted(empty(), 'a', { microUsd: 400 });
-    expect(granted(large, 'a', { microUsd: 400 }, { held: { microUsd: 400 } }).holds[0]?.granted).toEqual({
-      microUsd: 810,
-    });
+    expect(granted(large, 'a', { microUsd: 400 }, { reserved: { microUsd: 400 } }).holds[0]?.granted).toEqual(
+      {
+        microUsd: 810,
+      },
+    );
     const most = granted(empty(), 'a', { microUsd: 500 });
-    expect(granted(most, 'a', { microUsd: 450 }, { held: { microUsd: 500 } }).holds[0]?.granted).toEqual({
+    expect(granted(most, 'a', { microUsd: 450 }, { reserved: { microUsd: 500 } }).holds[0]?.granted).toEqual({
       microUsd: 955,
     });
   });
@@ -66,7 +68,7 @@ describe('a dispatch', () => {
     const day = granted(empty(), 'a', { microUsd: 30 });
     expect(take(day, taking('a', { microUsd: 30 }), NOW)).toEqual({
       kind: 'granted',
-      held: { microUsd: 30 },
+      reserved: { microUsd: 30 },
     });
   });
 
@@ -82,7 +84,7 @@ describe('a dispatch', () => {
     expect(take(settled, taking('b', { microUsd: 200 }), NOW)).toMatchObject({ kind: 'granted' });
   });
 
-  test('that died counts as having spent what it held, after its hold expires', () => {
+  test('that died counts as having spent what it reserved, after its hold expires', () => {
     const day = granted(empty(), 'a', { microUsd: 800 });
     expect(take(day, taking('b', { microUsd: 300 }), NOW + 1_000)).toMatchObject({
       kind: 'reached',
@@ -90,7 +92,7 @@ describe('a dispatch', () => {
     });
     const next = take(day, taking('b', { microUsd: 200 }), NOW + 1_000);
     expect(next).toMatchObject({ kind: 'granted', day: { spent: { microUsd: 800 } } });
-    // It was alive after all: what it held has been counted.
+    // It was alive after all: what it reserved has been counted.
     const after = next.kind === 'granted' && next.day ? next.day : day;
     expect(settleHold(after, { owner: 'a', spent: { microUsd: 100 } })).toBeUndefined();
   });
@@ -184,7 +186,7 @@ class Dispatch {
   readonly #owner: string;
   readonly #expiresAt: number;
   #seen: { readonly budget: DayBudget; readonly version: number } | undefined;
-  held: DayAmounts = {};
+  reserved: DayAmounts = {};
   used = 0;
   readonly calls: number[] = [];
   isOver = false;
@@ -196,15 +198,15 @@ class Dispatch {
   }
 
   begin(need: number, fates: string[]): void {
-    const missing = Math.max(0, this.used + need - (this.held.microUsd ?? 0));
+    const missing = Math.max(0, this.used + need - (this.reserved.microUsd ?? 0));
     const request = taking(
       this.#owner,
       { microUsd: missing },
-      { held: this.held, expiresAt: this.#expiresAt },
+      { reserved: this.reserved, expiresAt: this.#expiresAt },
     );
     const taken = this.#change((budget) => take(budget, request, this.#shared.now), fates);
     if (taken?.kind !== 'granted') return;
-    this.held = taken.held;
+    this.reserved = taken.reserved;
     this.used += need;
     this.calls.push(need);
     this.#shared.open += need;
@@ -222,7 +224,7 @@ class Dispatch {
   leave(fates: string[]): void {
     const settling = { owner: this.#owner, spent: { microUsd: this.used } };
     while (this.calls.length > 0) this.end(100);
-    if (this.held.microUsd)
+    if (this.reserved.microUsd)
       this.#change((budget) => {
         const day = settleHold(budget, settling);
         return day ? { kind: 'settled', day } : { kind: 'settled' };
@@ -327,9 +329,9 @@ test('without a death the document has the exact spending after all dispatches h
 describe('runs that wait for the budget of a day', () => {
   test('are admitted in order while their needs fit', () => {
     const day = { ...empty({ microUsd: 100, effects: 2 }), spent: { microUsd: 40 } };
-    const held = { owner: 'a', granted: { microUsd: 10 }, expiresAt: NOW + 1_000 };
+    const reserved = { owner: 'a', granted: { microUsd: 10 }, expiresAt: NOW + 1_000 };
     const waiting = [20, 40, 30, 0].map((microUsd) => ({ need: { microUsd, tokens: 1_000 } }));
-    expect(admittable({ ...day, holds: [held] }, waiting).map(({ need }) => need.microUsd)).toEqual([
+    expect(admittable({ ...day, holds: [reserved] }, waiting).map(({ need }) => need.microUsd)).toEqual([
       20, 30, 0,
     ]);
     const effects = [1, 1, 1].map((one) => ({ need: { effects: one } }));

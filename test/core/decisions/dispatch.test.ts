@@ -20,7 +20,14 @@ function everyCombination(): DispatchFacts[] {
                 [failure, 0],
                 [failure, 2],
               ] as const) {
-                for (const stop of [undefined, 'cancel', 'budget', 'shutdown', 'renewal', 'held'] as const) {
+                for (const stop of [
+                  undefined,
+                  'cancel',
+                  'budget',
+                  'shutdown',
+                  'renewal',
+                  'paused',
+                ] as const) {
                   all.push({
                     active,
                     unacknowledged,
@@ -98,7 +105,7 @@ describe('the decision that concludes a drive', () => {
       const endsBadly = end.kind === 'failed' || end.kind === 'cancelled';
       // Undoing is work as well, which operators may not want begun; but a cancel is theirs.
       const undone =
-        facts.stop === 'held' ? { kind: 'release', reason: 'held' } : { kind: 'undo_first', end };
+        facts.stop === 'paused' ? { kind: 'release', reason: 'paused' } : { kind: 'undo_first', end };
       expect(dispatchDecision({ ...facts, undoes: true })).toEqual(endsBadly ? undone : end);
     }
   });
@@ -172,7 +179,7 @@ describe('the decision that concludes a drive', () => {
     expect(dispatchDecision(failing)).toMatchObject({ kind: 'end_children', end: { error: failure } });
     expect(dispatchDecision({ ...failing, unacknowledged: 1 })).toEqual({ kind: 'wait' });
     expect(dispatchDecision({ ...failing, active: 1 })).toEqual({ kind: 'wait' });
-    expect(dispatchDecision({ ...failing, stop: 'held' })).toEqual({ kind: 'release', reason: 'held' });
+    expect(dispatchDecision({ ...failing, stop: 'paused' })).toEqual({ kind: 'release', reason: 'paused' });
     expect(dispatchDecision({ ...failing, failure: undefined })).toEqual({ kind: 'suspend' });
   });
 });

@@ -21,8 +21,8 @@ interface Situation {
 const SITUATIONS: readonly Situation[] = [
   {
     name: 'another drive has it',
-    facts: { drivenByAnother: true },
-    ending: { kind: 'continue', heldBy: 'driven_by_another' },
+    facts: { leasedByAnother: true },
+    ending: { kind: 'continue', because: 'leased_by_another' },
   },
   {
     name: 'somebody asked for its end',
@@ -32,7 +32,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'its plan is not deployed',
     facts: { isDeployed: false },
-    ending: { kind: 'continue', heldBy: 'without_plan' },
+    ending: { kind: 'continue', because: 'without_plan' },
   },
   {
     name: 'it lost its worker too often',
@@ -56,7 +56,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'its drive died while a question was open',
     facts: { questionOpen: true },
-    ending: { kind: 'continue', heldBy: 'question_open' },
+    ending: { kind: 'continue', because: 'question_open' },
   },
   {
     name: 'a step is in doubt',
@@ -98,12 +98,12 @@ describe('a run that waits for its children to end', () => {
   test.each([false, true])('is cancelled or fails after them (to be undone: %s)', (undoDue) => {
     expect(endingDecision({ ...facts, undoDue, cancellation })).toEqual({
       kind: 'continue',
-      heldBy: 'children_open',
+      because: 'children_open',
       end: { kind: 'cancelled', cancellation },
     });
     expect(endingDecision({ ...facts, undoDue, failure })).toEqual({
       kind: 'continue',
-      heldBy: 'children_open',
+      because: 'children_open',
       end: { kind: 'failed', because: 'failure', error: failure },
     });
   });
@@ -135,7 +135,7 @@ describe('how a run ends', () => {
 
   test('a person is asked about all steps in doubt at once, where the workflow says so', () => {
     const facts = { ...ATTENDED, inDoubt: ['s2', 's3'], onDoubt: 'ask', undoDue: true } as const;
-    expect(endingDecision(facts)).toEqual({ kind: 'continue', heldBy: 'in_doubt', steps: ['s2', 's3'] });
+    expect(endingDecision(facts)).toEqual({ kind: 'continue', because: 'in_doubt', steps: ['s2', 's3'] });
   });
 });
 
@@ -167,7 +167,7 @@ describe('its completed steps are undone first', () => {
 
 describe('a run that is cancelled where its plan is not deployed', () => {
   const facts = { ...ATTENDED, isDeployed: false, cancellation };
-  const held = { kind: 'continue', heldBy: 'without_plan' };
+  const held = { kind: 'continue', because: 'without_plan' };
   const ends = { kind: 'cancelled' };
 
   test.each([
@@ -204,7 +204,7 @@ test('where its plan is deployed, a run that ends without compensations is not u
 
 test('in any state, a cancel of an undriven run is carried out once its steps can be undone, and only a successful run completes', () => {
   const random: fc.Arbitrary<EndFacts> = fc.record({
-    drivenByAnother: fc.boolean(),
+    leasedByAnother: fc.boolean(),
     cancellation: fc.option(fc.constant(cancellation), { nil: undefined }),
     undoDue: fc.boolean(),
     compensating: fc.boolean(),
@@ -226,7 +226,7 @@ test('in any state, a cancel of an undriven run is carried out once its steps ca
       const end = ending.kind === 'undo_first' ? ending.end : ending;
       const canBeUndone = facts.isDeployed || !facts.undoDue || facts.lostWorkers !== undefined;
       expect(end.kind === 'cancelled').toBe(
-        !facts.drivenByAnother && facts.cancellation !== undefined && canBeUndone,
+        !facts.leasedByAnother && facts.cancellation !== undefined && canBeUndone,
       );
       if (ending.kind === 'undo_first') expect(facts.undoDue).toBe(true);
       if (end.kind === 'failed') expect(goesBadly(facts)).toBe(true);

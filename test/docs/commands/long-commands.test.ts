@@ -45,7 +45,7 @@ test(
 test(
   'npm run bench:scan finds runs without tasks',
   () => {
-    expect(answered('npm run bench:scan', ['--runs', '50'])).toMatchObject({ held: expect.anything() });
+    expect(answered('npm run bench:scan', ['--runs', '50'])).toMatchObject({ paused: expect.anything() });
   },
   LIMIT_MS,
 );

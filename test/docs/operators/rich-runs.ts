@@ -146,7 +146,7 @@ async function restored(follow: Follow): Promise<World> {
   const slotAt = world.clock.now();
   await world.start('posting', {}, { trigger: { source: 'scheduled', slotAt } });
   world.clock.jump(60_000);
-  const mark = { at: world.clock.now(), by: 'c.ops', held: false };
+  const mark = { at: world.clock.now(), by: 'c.ops', isPaused: false };
   await world.config.write({ killSwitch: false, paused: new Map(), restore: mark }, undefined);
   await world.run();
   return world;

@@ -206,7 +206,7 @@ describe('an effect without a run', () => {
     expect(await scene.until(scene.once(effects, { request: { cents: 'x' } }))).toMatchObject({
       reason: { name: 'Fatal' },
     });
-    scene.restore = { at: scene.clock.now(), by: 'system', held: true };
+    scene.restore = { at: scene.clock.now(), by: 'system', isPaused: true };
     expect(await scene.until(scene.once(effects))).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
     expect(scene.world.db.effects.size).toBe(0);
   });
@@ -214,7 +214,7 @@ describe('an effect without a run', () => {
   test('may have been made before a restore of the database, unless it is newer', async () => {
     const restored = (kind: Kind) => {
       const scene = new Scene(kind);
-      scene.restore = { at: scene.clock.now(), by: 'c.ann', held: false };
+      scene.restore = { at: scene.clock.now(), by: 'c.ann', isPaused: false };
       return scene;
     };
     const asking = restored('ask');

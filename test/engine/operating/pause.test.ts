@@ -121,7 +121,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
   test('a drive reports it, and appends nothing', async () => {
     const runId = await world.start('work');
     await close(what);
-    expect(await drive(world.deps, { runId })).toBe('held');
+    expect(await drive(world.deps, { runId })).toBe('deferred');
     expect(head(runId)).toBe(1);
   });
 
@@ -227,7 +227,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
       if (method === 'touch') await open(what);
       return proceed();
     });
-    expect(await drive({ ...world.deps, store }, { runId })).toBe('held');
+    expect(await drive({ ...world.deps, store }, { runId })).toBe('deferred');
     expect(world.db.runs.get(runId)?.wakeAt).toBeGreaterThan(world.clock.now() + DEFER_MS / 2);
     const openedAt = world.clock.now();
     await world.run();
@@ -276,7 +276,7 @@ describe('the scan', () => {
     world.queue.take();
     world.clock.jump(120_000);
     await pauseWorkflow(deps, { type: 'work', actor: 'c.ops', tenantId: 't1' });
-    expect(await scan(world.deps)).toMatchObject({ found: 2, held: 1, enqueued: 1 });
+    expect(await scan(world.deps)).toMatchObject({ found: 2, deferred: 1, enqueued: 1 });
     expect(world.queue.due(world.clock.now()).map(({ runId }) => runId)).toEqual([other]);
     const now = world.clock.now();
     expect(world.db.runs.get(held)?.wakeAt).toBeGreaterThan(now + DEFER_MS / 2);

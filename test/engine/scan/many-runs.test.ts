@@ -62,7 +62,7 @@ describe('a tick of the scan', () => {
     });
     const { reads, writes } = await billed(async () => {
       expect(await scan({ ...installation.deps, store }, PAGE)).toMatchObject({
-        held: RUNS,
+        deferred: RUNS,
         enqueued: 1,
         isCut: false,
       });

@@ -273,7 +273,7 @@ describe('what is deployed and set', () => {
     expect(seen(deployment.ofSwitches({ killSwitch: false, paused: new Map() }, NOW))).toEqual([
       'well RUNNING',
     ]);
-    const restore = { at: NOW - HOUR_MS, by: 'system', held: true };
+    const restore = { at: NOW - HOUR_MS, by: 'system', isPaused: true };
     expect(seen(deployment.ofSwitches({ killSwitch: false, paused: new Map(), restore }, NOW))).toEqual([
       'wrong RESTORE_HELD',
     ]);

@@ -13,7 +13,7 @@ durations dutiesMet effect effectId effectScopes effects effectsVersion end envi
 errorTrace event eventId events execution expectedAt expiredAt expiresAt failures feedback fields file
 fingerprint firstEventId forced forcedBy found from functions handled hasUnpublishedEvents hash head headHash
 heartbeat home id idempotencyKey idempotent inARow inFlight inbox initiator input inputFrom inputHash inputsHash
-installation installations interrupted interruptions isAlone isCut isHeld isMetadataDamaged isReachable itemKey
+installation installations interrupted interruptions isAlone isCut isLeased isMetadataDamaged isReachable itemKey
 itemMarks items key killSwitch kind lagMs lastAt lastHandoff lastHeartbeatAt latest lease leaseExtendedTo leased
 leasedUntil left legalHold limit line links location logged logs mailbox marks match message metadata microUsd
 mode more name next nextAt notUndone now of oldestDueAt onParentEnd openedAt orderingKey originEffectId others

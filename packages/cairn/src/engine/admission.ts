@@ -1,5 +1,5 @@
 /**
- * Admission control: decides whether operators allow a run to be driven now, by the kill switch, the hold after a restore, and the
+ * Admission control: decides whether operators allow a run to be driven now, by the kill switch, the pause after a restore, and the
  * pause of its workflow.
  * Defers a run that may not be driven, without a lost task and without an append.
  *
@@ -30,7 +30,7 @@ type DrivenRun = Pick<RunState, 'type' | 'status'>;
 /** The reason why no run may be driven and nothing deleted; undefined: some may. */
 export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
   if (killSwitch) return 'kill_switch';
-  return restore?.held ? 'restored' : undefined;
+  return restore?.isPaused ? 'restored' : undefined;
 }
 
 /** The reason why a run may not be driven; undefined: it may. */
@@ -76,7 +76,7 @@ export function deferredUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'ran
 
 /**
  * Defers a run that may not be dispatched: it is scanned again in up to five minutes, or when it is due if that is
- * later. Runs held by a worker and settled runs are left alone.
+ * later. Leased runs and settled runs are left alone.
  */
 export async function deferRun(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   const { store, clock, random, log } = deps;
@@ -87,5 +87,5 @@ export async function deferRun(deps: EngineDeps, loaded: LoadedRun): Promise<voi
   const retryAt = deferredUntil({ clock, random });
   // Stale: another process has changed the run and its `wakeAt`.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, retryAt) });
-  log.debug('run_held', { runId: state.id, type: state.type });
+  log.debug('run_deferred', { runId: state.id, type: state.type });
 }

@@ -45,6 +45,6 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
     const config = (await this.#store.read())?.config ?? NOTHING_SET;
     if (!isCopy(config.home, this.#home)) return config;
     // Until it is stored: see operations/runtime/restore.ts.
-    return { ...config, restore: { at: this.#clock.now(), by: 'system', held: true } };
+    return { ...config, restore: { at: this.#clock.now(), by: 'system', isPaused: true } };
   }
 }

@@ -204,7 +204,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       if (at === undefined || at <= after || at > until) continue;
       if (!DRIVEN_STATUSES.some((status) => status === snapshot.status)) continue;
       const { type, tenantId, lease } = snapshot;
-      silent.push({ runId, lastHeartbeatAt: at, isHeld: lease !== undefined, type, tenantId });
+      silent.push({ runId, lastHeartbeatAt: at, isLeased: lease !== undefined, type, tenantId });
     }
     return silent
       .sort((a, b) => ascending([a.lastHeartbeatAt, a.runId], [b.lastHeartbeatAt, b.runId]))

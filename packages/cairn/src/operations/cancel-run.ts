@@ -103,9 +103,9 @@ export function cancelDrafts(
       return [...requested, ended];
     case 'continue':
       // The next dispatch parks the run, which then waits until its compensations are deployed.
-      if (ending.heldBy === 'without_plan' && state.parked === undefined) return resumed(UNDONE_FIRST);
+      if (ending.because === 'without_plan' && state.parked === undefined) return resumed(UNDONE_FIRST);
       // The next dispatch cancels the children that the run must wait for, and ends the run after them.
-      if (ending.heldBy === 'children_open' && !state.cancellation)
+      if (ending.because === 'children_open' && !state.cancellation)
         return resumed('its children are to end first');
       return requested;
     default:

@@ -52,7 +52,7 @@ export interface Conflict {
 
 export interface DispatchMetric {
   readonly tenantId: string;
-  /** End of the dispatch (`DriveEnd`), or `failed`: the task is redelivered. */
+  /** End of the dispatch (`DispatchEnd`), or `failed`: the task is redelivered. */
   readonly end: string;
   /** The first one of its instance, including the time to load its modules. */
   readonly cold: boolean;

@@ -162,7 +162,7 @@ export interface SilentRun {
   readonly runId: string;
   readonly lastHeartbeatAt: number;
   /** True if its snapshot has a lease. Otherwise it is between two attempts and sends no heartbeats. */
-  readonly isHeld: boolean;
+  readonly isLeased: boolean;
   readonly type?: string | undefined;
   readonly tenantId?: string | undefined;
 }

@@ -30,7 +30,7 @@ export class DueRuns {
   readonly #deps: BacklogDeps;
   readonly #pageSize: number;
   readonly #startedAt: number;
-  readonly #open: Readonly<Record<DueClass, DueRun[]>> = { movable: [], parked: [], held: [] };
+  readonly #open: Readonly<Record<DueClass, DueRun[]>> = { movable: [], parked: [], paused: [] };
   #config: RuntimeConfig;
   #found = 0;
   #isAtEnd = false;
@@ -87,12 +87,12 @@ export class DueRuns {
 
   #move(): ScanMove {
     if (stoppedBy(this.#config)) return 'end';
-    const { movable, parked, held } = this.#open;
+    const { movable, parked, paused } = this.#open;
     return nextScanMove({
       elapsedMs: this.#deps.clock.now() - this.#startedAt,
       read: this.#found,
       isAtEnd: this.#isAtEnd,
-      open: { movable: movable.length, parked: parked.length, held: held.length },
+      open: { movable: movable.length, parked: parked.length, paused: paused.length },
     });
   }
 

@@ -31,7 +31,9 @@ export async function watchLeases(deps: EngineDeps, { paused, trace }: Watching)
   try {
     const found = await store.silentRuns(watchedHeartbeats(clock.now(), settings), WATCH_MOST);
     if (found.length === WATCH_MOST) log.warn('leases_watched_in_part', { watched: WATCH_MOST });
-    const silent = found.filter(({ isHeld, type }) => isHeld && !(type !== undefined && paused.has(type)));
+    const silent = found.filter(
+      ({ isLeased, type }) => isLeased && !(type !== undefined && paused.has(type)),
+    );
     await mapConcurrently(silent, WATCH_CONCURRENCY, async (run) => {
       await watch(deps, run, trace);
       watched += 1;

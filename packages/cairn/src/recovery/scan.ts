@@ -48,19 +48,19 @@ interface ScanReport {
   readonly found: number;
   readonly enqueued: number;
   readonly recovered: number;
-  /** Runs of paused workflows, put aside. */
-  readonly held: number;
+  /** Runs of paused workflows. */
+  readonly deferred: number;
   /** Runs that missed a heartbeat, for which a dispatch at the end of the lease was requested. */
   readonly watched: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;
   /** The time was up before all due runs had been handled: the next tick continues. */
   readonly isCut: boolean;
-  /** The kill switch is on, or the installation is held after a restore: nothing was checked. */
+  /** The kill switch is on, or the installation is paused after a restore: nothing was checked. */
   readonly off: boolean;
 }
 
-type ScanResult = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
+type ScanResult = 'enqueued' | 'recovered' | 'deferred' | 'skipped' | 'failed';
 
 /**
  * @throws errors of reading the runtime configuration or a page, after the current runs are handled; the next tick
@@ -71,7 +71,16 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const why = stoppedBy(config);
   if (why) {
     deps.log.warn('recovery_scan_off', { why });
-    return { found: 0, enqueued: 0, recovered: 0, held: 0, watched: 0, failed: 0, isCut: false, off: true };
+    return {
+      found: 0,
+      enqueued: 0,
+      recovered: 0,
+      deferred: 0,
+      watched: 0,
+      failed: 0,
+      isCut: false,
+      off: true,
+    };
   }
   const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });
   const backlog = new DueRuns(deps, { config, pageSize });
@@ -91,7 +100,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const counts = {
     enqueued: count('enqueued'),
     recovered: count('recovered'),
-    held: count('held'),
+    deferred: count('deferred'),
     failed: count('failed'),
   };
   const { found, isCut, lagMs } = backlog;
@@ -115,7 +124,7 @@ interface TickContext {
 /** A run that cannot be handled, such as an undecodable one, must not block others. */
 async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickContext): Promise<ScanResult> {
   try {
-    return await (as === 'held' ? defer(deps, run) : handle(deps, run, tick));
+    return await (as === 'paused' ? defer(deps, run) : handle(deps, run, tick));
   } catch (error) {
     deps.log.error('scan_failed', { runId: run.runId, error: messageOf(error) });
     if (error instanceof StoreRefused)
@@ -137,7 +146,7 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
 async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<ScanResult> {
   const { store } = countedStores(deps, new Spending({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: deferredUntil(deps) });
-  return kind === 'stale' ? 'skipped' : 'held';
+  return kind === 'stale' ? 'skipped' : 'deferred';
 }
 
 /**
@@ -161,7 +170,7 @@ async function handle(
   if (!loaded) return 'skipped';
   if (pausedBy(config, loaded.state)) {
     await deferRun(own, loaded);
-    return 'held';
+    return 'deferred';
   }
   const handled = await carryOut(own, loaded, trace);
   if (handled === 'enqueued' && checkMs > READY_GRACE_MS)

@@ -30,7 +30,7 @@ export const readBudgets = command({
         [
           { title: 'LIMIT', of: (name) => name },
           { title: 'SPENT', of: (name) => amount(found.spent[name]), align: 'right' },
-          { title: 'HELD', of: (name) => amount(found.held[name]), align: 'right' },
+          { title: 'RESERVED', of: (name) => amount(found.held[name]), align: 'right' },
           { title: 'OF', of: (name) => amount(found.limits[name]), align: 'right' },
         ],
         shape,

@@ -12,7 +12,7 @@ type Expired = Answer<'ExpiredRunPage'>['items'][number];
 const WHY: Readonly<Record<NonNullable<Answer<'RunRetention'>['because']>['why'], string>> = {
   live: 'has not ended',
   owes: 'has unfinished completion duties',
-  held: 'is held',
+  held: 'is on legal hold',
   not_due: 'has not reached its retention time',
   parent: 'is the child of a run that still exists',
   child: 'has a child that is still live',
@@ -84,7 +84,7 @@ export function retentionText(
         : `${moment(expiresAt)} (${ago(expiresAt, now)})`,
     ],
     ['because', becauseText(retention)],
-    ['held', legalHold ? `since ${moment(legalHold.at)} by ${legalHold.by}: ${legalHold.reason}` : ''],
+    ['on hold', legalHold ? `since ${moment(legalHold.at)} by ${legalHold.by}: ${legalHold.reason}` : ''],
   ];
   const facts = rows
     .filter(([, text]) => text !== '')

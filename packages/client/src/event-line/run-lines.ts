@@ -36,7 +36,7 @@ export const RUN_LINES = {
     line(
       '‖',
       error ? 'warn' : 'dim',
-      `released (${reason})`,
+      `released (${reason === 'held' ? 'paused' : reason})`,
       parts(
         error && errorText(error),
         dueAt && `retry in ${duration(msBetween(at, dueAt))}`,

@@ -40,8 +40,13 @@ export const STEP_LINES = {
         parts(data.error.message, again),
       );
     if (data.budget) {
-      const isHeld = msBetween(at, data.retryAt) > 0;
-      return line('↻', 'plain', `${stepName(data)} waits for the budget`, isHeld ? data.error.message : '');
+      const isDeferred = msBetween(at, data.retryAt) > 0;
+      return line(
+        '↻',
+        'plain',
+        `${stepName(data)} waits for the budget`,
+        isDeferred ? data.error.message : '',
+      );
     }
     return line(
       '↻',

@@ -41,8 +41,8 @@ export type ExplainedRun = Pick<
 > &
   Partial<Pick<RunToExplain, 'compensationLog' | 'failures'>>;
 
-/** A step that has not failed: a budget held it back. */
-export interface Held {
+/** A step that has not failed: a budget defers it. */
+export interface Deferral {
   /** Such as `other runs hold the rest of what the tenant may spend on this day`. */
   readonly reason: string;
   /** The reason has ended, because its question was answered or the day is over: the execution begins next. */
@@ -56,7 +56,7 @@ export interface Activity {
   readonly retrying: readonly {
     readonly key: string;
     readonly isPolling: boolean;
-    readonly held?: Held | undefined;
+    readonly deferral?: Deferral | undefined;
   }[];
   /** Its decisions would be refused, because its version is not deployed. Absent: not known. */
   readonly isUndecidable?: boolean;
@@ -92,7 +92,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
         moves: [watching(run)],
       };
     case 'running':
-      return held(run, activity) ?? withFailures(run, silent(run, activity) ?? moving(run, activity));
+      return deferred(run, activity) ?? withFailures(run, silent(run, activity) ?? moving(run, activity));
     case 'replaying':
       if (run.blocked) return blocked(run, run.blocked);
       return {
@@ -233,21 +233,21 @@ export function isBackingOff({
   return failures !== undefined && !lease && dueAt !== undefined && !cancellation && !compensating;
 }
 
-/** Undefined unless a budget holds back all that the run has to do. */
-function held(run: ExplainedRun, activity: Activity): Explanation | undefined {
+/** Undefined unless a budget defers all that the run has to do. */
+function deferred(run: ExplainedRun, activity: Activity): Explanation | undefined {
   const { working, retrying } = activity;
   const [first] = retrying;
-  if (run.compensating || run.cancellation || working.length > 0 || first?.held === undefined)
+  if (run.compensating || run.cancellation || working.length > 0 || first?.deferral === undefined)
     return undefined;
-  if (retrying.some((step) => step.held?.isOver !== first.held?.isOver)) return undefined;
+  if (retrying.some((step) => step.deferral?.isOver !== first.deferral?.isOver)) return undefined;
   if (run.waits.some(({ purpose }) => purpose === 'budget')) return waiting(run, activity);
   const { retrying: count } = run.steps;
   const [who, s] = count > 1 ? [`${count} steps`, ''] : [`Step ${first.key}`, 's'];
   const again = resumedText(run);
-  if (first.held.isOver)
+  if (first.deferral.isOver)
     return { text: `The budget allows more: ${who} begin${s} next.${again}`, moves: [watching(run)] };
   return {
-    text: `${who} wait${s}: ${first.held.reason}.${again}`,
+    text: `${who} wait${s}: ${first.deferral.reason}.${again}`,
     until: run.dueAt,
     help: 'It checks again by itself, and starts once other runs of the tenant have released what they reserved, the budget of the day is raised, or the next day (UTC) has begun.',
     moves: [watching(run), { words: ['budgets'], what: 'see what is spent and reserved today' }],

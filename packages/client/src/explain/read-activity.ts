@@ -3,7 +3,7 @@ import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from '../client.ts';
 import type { RunEventView } from '../follow.ts';
 import { eventAt } from './event-at.ts';
-import { type Activity, activityOf, type Held } from './explain-run.ts';
+import { type Activity, activityOf, type Deferral } from './explain-run.ts';
 import { needsDecision } from './moves.ts';
 
 /** Most steps of which an event is read: one request each. */
@@ -30,7 +30,7 @@ export async function readActivity(client: CairnClient, run: ActiveRun): Promise
   const retrying: Activity['retrying'][number][] = [];
   for (const { key, seq } of waitingSteps.slice(0, MAX_READ)) {
     const event = await eventAt(client, id, seq);
-    retrying.push({ key, isPolling: event?.data.polled === true, held: event && heldBy(event) });
+    retrying.push({ key, isPolling: event?.data.polled === true, deferral: event && deferralOf(event) });
   }
   return retrying.length === 0 ? known : { ...known, retrying };
 }
@@ -46,7 +46,7 @@ export async function readUndecidable(
 }
 
 /** Undefined: no budget does. @param event of type `step_retry_scheduled` */
-function heldBy({ at, data: { budget, error, retryAt } }: RunEventView): Held | undefined {
+function deferralOf({ at, data: { budget, error, retryAt } }: RunEventView): Deferral | undefined {
   if (budget !== true) return undefined;
   const { message } = (error ?? {}) as { readonly message?: unknown };
   return {

@@ -123,7 +123,7 @@ export class Dispatch {
   }
 
   /** Answer of the dispatch if nothing else moves it now; `stop`: it was told to. */
-  concluded(stop?: 'budget' | 'shutdown' | 'held'): string {
+  concluded(stop?: 'budget' | 'shutdown' | 'paused'): string {
     const stopState = { stop, cancellation: undefined, undoes: false, childrenOpen: false };
     return dispatchDecision({ ...this.working.facts(), ...stopState }).kind;
   }

@@ -29,7 +29,7 @@ async function inDoubt(options: OutsideOptions = {}, maxAttempts = 3) {
   return { dispatch, follows: dispatch.next(dispatch.take('body_ended')) };
 }
 
-const EVERY_STOP = [undefined, 'budget', 'shutdown', 'held'] as const;
+const EVERY_STOP = [undefined, 'budget', 'shutdown', 'paused'] as const;
 
 describe('a body with an effect in doubt', () => {
   test.each([

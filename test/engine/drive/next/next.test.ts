@@ -73,7 +73,7 @@ describe('the end of a body', () => {
   test('with a large value counts as running until its record is queued', async () => {
     const { dispatch, message } = await atEndOf((step) => ({ a: step('a', () => 'x'.repeat(600_000)) }));
     dispatch.next(message);
-    for (const stop of [undefined, 'budget', 'shutdown', 'held'] as const)
+    for (const stop of [undefined, 'budget', 'shutdown', 'paused'] as const)
       expect(dispatch.concluded(stop)).toBe('wait');
     expect(await dispatch.carryOut()).toBe('end');
     expect(dispatch.given).toEqual(['a: step_succeeded > ended done']);

@@ -89,7 +89,7 @@ export function ceilingOf({ limits, raised }: Pick<DayBudget, 'limits' | 'raised
   return amounts((name) => (limits[name] === undefined ? undefined : limits[name] + (raised[name] ?? 0)));
 }
 
-/** Spent, or held by dispatches under way. */
+/** Spent, or reserved by dispatches under way. */
 export function usedOf({ spent, holds }: Pick<DayBudget, 'spent' | 'holds'>): DayAmounts {
   return sumOfAmounts([spent, ...holds.map(({ granted }) => granted)]);
 }
@@ -99,7 +99,7 @@ export interface DayTake {
   /** The dispatch is dead by then, epoch ms. */
   readonly expiresAt: number;
   /** Total granted to the dispatch, as far as it knows. */
-  readonly held: DayAmounts;
+  readonly reserved: DayAmounts;
   readonly need: DayAmounts;
   /** The configured limits. */
   readonly limits: DayAmounts;
@@ -111,7 +111,7 @@ export interface DayTake {
 
 export type DayTakeResult =
   /** `day` is to be written; absent: it has been, by a write whose answer was lost. */
-  | { readonly kind: 'granted'; readonly held: DayAmounts; readonly day?: DayBudget }
+  | { readonly kind: 'granted'; readonly reserved: DayAmounts; readonly day?: DayBudget }
   /** Other dispatches may leave enough. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'reached'; readonly names: readonly DayLimit[]; readonly day: DayBudget };
@@ -133,19 +133,19 @@ export type DayRefusal =
 export type BudgetRefusal = { readonly kind: 'ask'; readonly reached: readonly BudgetName[] } | DayRefusal;
 
 /**
- * Grants what is needed if it fits beside the amounts spent and held. A repeated take of a dispatch is granted more than it
+ * Grants what is needed if it fits beside the amounts spent and reserved. A repeated take of a dispatch is granted more than it
  * needs, up to its current hold, a hundredth of the limit, and a tenth of the rest: so it writes seldom, and withholds little
  * from others.
  *
  * @param now epoch ms
  */
 export function take(before: DayBudget, taking: DayTake, now: number): DayTakeResult {
-  const { owner, expiresAt, held, need, limits, isSpent = false, kinds = {} } = taking;
+  const { owner, expiresAt, reserved, need, limits, isSpent = false, kinds = {} } = taking;
   const day = { ...withoutDead(before, now), limits };
   const own = day.holds.find((hold) => hold.owner === owner);
-  const wanted = sumOfAmounts([held, need]);
+  const wanted = sumOfAmounts([reserved, need]);
   if (own && DAY_LIMITS.every((name) => of(own.granted, name) >= of(wanted, name)))
-    return { kind: 'granted', held: own.granted };
+    return { kind: 'granted', reserved: own.granted };
   const ceiling = ceilingOf(day);
   const used = usedOf(day);
   const others = sumOfAmounts(day.holds.filter((hold) => hold !== own).map(({ granted }) => granted));
@@ -165,11 +165,11 @@ export function take(before: DayBudget, taking: DayTake, now: number): DayTakeRe
     if (limit === undefined) return undefined;
     const total = Math.max(of(wanted, name), of(own?.granted ?? {}, name));
     const left = limit - of(used, name) - (total - of(own?.granted ?? {}, name));
-    const headroom = Math.min(of(held, name), limit / 100, left / 10);
+    const headroom = Math.min(of(reserved, name), limit / 100, left / 10);
     return total + (isSpent || of(need, name) === 0 ? 0 : Math.max(0, Math.floor(headroom)));
   });
   const holds = [...day.holds.filter((hold) => hold !== own), { owner, granted, expiresAt }];
-  return { kind: 'granted', held: granted, day: { ...day, holds, largest: learned(day.largest, kinds) } };
+  return { kind: 'granted', reserved: granted, day: { ...day, holds, largest: learned(day.largest, kinds) } };
 }
 
 interface Settling {

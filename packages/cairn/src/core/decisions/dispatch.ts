@@ -44,13 +44,13 @@ export interface DispatchFacts {
   /** A child that the run waits out has not ended, or may be about to be started. */
   readonly childrenOpen: boolean;
   /**
-   * Reason why no step may begin. `renewal`: steps were sent back, and the next dispatch begins from there. `held`: operators
+   * Reason why no step may begin. `renewal`: steps were sent back, and the next dispatch begins from there. `paused`: operators
    * paused the run. `cleared`: the run is no longer a suspect.
    */
   readonly stop: DispatchStop | undefined;
 }
 
-export type DispatchStop = 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
+export type DispatchStop = 'budget' | 'shutdown' | 'renewal' | 'paused' | 'cleared';
 
 export type DispatchDecision =
   | { readonly kind: 'wait' }
@@ -72,10 +72,10 @@ export function dispatchDecision(facts: DispatchFacts): DispatchDecision {
   const { cancellation, undoes: undoDue, failure, unsettled, childrenOpen } = facts;
   const ended = { allEnded: unsettled === 0, childrenOpen };
   const ending = endingDecision({ ...ATTENDED, cancellation, undoDue, failure, ...ended });
-  const waitsOut = ending.kind === 'continue' && ending.heldBy === 'children_open';
+  const waitsOut = ending.kind === 'continue' && ending.because === 'children_open';
   // Compensations are new work, which a pause forbids.
-  if ((ending.kind === 'undo_first' || waitsOut) && facts.stop === 'held')
-    return { kind: 'release', reason: 'held' };
+  if ((ending.kind === 'undo_first' || waitsOut) && facts.stop === 'paused')
+    return { kind: 'release', reason: 'paused' };
   if (waitsOut)
     return facts.unacknowledged > 0 ? { kind: 'wait' } : { kind: 'end_children', end: ending.end };
   if (ending.kind !== 'continue') return ending;

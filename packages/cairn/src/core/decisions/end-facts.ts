@@ -24,7 +24,7 @@ export function endFactsOf(state: RunState, deployed: DeployedPlan): EndFacts {
   // An earlier death counts only until the run is dispatched again: then a worker holds it and may make progress.
   const died = state.status === 'interrupted';
   return {
-    drivenByAnother: state.lease !== undefined,
+    leasedByAnother: state.lease !== undefined,
     cancellation: state.cancellation,
     undoDue: compensationsDue(state, deployed.isCompensable).length > 0,
     compensating: state.compensating,

@@ -28,7 +28,7 @@ import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
 
 export interface EndFacts {
   /** The run is under a lease of another process. */
-  readonly drivenByAnother: boolean;
+  readonly leasedByAnother: boolean;
   /** Cancellation requested by a user, a policy or a parent. */
   readonly cancellation: RunState['cancellation'];
   /** Steps that were completed may have to be undone before it ends badly. */
@@ -71,14 +71,14 @@ export type EndingDecision =
   | FailedEnding
   | { readonly kind: 'completed' };
 
-/** `heldBy`: the reason why it does not move; absent: no reason among these facts. */
+/** `because`: the reason why it does not move; absent: no reason among these facts. */
 export type Continues =
-  | { readonly kind: 'continue'; readonly heldBy?: 'driven_by_another' | 'without_plan' | 'question_open' }
-  | { readonly kind: 'continue'; readonly heldBy: 'in_doubt'; readonly steps: readonly string[] }
+  | { readonly kind: 'continue'; readonly because?: 'leased_by_another' | 'without_plan' | 'question_open' }
+  | { readonly kind: 'continue'; readonly because: 'in_doubt'; readonly steps: readonly string[] }
   /** The run ends this way after its children. */
   | {
       readonly kind: 'continue';
-      readonly heldBy: 'children_open';
+      readonly because: 'children_open';
       readonly end: CancelledEnding | FailedEnding;
     };
 
@@ -96,7 +96,7 @@ export interface FailedEnding {
 
 /** Facts about a run with a live dispatch that holds plan and lease; the dispatch knows the rest itself. */
 export const ATTENDED: EndFacts = {
-  drivenByAnother: false,
+  leasedByAnother: false,
   cancellation: undefined,
   undoDue: false,
   compensating: false,
@@ -113,12 +113,12 @@ export const ATTENDED: EndFacts = {
 
 /** The table above: the first that has an answer gives it. */
 const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
-  ({ drivenByAnother }) => (drivenByAnother ? { kind: 'continue', heldBy: 'driven_by_another' } : undefined),
+  ({ leasedByAnother }) => (leasedByAnother ? { kind: 'continue', because: 'leased_by_another' } : undefined),
   cancelled,
-  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', heldBy: 'without_plan' }),
+  ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', because: 'without_plan' }),
   poisoned,
   endingOfFailure,
-  ({ questionOpen }) => (questionOpen ? { kind: 'continue', heldBy: 'question_open' } : undefined),
+  ({ questionOpen }) => (questionOpen ? { kind: 'continue', because: 'question_open' } : undefined),
   endingInDoubt,
   endingOfOrphan,
   ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
@@ -136,7 +136,7 @@ function afterChildren(ending: EndingDecision, facts: EndFacts): EndingDecision 
   if (!isForChildren(facts) || !facts.isDeployed) return ending;
   const end = ending.kind === 'undo_first' ? ending.end : ending;
   return end.kind === 'cancelled' || end.kind === 'failed'
-    ? { kind: 'continue', heldBy: 'children_open', end }
+    ? { kind: 'continue', because: 'children_open', end }
     : ending;
 }
 
@@ -179,7 +179,7 @@ function endingOfFailure({ failure: error, undoDue }: EndFacts): EndingDecision 
 function endingInDoubt({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
-  if (onDoubt === 'ask') return { kind: 'continue', heldBy: 'in_doubt', steps: inDoubt };
+  if (onDoubt === 'ask') return { kind: 'continue', because: 'in_doubt', steps: inDoubt };
   const message = `step '${stepId}' was running when its worker died and is not idempotent: it may have acted`;
   const error = { code: 'RUN_ORPHANED', message, stepId, retryable: false };
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);

@@ -51,7 +51,7 @@ export function recoveryDecision(state: RunState, deployed: DeployedPlan): Recov
 }
 
 function continuing(ending: Continues, { changed }: DeployedPlan): RecoveryDecision {
-  switch (ending.heldBy) {
+  switch (ending.because) {
     case 'without_plan':
       return {
         kind: 'park',

@@ -10,7 +10,7 @@ export interface RestoreMark {
   /** Principal as in journals; `system`: detected automatically. */
   readonly by: string;
   /** No run is driven until a person releases the installation. */
-  readonly held: boolean;
+  readonly isPaused: boolean;
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Order in which one tick of the scan handles due runs, and when it stops. Runs that can continue come first; blocked
- * and held runs, of which thousands may be due at once, get the remaining time. Pure.
+ * and paused runs, of which thousands may be due at once, get the remaining time. Pure.
  */
 import { isTerminal, type RunStatus } from '../run/status.ts';
 
@@ -10,12 +10,12 @@ import { isTerminal, type RunStatus } from '../run/status.ts';
  */
 export const SCAN_MS = 45_000;
 /**
- * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is reserved for blocked and held runs, even if more
+ * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is reserved for blocked and paused runs, even if more
  * movable runs are due: a run whose version was deployed again stays blocked until the scan handles it.
  */
 export const MOVABLE_MS = 35_000;
 /**
- * Entries read in one tick: about twice as many as a tick handles, so that held runs in front do not hide runs with lost tasks. An
+ * Entries read in one tick: about twice as many as a tick handles, so that paused runs in front do not hide runs with lost tasks. An
  * entry that is read but not handled costs one read, and the next tick reads it again.
  */
 export const SCAN_MOST = 20_000;
@@ -34,15 +34,15 @@ export interface DueFacts {
   readonly readySince?: number | undefined;
 }
 
-/** `held`: its workflow is paused. Ended runs are never held: a pause does not delay their completion duties. */
-export type DueClass = 'movable' | 'parked' | 'held';
+/** `paused`: its workflow is. Ended runs never are: a pause does not delay their completion duties. */
+export type DueClass = 'movable' | 'parked' | 'paused';
 
 export function dueClass(
   { type, status, parked }: DueFacts,
   paused: { has(type: string): boolean },
 ): DueClass {
-  const isHeld = type !== undefined && status !== undefined && paused.has(type) && !isTerminal(status);
-  if (isHeld) return 'held';
+  const isPaused = type !== undefined && status !== undefined && paused.has(type) && !isTerminal(status);
+  if (isPaused) return 'paused';
   return parked ? 'parked' : 'movable';
 }
 
@@ -67,6 +67,6 @@ export function nextScanMove({ elapsedMs, read, isAtEnd, open }: ScanProgress): 
   if (!isForOthers && open.movable > 0) return 'movable';
   if (!isForOthers && rest === 'read') return 'read';
   if (open.parked > 0) return 'parked';
-  if (open.held > 0) return 'held';
+  if (open.paused > 0) return 'paused';
   return open.movable > 0 ? 'movable' : rest;
 }

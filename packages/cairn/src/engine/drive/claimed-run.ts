@@ -124,15 +124,15 @@ function resumedDrafts({ status, waits }: RunState): EventDraft[] {
 }
 
 /** A successor first takes over what its source had completed. */
-async function importAndRun(held: Omit<LeasedRun, 'input'>): Promise<SessionEnd> {
-  const { deps, journal, workflow } = held;
+async function importAndRun(run: Omit<LeasedRun, 'input'>): Promise<SessionEnd> {
+  const { deps, journal, workflow } = run;
   if (isImporting(journal.state)) {
-    const end = await importRecorded(held);
+    const end = await importRecorded(run);
     if (end !== 'done') return { kind: end };
   }
   const input = await runInput(deps.store, journal.state);
   try {
-    return await new DriveSession({ ...held, input }).run();
+    return await new DriveSession({ ...run, input }).run();
   } catch (error) {
     throw maskedError(error, { workflow, input });
   }

@@ -3,7 +3,7 @@
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { DispatchDecision } from '../../core/decisions/dispatch.ts';
-import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
+import type { EventData, EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
 import { hasCompensation, isCompensable } from '../deployed.ts';
@@ -14,6 +14,8 @@ import type { StepOutputs } from './outputs.ts';
 
 /** Compensations run before the last event. */
 export type ClosingDecision = Exclude<DispatchDecision, { kind: 'wait' | 'undo_first' }>;
+
+type Release = Extract<ClosingDecision, { readonly kind: 'release' }>;
 
 interface ClosingFacts {
   readonly workflow: Workflow;
@@ -46,10 +48,15 @@ export function closingDraft(closing: ClosingDecision, state: RunState, facts: C
       const { reason, dueAt, error } = closing;
       const { inFlight } = facts;
       const interrupted = reason === 'shutdown' ? interruptedKeys(state, inFlight) : undefined;
-      const data = { reason, inFlight, dueAt, error, interrupted };
+      const data = { reason: recordedReason(reason), inFlight, dueAt, error, interrupted };
       return { type: 'run_released', initiator: 'system', data };
     }
   }
+}
+
+/** A pause has another name in the journal. */
+function recordedReason(reason: Release['reason']): EventData['run_released']['reason'] {
+  return reason === 'paused' ? 'held' : reason;
 }
 
 function interruptedKeys({ compensating }: RunState, inFlight: readonly StepRef[]): readonly string[] {

@@ -52,7 +52,7 @@ interface OpenDay {
   readonly at: number;
   readonly day: string;
   seen: SeenBudget | undefined;
-  held: DayAmounts;
+  reserved: DayAmounts;
   /** Spent, and reserved by attempts under way. */
   used: DayAmounts;
   /** Attempts under way with a reservation. */
@@ -104,7 +104,7 @@ export class DayAccount {
     if (!open.seen) return this.#later(() => this.#refresh(open));
     if (this.#awaitsFirst(spender, open)) return { kind: 'wait' };
     const need = this.#needOf(spender, open);
-    if (isNone(need) || covers(open.held, sumOfAmounts([open.used, need]))) {
+    if (isNone(need) || covers(open.reserved, sumOfAmounts([open.used, need]))) {
       this.#refused.delete(key);
       this.#reserve(spender, open, need);
       return { kind: 'begin' };
@@ -127,7 +127,7 @@ export class DayAccount {
     open.used = difference(sumOfAmounts([open.used, spent]), need);
     if (!isNone(need)) open.underWay -= 1;
     if (open.underWay === 0) open.isRefused = false;
-    if (!covers(open.held, open.used)) this.#inBackground(() => this.#take(open, {}, { isSpent: true }));
+    if (!covers(open.reserved, open.used)) this.#inBackground(() => this.#take(open, {}, { isSpent: true }));
   }
 
   /** Before a call with side effects. @param mayStop false: the body is not stopped in the middle, so the call is counted in any case */
@@ -137,7 +137,7 @@ export class DayAccount {
     const one = { effects: 1 };
     for (;;) {
       const open = this.#today();
-      if (covers(open.held, sumOfAmounts([open.used, one]))) {
+      if (covers(open.reserved, sumOfAmounts([open.used, one]))) {
         open.used = sumOfAmounts([open.used, one]);
         return undefined;
       }
@@ -169,7 +169,7 @@ export class DayAccount {
     const day = dayOf(at);
     const known = this.#days.find((open) => open.day === day);
     if (known) return known;
-    const open = { at, day, seen: undefined, held: {}, used: {}, underWay: 0, isRefused: false };
+    const open = { at, day, seen: undefined, reserved: {}, used: {}, underWay: 0, isRefused: false };
     this.#days.push(open);
     return open;
   }
@@ -227,26 +227,26 @@ export class DayAccount {
   ): Promise<DayTakeResult> {
     const { tenant, dispatch } = this.#params;
     const { budgetMs, graceMs, leaseMs } = dispatch.deps.settings;
-    const missing = difference(sumOfAmounts([open.used, need]), open.held);
-    if (isNone(missing)) return { kind: 'granted', held: open.held };
+    const missing = difference(sumOfAmounts([open.used, need]), open.reserved);
+    if (isNone(missing)) return { kind: 'granted', reserved: open.reserved };
     const taking = {
       owner: this.#owner,
       // The platform stops a dispatch at 125 % of its time.
       expiresAt: Math.ceil(dispatch.budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
-      held: open.held,
+      reserved: open.reserved,
       need: missing,
       limits: tenant.limits,
       isSpent,
       kinds: this.#kinds(),
     };
     const taken = await this.#change(open, (budget, now) => take(budget, taking, now));
-    if (taken.kind === 'granted') open.held = taken.held;
+    if (taken.kind === 'granted') open.reserved = taken.reserved;
     return taken;
   }
 
   async #settle(open: OpenDay): Promise<void> {
-    if (!covers(open.held, open.used)) await this.#take(open, {}, { isSpent: true });
-    if (isNone(open.held)) return;
+    if (!covers(open.reserved, open.used)) await this.#take(open, {}, { isSpent: true });
+    if (isNone(open.reserved)) return;
     const settling = { owner: this.#owner, spent: open.used, kinds: this.#kinds() };
     await this.#change(open, (budget) => ({ kind: 'settled', day: settleHold(budget, settling) }));
   }
@@ -330,8 +330,8 @@ function refusalOf(
   return { kind: 'reached', reached: taken.names, budget: taken.day, need, until: dayAfter(at) };
 }
 
-function covers(held: DayAmounts, wanted: DayAmounts): boolean {
-  return DAY_LIMITS.every((name) => of(held, name) >= of(wanted, name));
+function covers(reserved: DayAmounts, wanted: DayAmounts): boolean {
+  return DAY_LIMITS.every((name) => of(reserved, name) >= of(wanted, name));
 }
 
 function isNone(amounts: DayAmounts): boolean {

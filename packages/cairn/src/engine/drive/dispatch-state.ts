@@ -16,7 +16,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { EndedExecution } from '../recording/event-builders.ts';
 import { Bodies } from './bodies/bodies.ts';
 import type { BodyReport } from './bodies/body-report.ts';
-import { BudgetGate } from './budget-gate.ts';
+import { BudgetAdmission } from './budget-admission.ts';
 import type { FlowRun } from './flows/flow-run.ts';
 import type { ItemSet } from './item-set.ts';
 import type { Command, Executed, ExecutionChange, Message } from './messages.ts';
@@ -69,7 +69,7 @@ export class DispatchState implements LeasedRun {
   readonly outputs: StepOutputs;
   readonly tracker: ReadyTracker;
   readonly bodies: Bodies;
-  readonly budget: BudgetGate;
+  readonly budget: BudgetAdmission;
   readonly resting: RestingSteps;
   readonly withoutRoom = new WithoutRoom();
   readonly waits = new OpenWaits();
@@ -115,7 +115,7 @@ export class DispatchState implements LeasedRun {
     const { shortRetryMs: soonMs, budgetMs } = deps.settings;
     const onDue = (key: string) => this.post({ kind: 'due', key });
     this.resting = new RestingSteps({ clock: deps.clock, soonMs, budgetMs, onDue });
-    this.budget = new BudgetGate(this);
+    this.budget = new BudgetAdmission(this);
     this.bodies = new Bodies(this);
   }
 

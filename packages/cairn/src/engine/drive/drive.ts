@@ -29,11 +29,11 @@ import { driveClaimed, enqueueNext } from './claimed-run.ts';
 import { noteLateDeath } from './late-death.ts';
 
 /** End of a dispatch; for logs and tests. `waiting` and `failed` are also ends of a run that it has claimed. */
-export type DriveEnd =
+export type DispatchEnd =
   | AfterEnd['reportedAs']
   | 'missing'
   /** Operators have paused its workflow, or suspended it. */
-  | 'held'
+  | 'deferred'
   | 'over'
   | 'leased'
   | 'early'
@@ -44,7 +44,7 @@ export type DriveEnd =
   /** The store refused to write it, and it was ended for that. */
   | 'unwritable';
 
-/** A postponed task is dispatched this long after the end of the lease. */
+/** A deferred task is dispatched this long after the end of the lease. */
 const LEASE_MARGIN_MS = 1_000;
 /** Times a dispatch re-reads a run that changed concurrently before it leaves it to another task. */
 const MAX_TRIES = 5;
@@ -53,7 +53,7 @@ const MAX_TRIES = 5;
  * Failures of the run or its workflow are never thrown. Throws `OutcomeUnknown`, UNAVAILABLE and `NewerSchemaError`: the task must be
  * retried. Throws `StoreRefused` after a finding was recorded for the run, which stays leased.
  */
-export async function drive(deps: EngineDeps, request: DriveRequest): Promise<DriveEnd> {
+export async function drive(deps: EngineDeps, request: DriveRequest): Promise<DispatchEnd> {
   const account = new DriveAccount(deps, request);
   try {
     const end = await dispatch(deps, request, account);
@@ -75,7 +75,7 @@ async function afterRefusal(
   deps: EngineDeps,
   refusal: StoreRefused,
   { runId, owner, trace }: DriveAccount,
-): Promise<DriveEnd | undefined> {
+): Promise<DispatchEnd | undefined> {
   const end = await endUnwritable(deps, { runId, owner, refusal });
   switch (end.kind) {
     case 'ended':
@@ -89,7 +89,11 @@ async function afterRefusal(
 }
 
 /** Loads the run until a decision about it could be carried out. */
-async function dispatch(deps: EngineDeps, request: DriveRequest, account: DriveAccount): Promise<DriveEnd> {
+async function dispatch(
+  deps: EngineDeps,
+  request: DriveRequest,
+  account: DriveAccount,
+): Promise<DispatchEnd> {
   const { runId, alone, pool } = request;
   // The current task is part of the run's bill.
   const counted = countedStores(deps, new Spending({ tasks: 1 }));
@@ -109,7 +113,7 @@ async function dispatch(deps: EngineDeps, request: DriveRequest, account: DriveA
     if (await noteLateDeath(own, loaded, account)) continue;
     if (!(await mayDrive(deps, loaded.state))) {
       await deferRun(own, loaded);
-      return 'held';
+      return 'deferred';
     }
     await learnPlan(deps, loaded.state);
     const end = await carryOut(own, loaded, account);
@@ -119,7 +123,7 @@ async function dispatch(deps: EngineDeps, request: DriveRequest, account: DriveA
   return 'contended';
 }
 
-type Handled = DriveEnd | 'try_again';
+type Handled = DispatchEnd | 'try_again';
 
 async function carryOut(deps: EngineDeps, loaded: LoadedRun, account: DriveAccount): Promise<Handled> {
   const decision = claimDecision(observationOf(deps, loaded, account));
@@ -152,7 +156,7 @@ async function carryOut(deps: EngineDeps, loaded: LoadedRun, account: DriveAccou
       return 'waiting';
     case 'suspended':
       await settle(deps, loaded);
-      return 'held';
+      return 'deferred';
     case 'over':
       await settle(deps, loaded);
       return 'over';

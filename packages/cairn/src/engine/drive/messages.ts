@@ -143,7 +143,7 @@ export type StepMessage =
   | { readonly kind: 'close_waits'; readonly ending: ExecutionEnd };
 
 /** Message about the dispatch as a whole. */
-export type DriveMessage =
+export type DispatchMessage =
   /** Events of others may have been folded. */
   | { readonly kind: 'news' }
   /** Operators paused the run. */
@@ -152,6 +152,6 @@ export type DriveMessage =
   | { readonly kind: 'timed_out'; readonly deadlineAt: number }
   | { readonly kind: 'grace_over' };
 
-export type Message = StepMessage | DriveMessage;
+export type Message = StepMessage | DispatchMessage;
 
 export const MOVED: Message = { kind: 'moved' };

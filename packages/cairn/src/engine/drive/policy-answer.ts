@@ -88,7 +88,7 @@ function isStopped({ cancellation, suspension }: RunState): boolean {
 function stopped(dispatch: DispatchState, { reason }: AbortSignal): PolicyAnswer | undefined {
   const { journal, now, budgetEndsAt } = dispatch;
   if (journal.state.cancellation || dispatch.failure) return undefined;
-  if (journal.state.suspension) return { kind: 'release', reason: 'held' };
+  if (journal.state.suspension) return { kind: 'release', reason: 'paused' };
   if (now >= budgetEndsAt) return putOff(dispatch, 'it did not answer before the dispatch ended');
   const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };

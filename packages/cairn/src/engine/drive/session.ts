@@ -29,7 +29,7 @@ import {
 import { compensate } from './compensate.ts';
 import { DispatchState, type LeasedRun } from './dispatch-state.ts';
 import { keepHeartbeats } from './heartbeats.ts';
-import { type DriveMessage, type Message, MOVED } from './messages.ts';
+import { type DispatchMessage, type Message, MOVED } from './messages.ts';
 import { resume, startReady } from './next/begin.ts';
 import { type Follows, next } from './next/next.ts';
 import { applyForeignChanges } from './next/waits.ts';
@@ -54,7 +54,7 @@ export class DriveSession {
   /** Number of events of other writers that were taken into account. */
   #adopted: number;
   #feedbackSeq: number;
-  #gateAskedAt: number;
+  #admissionAskedAt: number;
   /** Asked with every step, and looked up in all steps of the workflow: once. */
   readonly #canCompensate: boolean;
   readonly #canWaitOut: boolean;
@@ -66,7 +66,7 @@ export class DriveSession {
     this.#end.promise.catch(() => {});
     this.#adopted = journal.foreignEvents;
     this.#feedbackSeq = newestFeedback(journal.state);
-    this.#gateAskedAt = deps.clock.now();
+    this.#admissionAskedAt = deps.clock.now();
     this.#canCompensate = canCompensate(workflow);
     this.#canWaitOut = canWaitOut(workflow);
     this.#dispatch = new DispatchState({
@@ -174,7 +174,7 @@ export class DriveSession {
       case 'paused':
         // Operators asked for nothing new, not for steps whose outcome is in doubt: those that have begun may end.
         this.#abandoned.abort(new StepAborted('budget'));
-        this.#stop ??= 'held';
+        this.#stop ??= 'paused';
         return 'end';
       case 'halt':
         this.#halt(message.why);
@@ -232,7 +232,7 @@ export class DriveSession {
     }
     this.#adopt();
     if (journal.state.cancellation) this.#halt('cancel');
-    else if (journal.state.suspension) this.#stop ??= 'held';
+    else if (journal.state.suspension) this.#stop ??= 'paused';
     if (alone && !journal.state.suspect?.alone) this.#stop ??= 'cleared';
     startReady(this.#dispatch);
   }
@@ -258,8 +258,8 @@ export class DriveSession {
   #onNews(): void {
     const { deps, now } = this.#dispatch;
     // If the clock was set back, the time since the last check is unknown: check again.
-    if (now >= this.#gateAskedAt && now - this.#gateAskedAt < deps.settings.heartbeatMs) return;
-    this.#gateAskedAt = now;
+    if (now >= this.#admissionAskedAt && now - this.#admissionAskedAt < deps.settings.heartbeatMs) return;
+    this.#admissionAskedAt = now;
     this.#dispatch.guard(this.#checkPauses());
   }
 
@@ -349,7 +349,7 @@ export class DriveSession {
     this.#dispatch.outputs.releaseResult();
     const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });
     if (undone === 'done') return end;
-    if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'held' };
+    if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'paused' };
     return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
   }
 
@@ -362,7 +362,7 @@ export class DriveSession {
     else this.#end.reject(error);
   }
 
-  #after(delayMs: number, message: DriveMessage): void {
+  #after(delayMs: number, message: DispatchMessage): void {
     const cancel = this.#dispatch.deps.clock.timer(delayMs, () => {
       this.#timers.delete(cancel);
       this.#post(message);

@@ -184,7 +184,7 @@ function polledAgain(execution: StepExecution): StepExecution {
 }
 
 /** Other runs of the tenant may leave enough. */
-export function budgetHeld(execution: StepExecution): RecordedError {
+export function budgetOfOthers(execution: StepExecution): RecordedError {
   return budgetReached(execution, 'other runs hold the rest of what the tenant may spend on this day');
 }
 

@@ -60,7 +60,7 @@ function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Diagnosis
     ...(killSwitch
       ? [wrong('KILL_SWITCH', 'the kill switch is on', { help: 'cairn unpause --everything' })]
       : []),
-    ...(restore?.held
+    ...(restore?.isPaused
       ? [
           wrong(
             'RESTORE_HELD',
@@ -70,7 +70,7 @@ function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Diagnosis
         ]
       : []),
   ];
-  return stops.length > 0 ? stops : [well('RUNNING', 'no kill switch and no restore hold')];
+  return stops.length > 0 ? stops : [well('RUNNING', 'no kill switch, and not paused after a restore')];
 }
 
 /** Runs that have not ended, of all tenants, on one version of a workflow. */

@@ -29,7 +29,7 @@ export interface RetentionReport {
   readonly orphans: number;
   /** Requested erasures, which are handled first. */
   readonly erasures: ErasureReport;
-  /** The kill switch is on, or the installation is held after a restore: nothing was inspected. */
+  /** The kill switch is on, or the installation is paused after a restore: nothing was inspected. */
   readonly off: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** The kill switch: stops all dispatches of all workflows and tenants, and allows them again. */
 import { changeConfig, type RuntimeDeps } from './change-config.ts';
-import { wakeHeld } from './wake-held.ts';
+import { wakePaused } from './wake-paused.ts';
 
 interface KillSwitchRequest {
   readonly on: boolean;
@@ -22,5 +22,5 @@ export async function setKillSwitch(
     current.killSwitch === on ? undefined : { ...current, killSwitch: on },
   );
   deps.log.warn('kill_switch_set', { on, by: actor });
-  return { woken: on ? 0 : await wakeHeld(deps, after, { tenantId }) };
+  return { woken: on ? 0 : await wakePaused(deps, after, { tenantId }) };
 }

@@ -5,7 +5,7 @@
 import { CairnError } from '../../core/errors.ts';
 import type { PauseMark } from '../../core/schedule/schedule.ts';
 import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
-import { wakeHeld } from './wake-held.ts';
+import { wakePaused } from './wake-paused.ts';
 
 interface PauseRequest {
   readonly type: string;
@@ -34,7 +34,7 @@ export async function pauseWorkflow(
 }
 
 /**
- * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still held, which
+ * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still paused, which
  * completes a call that died in between. A type that is no longer deployed can be unpaused too.
  *
  * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE (send the same again)
@@ -57,8 +57,8 @@ export async function unpauseWorkflow(
   // Under the kill switch they would only be put aside again.
   if (after.killSwitch) return { woken: 0 };
   let woken = 0;
-  for (const held of [type, ...deps.registry.partTypes(type)])
-    woken += await wakeHeld(deps, after, { tenantId, type: held });
+  for (const paused of [type, ...deps.registry.partTypes(type)])
+    woken += await wakePaused(deps, after, { tenantId, type: paused });
   return { woken };
 }
 

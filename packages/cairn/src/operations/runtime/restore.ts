@@ -1,12 +1,12 @@
 /**
- * Operations on a restored database, for operators and the scan: hold the installation, and release it. While it is
- * held nothing is dispatched or deleted; starts, answers and events are accepted.
+ * Operations on a restored database, for operators and the scan: pause the installation, and release it. While it is
+ * paused nothing is dispatched or deleted; starts, answers and events are accepted.
  */
 import { isCopy, type RestoreMark } from '../../core/recovery/restored.ts';
 import type { SendDeps } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
 import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
-import { wakeHeld } from './wake-held.ts';
+import { wakePaused } from './wake-paused.ts';
 
 export interface HomeDeps extends SendDeps, Pick<RuntimeDeps, 'config'> {
   /** Project and database in use. */
@@ -18,48 +18,48 @@ type RestoreDeps = HomeDeps & RuntimeDeps;
 
 interface Restoring {
   readonly actor: string;
-  /** Tenant of the caller; the hold is of all tenants. */
+  /** Tenant of the caller; the pause is of all tenants. */
   readonly tenantId: string;
 }
 
 /**
  * Before each scan: records where the installation is used, and holds one whose database was used elsewhere, because it is a
- * copy. True: it is held.
+ * copy. True: it is paused.
  *
  * @throws CairnError UNAVAILABLE, and read errors of the store
  */
 export async function noticeRestore(deps: HomeDeps): Promise<boolean> {
   const { home, clock, log } = deps;
   const known = await readConfig(deps);
-  if (known.home === home) return known.restore?.held ?? false;
+  if (known.home === home) return known.restore?.isPaused ?? false;
   let from: string | undefined;
   const { restore } = await changeConfig(deps, (current) => {
     if (current.home === home) return undefined;
     from = current.home;
-    const mark = { at: clock.now(), by: 'system', held: true };
+    const mark = { at: clock.now(), by: 'system', isPaused: true };
     return { ...current, home, ...(isCopy(current.home, home) ? { restore: mark } : {}) };
   });
   if (from !== undefined) log.error('installation_restored', { from, home });
-  return restore?.held ?? false;
+  return restore?.isPaused ?? false;
 }
 
 /**
- * The mark in effect: an existing hold is kept.
+ * The mark in effect: an existing pause is kept.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */
 export async function beginRestore(deps: HomeDeps, { actor }: Restoring): Promise<RestoreMark> {
   const { home, clock, log } = deps;
-  const mark: RestoreMark = { at: clock.now(), by: actor, held: true };
+  const mark: RestoreMark = { at: clock.now(), by: actor, isPaused: true };
   const { restore = mark } = await changeConfig(deps, (current) =>
-    current.restore?.held && current.home === home ? undefined : { ...current, home, restore: mark },
+    current.restore?.isPaused && current.home === home ? undefined : { ...current, home, restore: mark },
   );
   log.warn('restore_begun', { by: restore.by, restoredAt: restore.at });
   return restore;
 }
 
 /**
- * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still held. An
+ * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still paused. An
  * unmarked copy is marked by this. `restore` undefined: there was none, and nothing is changed.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
@@ -71,24 +71,26 @@ export async function releaseRestore(
   const { home, clock, log } = deps;
   const after = await changeConfig(deps, (current) => {
     if (isCopy(current.home, home))
-      return { ...current, home, restore: { at: clock.now(), by: actor, held: false } };
-    return current.restore?.held ? { ...current, restore: { ...current.restore, held: false } } : undefined;
+      return { ...current, home, restore: { at: clock.now(), by: actor, isPaused: false } };
+    return current.restore?.isPaused
+      ? { ...current, restore: { ...current.restore, isPaused: false } }
+      : undefined;
   });
   const { restore } = after;
   if (restore) log.warn('restore_released', { by: actor, restoredAt: restore.at });
   const mayGo = restore !== undefined && !after.killSwitch;
-  return { restore, woken: mayGo ? await wakeHeld(deps, after, { tenantId }) : 0 };
+  return { restore, woken: mayGo ? await wakePaused(deps, after, { tenantId }) : 0 };
 }
 
 /**
- * State of a restore; `held` without `restore`: a copy that no scan has seen yet.
+ * State of a restore; `isPaused` without `restore`: a copy that no scan has seen yet.
  *
  * @throws CairnError UNAVAILABLE
  */
 export async function readRestore(
   deps: Omit<HomeDeps, 'log'>,
-): Promise<{ readonly held: boolean; readonly restore: RestoreMark | undefined }> {
+): Promise<{ readonly isPaused: boolean; readonly restore: RestoreMark | undefined }> {
   const { home, restore } = await readConfig(deps);
-  if (isCopy(home, deps.home)) return { held: true, restore: undefined };
-  return { held: restore?.held ?? false, restore };
+  if (isCopy(home, deps.home)) return { isPaused: true, restore: undefined };
+  return { isPaused: restore?.isPaused ?? false, restore };
 }

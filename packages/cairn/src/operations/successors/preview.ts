@@ -63,8 +63,8 @@ export async function previewSuccessor(
   };
   try {
     if (wanted.mode === 'resume' && !isOver(state)) {
-      const isHeldUp = resumptionOf(deps, state, readAt) !== 'moving';
-      return { ...nothing, would: isHeldUp ? 'unpark' : 'nothing', blockers: [] };
+      const isStuck = resumptionOf(deps, state, readAt) !== 'moving';
+      return { ...nothing, would: isStuck ? 'unpark' : 'nothing', blockers: [] };
     }
     const prepared = await prepare(deps, wanted);
     return {

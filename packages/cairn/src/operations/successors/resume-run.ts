@@ -25,7 +25,7 @@ interface ResumeRequest extends RunOfTenant {
 export interface Resumed {
   readonly runId: string;
   readonly status: RunStatus;
-  /** `resumed`: it was set going. `moving`: nothing held it up. */
+  /** `resumed`: it was set going. `moving`: it moved already. */
   readonly outcome: 'resumed' | 'moving';
 }
 
@@ -45,8 +45,8 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
   // Also of an interrupted run for which more than this is to be decided: its dispatch does so.
   await driveAfter(deps, appended, isPutOff ? { skipsBackoff: true } : {});
   const { status } = appended.state;
-  const wasHeld = appended.events.length > 0 || status === 'interrupted' || isPutOff;
-  return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };
+  const wasStuck = appended.events.length > 0 || status === 'interrupted' || isPutOff;
+  return { runId, status, outcome: wasStuck ? 'resumed' : 'moving' };
 }
 
 /**

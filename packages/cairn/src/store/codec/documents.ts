@@ -116,7 +116,7 @@ const marks = kind<RuntimeConfig['paused']>(
 const codec = documentCodec<RuntimeConfig>({
   killSwitch: flag,
   paused: marks,
-  restore: optional(map<RestoreMark>({ at: time, by: text, held: flag })),
+  restore: optional(map<RestoreMark>({ at: time, by: text, isPaused: renamed('held', flag) })),
   home: optional(text),
 });
 

@@ -228,7 +228,7 @@ function silentRunOf(found: QueryDocumentSnapshot): SilentRun {
   return {
     runId: found.id,
     lastHeartbeatAt: (found.get('lastHeartbeatAt') as Timestamp).toMillis(),
-    isHeld: found.get('lease.epoch') !== undefined,
+    isLeased: found.get('lease.epoch') !== undefined,
     type: textIn(found, 'type'),
     tenantId: textIn(found, 'tenantId'),
   };

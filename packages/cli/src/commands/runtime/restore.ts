@@ -10,8 +10,8 @@ const KNOWN_AFTER_MS = 4_000;
 
 export const showRestore = command({
   name: 'restore show',
-  summary: 'Show whether the installation is held after a restore',
-  examples: [['restore show', 'the database in use, and since when it is held']],
+  summary: 'Show whether the installation is paused after a restore',
+  examples: [['restore show', 'the database in use, and since when it is paused']],
   async run({ api, out }) {
     const restore = await api.get('/v1/restore');
     out.answer(restore, ({ call }) => `${clean(restore.home)}: ${textOf(restore, call)}\n`);
@@ -20,9 +20,9 @@ export const showRestore = command({
 
 export const beginRestore = command({
   name: 'restore begin',
-  summary: 'Declare that the database was restored, and hold the runs of every tenant',
+  summary: 'Declare that the database was restored, and pause the runs of every tenant',
   details:
-    'An installation notices by itself that its database is a copy from elsewhere. Run this after an import into the same database. Starts, answers and events are still accepted, and wait. The command returns when every instance knows of the hold.',
+    'An installation notices by itself that its database is a copy from elsewhere. Run this after an import into the same database. Starts, answers and events are still accepted, and wait. The command returns when every instance knows of it.',
   mutates: true,
   examples: [['restore begin', 'before the queue is resumed']],
   async run({ api, out, world }) {
@@ -44,7 +44,7 @@ export const releaseRestore = command({
 });
 
 function textOf({ held, restoredAt, by }: Answer<'Restore'>, call = PLAIN_CALL): string {
-  if (restoredAt === undefined) return held ? 'a copy from elsewhere, held' : 'never restored';
+  if (restoredAt === undefined) return held ? 'a copy from elsewhere, paused' : 'never restored';
   const what = `restored at ${moment(restoredAt)} (${clean(by ?? '')})`;
-  return held ? `${what}, held: no run moves until ${call} restore release` : `${what}, released`;
+  return held ? `${what}, paused: no run moves until ${call} restore release` : `${what}, released`;
 }

@@ -1,4 +1,4 @@
-/** The hold after a restore of the database, and the questions that the restore left. Absent if there was none. */
+/** The pause after a restore of the database, and the questions that the restore left. Absent if there was none. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -44,7 +44,7 @@ export function Restore() {
       </div>
       <p className={held ? 'warn' : 'good'} role="status">
         {held
-          ? '‖ Held: no run of any tenant moves until it is released. Starts, answers and events are kept.'
+          ? '‖ Paused: no run of any tenant moves until it is released. Starts, answers and events are kept.'
           : '✓ Released: runs move.'}
       </p>
       <p>

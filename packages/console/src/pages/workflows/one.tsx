@@ -59,7 +59,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: ListedWorkflow })
               : <Text value={paused.reason} />
             </>
           )}
-          . Its runs are held and nothing is lost.
+          . No run of it moves and nothing is lost.
         </p>
       )}
       <Scrolls label="Versions" isCard>

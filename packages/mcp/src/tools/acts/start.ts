@@ -22,17 +22,17 @@ export const startRun = act({
     ]);
     const workflow = items.find((one) => one.type === type);
     const steps = workflow?.versions.find((version) => version.planVersion === planVersion)?.steps;
-    const isHeld = killSwitch || workflow?.paused != null;
+    const isPaused = killSwitch || workflow?.paused != null;
     const problems = await problemsOf(input, schema);
     return {
       text: [
         `Would start ${type} v${planVersion}${steps ? ` with ${steps.length} steps` : ''}.`,
-        isHeld && 'It is paused: the run would not move until an operator unpauses it.',
+        isPaused && 'It is paused: the run would not move until an operator unpauses it.',
       ]
         .filter(Boolean)
         .join(' '),
       data: { type, planVersion, input, steps, killSwitch, paused: workflow?.paused ?? null },
-      state: { planVersion, isHeld },
+      state: { planVersion, isPaused },
       blockers: problems,
     };
   },

@@ -85,7 +85,7 @@ export const INSTALLATION_OPERATIONS = {
   },
   'GET /v1/restore': {
     id: 'readRestore',
-    summary: 'Returns whether runs are held because the database was restored',
+    summary: 'Returns whether runs are paused because the database was restored',
     role: 'installation',
     answers: { 200: { what: 'The restore mark, if any', schema: 'Restore' } },
   },

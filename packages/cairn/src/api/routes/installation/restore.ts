@@ -1,5 +1,5 @@
 /**
- * `GET /v1/restore`, `POST /v1/restore/begin` and `/release`: whether the installation is held because its database was restored.
+ * `GET /v1/restore`, `POST /v1/restore/begin` and `/release`: whether the installation is paused because its database was restored.
  * That concerns the runs of every tenant, so it takes the role `installation`.
  */
 import type { RestoreMark } from '../../../core/recovery/restored.ts';
@@ -10,14 +10,14 @@ import { isoIf } from '../../views/values.ts';
 import { actingOf } from './runtime.ts';
 
 export const read: ReadHandler<'GET /v1/restore'> = async ({ deps }) => {
-  const { held, restore } = await readRestore(deps);
-  return restoreView(deps, held, restore);
+  const { isPaused, restore } = await readRestore(deps);
+  return restoreView(deps, isPaused, restore);
 };
 
 export const begin: ChangeHandler<'POST /v1/restore/begin'> = {
   async work({ deps, caller }) {
     const mark = await beginRestore(deps, actingOf(caller));
-    return { status: 200, body: restoreView(deps, mark.held, mark) };
+    return { status: 200, body: restoreView(deps, mark.isPaused, mark) };
   },
 };
 
@@ -25,10 +25,10 @@ export const begin: ChangeHandler<'POST /v1/restore/begin'> = {
 export const release: ChangeHandler<'POST /v1/restore/release'> = {
   async work({ deps, caller }) {
     const { restore, woken } = await releaseRestore(deps, actingOf(caller));
-    return { status: 200, body: { ...restoreView(deps, restore?.held ?? false, restore), woken } };
+    return { status: 200, body: { ...restoreView(deps, restore?.isPaused ?? false, restore), woken } };
   },
 };
 
-function restoreView({ home }: ApiDeps, held: boolean, mark: RestoreMark | undefined) {
-  return { home, held, restoredAt: isoIf(mark?.at), by: mark?.by };
+function restoreView({ home }: ApiDeps, isPaused: boolean, mark: RestoreMark | undefined) {
+  return { home, held: isPaused, restoredAt: isoIf(mark?.at), by: mark?.by };
 }

@@ -30,8 +30,8 @@ export function RunActions() {
   const may = useMayEach();
   const retention = useRetention(id);
   if (!run) return null;
-  const isHeld = retention && retention.legalHold !== undefined;
-  const offers = offersOf({ run, may, isHeld, isUndecidable });
+  const isOnHold = retention && retention.legalHold !== undefined;
+  const offers = offersOf({ run, may, isOnHold, isUndecidable });
   return (
     <>
       <OfferRow offers={offers} label="What can be done with the run" more={<RunAgain run={run} />} />
@@ -70,7 +70,7 @@ export function AnswerButtons({ waitId }: { readonly waitId: string }) {
   const may = useMayEach();
   const wait = run?.waits.find(({ id }) => id === waitId);
   if (!run || !wait) return null;
-  const offers = offersOf({ run: { ...run, waits: [wait] }, may, isHeld: undefined, isUndecidable });
+  const offers = offersOf({ run: { ...run, waits: [wait] }, may, isOnHold: undefined, isUndecidable });
   const answers = offers.filter(
     ({ about }) => about.wait === waitId || (about.effect !== undefined && about.effect === wait.effectId),
   );

@@ -41,7 +41,7 @@ interface OfferContext {
   readonly run: Standing;
   may(role: CallerRole): boolean;
   /** Undefined: not known yet. */
-  readonly isHeld: boolean | undefined;
+  readonly isOnHold: boolean | undefined;
   /** Its decisions would be refused, because its version is not deployed. */
   readonly isUndecidable: boolean;
 }
@@ -61,8 +61,8 @@ const NEEDS: Readonly<Record<Act, CallerRole>> = {
   release: 'admin',
 };
 
-export function offersOf({ run, may, isHeld, isUndecidable }: OfferContext): readonly Offer[] {
-  const offers = [...answers(run, isUndecidable), ...steering(run), ...successors(run), ...keeping(isHeld)];
+export function offersOf({ run, may, isOnHold, isUndecidable }: OfferContext): readonly Offer[] {
+  const offers = [...answers(run, isUndecidable), ...steering(run), ...successors(run), ...keeping(isOnHold)];
   return offers.map((offer) => {
     const needed = NEEDS[offer.act];
     return may(needed) ? offer : { ...offer, refused: `This requires the role ${needed}.` };
@@ -123,7 +123,7 @@ function successors(run: Standing): Offers {
   const resume: Offer = { act: 'resume', about: {}, name: 'Resume', kind: 'plain' };
   if (!isFinal(status)) {
     if (run.suspension) return [];
-    // A moving run is not held up, and a waiting one continues by its answer.
+    // A moving run is not delayed, and a waiting one continues by its answer.
     return status === 'interrupted' || isParked(run) || isBackingOff(run) ? [resume] : [];
   }
   const again: Offers = [
@@ -142,9 +142,9 @@ function isParked({ status, parked, blocked, waits }: Standing): boolean {
   return isSuspended && (parked !== undefined || blocked !== undefined || waits.length === 0);
 }
 
-function keeping(isHeld: boolean | undefined): Offers {
-  if (isHeld === undefined) return [];
-  return isHeld
+function keeping(isOnHold: boolean | undefined): Offers {
+  if (isOnHold === undefined) return [];
+  return isOnHold
     ? [{ act: 'release', about: {}, name: 'Release the hold', kind: 'plain' }]
     : [{ act: 'hold', about: {}, name: 'Legal hold', kind: 'plain' }];
 }

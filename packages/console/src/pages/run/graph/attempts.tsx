@@ -61,7 +61,7 @@ function Attempt({ span, isNewest }: { readonly span: TimelineSpan; readonly isN
           {error.trace && <Stack trace={error.trace} />}
         </span>
       )}
-      {isNewest && (end === 'retried' || end === 'polled' || end === 'held') && dueAt !== undefined && (
+      {isNewest && (end === 'retried' || end === 'polled' || end === 'deferred') && dueAt !== undefined && (
         <span className="attempt-more dim">
           Next attempt <When at={new Date(dueAt).toISOString()} />
         </span>

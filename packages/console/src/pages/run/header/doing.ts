@@ -1,5 +1,5 @@
 /** The steps at which a run works, and those that it retries. Pure. */
-import type { Activity, Held } from '@cairn/client';
+import type { Activity, Deferral } from '@cairn/client';
 import { type StepsKnown, underWay } from '../graph/step-view.ts';
 import type { GraphStepState, Run } from '../live/events.ts';
 import type { TimelineSpan } from '../live/span.ts';
@@ -15,7 +15,7 @@ export interface Trying {
   readonly polls?: number | undefined;
   /** Undefined while the history does not reach there. */
   readonly error?: TimelineSpan['error'] | undefined;
-  readonly held?: Held | undefined;
+  readonly deferral?: Deferral | undefined;
 }
 
 export interface Doing {
@@ -40,10 +40,10 @@ export function doingOf(
 }
 
 export function activityOf({ working, trying }: Doing): Activity {
-  const retrying = trying.map(({ key, polls, attempt, held }) => ({
+  const retrying = trying.map(({ key, polls, attempt, deferral }) => ({
     key,
-    isPolling: polls === attempt && held === undefined,
-    held,
+    isPolling: polls === attempt && deferral === undefined,
+    deferral,
   }));
   return { working, retrying };
 }
@@ -57,10 +57,10 @@ function isTrying(step: GraphStepState): step is Retrying {
 function trying({ key, attempt, retryAt, polls }: Retrying, histories: StepsKnown['histories']): Trying {
   const spans = histories.get(key)?.spans ?? [];
   const error = spans.findLast(({ end }) => end === 'retried')?.error;
-  return { key, attempt, retryAt, polls, error, held: heldBy(spans.at(-1)) };
+  return { key, attempt, retryAt, polls, error, deferral: deferralOf(spans.at(-1)) };
 }
 
-function heldBy(last: TimelineSpan | undefined): Held | undefined {
-  if (last?.end !== 'held') return undefined;
+function deferralOf(last: TimelineSpan | undefined): Deferral | undefined {
+  if (last?.end !== 'deferred') return undefined;
   return { reason: last.note ?? 'a budget is reached', isOver: (last.dueAt ?? 0) <= (last.to ?? 0) };
 }

@@ -51,7 +51,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
         </h1>
         <CopyText text={run.id} />
         <Live />
-        <Held id={run.id} />
+        <LegalHold id={run.id} />
       </div>
       <div className="run-state" aria-live="polite">
         <p className="row">
@@ -163,7 +163,7 @@ function Live() {
 }
 
 /** Says that the run is kept from being deleted, by whom and why. */
-function Held({ id }: { readonly id: string }) {
+function LegalHold({ id }: { readonly id: string }) {
   const hold = useRetention(id)?.legalHold;
   if (!hold) return null;
   return (

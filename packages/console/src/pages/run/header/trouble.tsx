@@ -1,4 +1,4 @@
-/** The steps that failed or are held back and will be retried: attempts, error and next time. */
+/** The steps that failed or are deferred and will be retried: attempts, error and next time. */
 import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';
@@ -14,17 +14,18 @@ function times(count: number): string {
 export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
   return (
     <>
-      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error, held, polls = 0 }) => (
-        <div key={key} className={held !== undefined || polls === attempt ? 'dim' : 'run-error passing'}>
+      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error, deferral, polls = 0 }) => (
+        <div key={key} className={deferral !== undefined || polls === attempt ? 'dim' : 'run-error passing'}>
           <p>
             <ViewLink to={{ step: key, tab: undefined }}>
               <CutText value={key} max={120} />
             </ViewLink>{' '}
-            {held && (held.isOver ? 'begins next: the budget allows more' : `waits: ${held.reason}`)}
-            {held === undefined && polls > 0 && `polled ${times(polls)}, condition not met`}
-            {held === undefined && polls > 0 && polls < attempt && ', '}
-            {held === undefined && polls < attempt && `failed ${times(attempt - polls)}`}
-            {held === undefined && error && (
+            {deferral &&
+              (deferral.isOver ? 'begins next: the budget allows more' : `waits: ${deferral.reason}`)}
+            {deferral === undefined && polls > 0 && `polled ${times(polls)}, condition not met`}
+            {deferral === undefined && polls > 0 && polls < attempt && ', '}
+            {deferral === undefined && polls < attempt && `failed ${times(attempt - polls)}`}
+            {deferral === undefined && error && (
               <>
                 : <Text value={error.message} max={300} />
               </>

@@ -2,7 +2,7 @@
 
 /**
  * The end of a stretch of time of a step; `interrupted`: its drive died, `let_go`: its drive handed it over, `polled`: not yet,
- * `held`: a budget held it back, `resumed`: without an answer, because the budget of the day allows more, `not_loaded`: a later event
+ * `deferred`: by a budget, `resumed`: without an answer, because the budget of the day allows more, `not_loaded`: a later event
  * tells.
  */
 export type SpanEnd =
@@ -13,7 +13,7 @@ export type SpanEnd =
   | 'failed'
   | 'retried'
   | 'polled'
-  | 'held'
+  | 'deferred'
   | 'interrupted'
   | 'let_go'
   | 'sent_back'

@@ -186,14 +186,14 @@ export class StepHistories {
   }
 }
 
-/** An attempt that is polled or held back has not failed. */
+/** An attempt that is polled or deferred has not failed. */
 function retriedAs({
   polled,
   budget,
   error,
 }: DataOf<'step_retry_scheduled'>): Pick<TimelineSpan, 'end' | 'error' | 'note'> {
   if (polled) return { end: 'polled', note: error.message };
-  return budget ? { end: 'held', note: error.message } : { end: 'retried', error };
+  return budget ? { end: 'deferred', note: error.message } : { end: 'retried', error };
 }
 
 /** A step says since when it is under way with all its attempts; each but the first began when it was due, or later. */

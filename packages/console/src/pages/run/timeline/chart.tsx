@@ -247,13 +247,14 @@ function Bars({ span, next, scale, to }: BarsProps) {
         style={placed(scale.at(span.from), scale.at(until))}
         title={`${name}: ${endText(span)}${took}`}
       />
-      {(span.end === 'retried' || span.end === 'polled' || span.end === 'held') && again !== undefined && (
-        <span
-          className="bar pause"
-          style={placed(scale.at(until), scale.at(again))}
-          title={`Retried after ${duration(Math.max(0, again - until))}`}
-        />
-      )}
+      {(span.end === 'retried' || span.end === 'polled' || span.end === 'deferred') &&
+        again !== undefined && (
+          <span
+            className="bar pause"
+            style={placed(scale.at(until), scale.at(again))}
+            title={`Retried after ${duration(Math.max(0, again - until))}`}
+          />
+        )}
     </>
   );
 }

@@ -45,7 +45,7 @@ export interface Stopped {
 /** Delay before an attempt that waits for other runs of its tenant checks again. */
 const BUSY_BACKOFF: Backoff = { initialMs: 2_000, factor: 2, capMs: 60_000 };
 
-export class BudgetGate {
+export class BudgetAdmission {
   readonly #dispatch: DispatchState;
   /** Attempts whose end is not in the journal. */
   readonly #underWay = new Map<string, UnderWay>();
@@ -150,7 +150,7 @@ export class BudgetGate {
     const { deps, now } = this.#dispatch;
     const bound = backoffBoundMs(BUSY_BACKOFF, (execution.polls ?? 0) + 1);
     const at = Math.ceil(now + halfJitterMs(bound, deps.random.unit()));
-    const again = build.retryWithinBudget(execution, at, spent, build.budgetHeld(execution));
+    const again = build.retryWithinBudget(execution, at, spent, build.budgetOfOthers(execution));
     return changeOf({ unit, execution }, [...settled, again], { kind: 'rests', at });
   }
 

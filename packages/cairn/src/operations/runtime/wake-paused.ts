@@ -1,7 +1,7 @@
 /**
- * Enqueues held runs after the hold ends. Best effort: the scan finds the others by `wakeAt` within five minutes.
+ * Enqueues paused runs after the pause ends. Best effort: the scan finds the others by `wakeAt` within five minutes.
  *
- * Must not: check whether a run was really held, because a dispatch with nothing to do costs one read.
+ * Must not: check whether a run was really paused, because a dispatch with nothing to do costs one read.
  */
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
@@ -29,12 +29,12 @@ interface WakeRequest {
  * Enqueues runs of every tenant and returns the number of the caller's own, because a caller must not learn about other tenants.
  * Never throws, because the requested change is already made.
  */
-export async function wakeHeld(
+export async function wakePaused(
   deps: WakeDeps,
   { paused }: RuntimeConfig,
   { tenantId, type }: WakeRequest,
 ): Promise<number> {
-  // A held run has its time within this; so have a few that were not held.
+  // A paused run has its time within this; so have a few that were not paused.
   const until = deps.clock.now() + DEFER_MS;
   let woken = 0;
   let own = 0;
@@ -52,7 +52,7 @@ export async function wakeHeld(
       if (page.length < PAGE) break;
     }
   } catch (error) {
-    deps.log.warn('held_runs_left_to_scan', { woken, error });
+    deps.log.warn('paused_runs_left_to_scan', { woken, error });
   }
   return own;
 }
