@@ -55,15 +55,17 @@ export class Dispatch {
     const { deps } = world;
     const workflow = deps.registry.newest('w');
     if (!workflow) throw new Error('the workflow is not installed');
-    this.working = new DispatchState({
+    const run = {
       deps,
       journal,
       workflow,
       input: {},
       report: new BodyReport(),
       alone,
-      ...(restoredAt === undefined ? {} : { restoredAt }),
+      restoredAt,
       budgetEndsAt: world.clock.now() + timeMs,
+    };
+    this.working = new DispatchState(run, {
       post: (message) => this.mailbox.push(message),
       carryOut: (command) => {
         const done = Promise.withResolvers<Message>();

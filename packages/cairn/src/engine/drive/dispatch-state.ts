@@ -44,7 +44,7 @@ export interface LeasedRun {
   readonly restedMs?: number | undefined;
 }
 
-interface DispatchParams extends LeasedRun {
+interface DispatchHooks {
   readonly post: (message: Message) => void;
   /** The message with which the command ends. */
   readonly carryOut: (command: Command) => Promise<Message>;
@@ -54,16 +54,16 @@ interface DispatchParams extends LeasedRun {
   readonly isStopped: () => boolean;
 }
 
-export class DispatchState implements LeasedRun {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
-  readonly workflow: Workflow;
-  readonly input: unknown;
-  readonly report: BodyReport;
-  readonly budgetEndsAt: number;
-  readonly alone: boolean;
-  readonly restoredAt: number | undefined;
-  readonly restedMs: number | undefined;
+/** Copies the members of a leased run, so that the state of a dispatch has them by the same names. */
+const LeasedRunCopy = class {
+  constructor(run: LeasedRun) {
+    Object.assign(this, run);
+  }
+} as new (
+  run: LeasedRun,
+) => LeasedRun;
+
+export class DispatchState extends LeasedRunCopy {
   /** Queues a message. */
   readonly post: (message: Message) => void;
   readonly outputs: StepOutputs;
@@ -88,22 +88,14 @@ export class DispatchState implements LeasedRun {
   #startedAny = false;
   #onTheWay = 0;
   readonly #owner: string | undefined;
-  readonly #params: DispatchParams;
+  readonly #hooks: DispatchHooks;
 
-  constructor(params: DispatchParams) {
-    const { deps, journal, workflow } = params;
-    const { state } = journal;
-    this.#params = params;
-    this.deps = deps;
-    this.journal = journal;
-    this.workflow = workflow;
-    this.input = params.input;
-    this.report = params.report;
-    this.budgetEndsAt = params.budgetEndsAt;
-    this.alone = params.alone;
-    this.restoredAt = params.restoredAt;
-    this.restedMs = params.restedMs;
-    this.post = params.post;
+  constructor(run: LeasedRun, hooks: DispatchHooks) {
+    super(run);
+    const { deps, workflow } = run;
+    const { state } = run.journal;
+    this.#hooks = hooks;
+    this.post = hooks.post;
     this.#owner = state.lease?.owner;
     this.before = state;
     this.failure = state.error;
@@ -134,7 +126,7 @@ export class DispatchState implements LeasedRun {
   }
 
   get isStopped(): boolean {
-    return this.failure !== undefined || this.#params.isStopped();
+    return this.failure !== undefined || this.#hooks.isStopped();
   }
 
   /** Bodies that may begin now. As many more may have ended while their outputs are being committed. */
@@ -278,7 +270,7 @@ export class DispatchState implements LeasedRun {
   }
 
   do(command: Command): void {
-    this.background(this.#params.carryOut(command));
+    this.background(this.#hooks.carryOut(command));
   }
 
   record(change: ExecutionChange): void {
@@ -295,14 +287,14 @@ export class DispatchState implements LeasedRun {
       },
       (error: unknown) => {
         this.#onTheWay -= 1;
-        this.#params.onFailure(error);
+        this.#hooks.onFailure(error);
       },
     );
   }
 
   /** Work that ends without a message. */
   guard(work: Promise<unknown>): void {
-    work.catch(this.#params.onFailure);
+    work.catch(this.#hooks.onFailure);
   }
 }
 

@@ -69,8 +69,7 @@ export class DriveSession {
     this.#admissionAskedAt = deps.clock.now();
     this.#canCompensate = canCompensate(workflow);
     this.#canWaitOut = canWaitOut(workflow);
-    this.#dispatch = new DispatchState({
-      ...run,
+    this.#dispatch = new DispatchState(run, {
       post: (message) => this.#post(message),
       carryOut: (command) => carryOut(this.#dispatch, this.#announcer, command),
       onFailure: (error) => this.#fail(error),
