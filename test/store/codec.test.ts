@@ -55,6 +55,17 @@ test.each([
   expect(() => effectCodec.decode(document, 'it')).toThrow(UndecodableDocument);
 });
 
+test.each([
+  [
+    "'bank.pay' requires confirmation by an operator: finance: more\nthan 5 euros",
+    'finance: more\nthan 5 euros',
+  ],
+  ["'bank.pay' requires confirmation by an operator", undefined],
+])('a question of an earlier version, %j, has the reason of its policy', (error, reason) => {
+  const document = effectCodec.encode(row({ status: 'blocked', blockedBy: 'confirmation', error }));
+  expect(effectCodec.decode(document, 'it').policyReason).toBe(reason);
+});
+
 test('every state that a journal folds to is decoded again', () => {
   fc.assert(
     fc.property(journals(), ({ events, states }) => {

@@ -13,6 +13,7 @@ const ANY = {
   call: 'of the author',
   requestText: '{"nested":[[1]],"text":"Überprüfung 🪨"}',
   askedBy: 'run_2',
+  policyReason: 'more than 5 euros',
   error: 'no answer',
   presumedAt: T0 - 1,
   askingSince: T0 + 3,

@@ -26,6 +26,7 @@ export async function performRichRuns(documents: RealDocuments): Promise<void> {
     large,
     inDoubt,
     answeredLate,
+    confirmed,
     repeatedCall,
     thrown,
     keyed,
@@ -200,6 +201,16 @@ async function answeredLate(follow: Follow): Promise<World> {
   gate.resolve();
   await settle();
   await world.run();
+  return world;
+}
+
+/** The policy of the installation has a person asked before the call. */
+async function confirmed(follow: Follow): Promise<World> {
+  const world = posting(new Outside());
+  follow(world);
+  const runId = await world.start('posting');
+  const callPolicy = () => ({ decision: 'ask', reason: 'it costs money' }) as const;
+  await world.run(() => world.stateOf(runId).status === 'awaiting_approval', { ...world.deps, callPolicy });
   return world;
 }
 

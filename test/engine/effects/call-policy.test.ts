@@ -106,7 +106,7 @@ describe('a call policy', () => {
     const [wait] = run.state().waits;
     expect(wait?.detailText).toContain('finance: more than 5 euros');
     expect(run.effects()).toMatchObject([
-      { status: 'blocked', blockedBy: 'confirmation', error: expect.stringContaining('more than 5 euros') },
+      { status: 'blocked', blockedBy: 'confirmation', policyReason: 'finance: more than 5 euros' },
     ]);
     await runtime.resolve(run, 're-execute');
     expect(await runtime.runToEnd(run)).toBe('completed');

@@ -65,6 +65,8 @@ interface EffectRow {
   readonly requestText?: string | undefined;
   /** Successor that last asked about the effect, if not the run that made the call. */
   readonly askedBy?: string | undefined;
+  /** Reason of the policy that required a confirmation of the call. Absent: no policy did. */
+  readonly policyReason?: string | undefined;
   /** Error, as far as known. */
   readonly error?: string | undefined;
   /** An answer that arrived after a person had resolved the effect differently. */

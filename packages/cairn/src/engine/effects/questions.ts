@@ -16,7 +16,7 @@ import { openedDraft } from '../waits/new-wait.ts';
 import { questionAbout } from '../waits/question.ts';
 import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import type { LedgerLookup } from './ledger-lookup.ts';
-import { confirmationReason, confirmationRow, repeatingRow } from './rows.ts';
+import { confirmationRow, repeatingRow } from './rows.ts';
 
 /** The policy requires consent to a repetition. */
 export function askFirst(effectCall: PerformCall, ledger: LedgerLookup, origin: RecordedEffect): ActEnd {
@@ -123,8 +123,7 @@ function questionText(key: string, { why, capabilityId, row }: EffectAsk): strin
     return `Step '${key}' is about to call '${capabilityId}' again: an earlier call was recorded as done. Use the recorded result, repeat the call, or fail the step?`;
   }
   if (why === 'confirmation') {
-    const reason = confirmationReason(row);
-    const why = reason === undefined ? '' : ` (${reason})`;
+    const why = row.policyReason === undefined ? '' : ` (${row.policyReason})`;
     return `Step '${key}' is about to call '${capabilityId}', which requires confirmation${why}. Allow the call, record the result of a manual action, or fail the step?`;
   }
   if (row.presumedAt !== undefined) {

@@ -132,27 +132,11 @@ export function reusedRow(caller: EffectCaller, row: NewRow, origin: RecordedEff
   return { ...rowOf(caller, row), status: 'reused', originEffectId, responseHash };
 }
 
-const CONFIRMATION = 'requires confirmation by an operator';
-
-/**
- * No call is made before a person allows it.
- *
- * @param reason given by a policy
- */
-export function confirmationRow(caller: EffectCaller, row: NewRow, reason?: string): AskingEffect {
-  const why = reason === undefined ? '' : `: ${reason}`;
-  const error = `'${caller.capability.id}' ${CONFIRMATION}${why}`;
-  return { ...rowOf(caller, row), status: 'blocked', blockedBy: 'confirmation', error };
-}
-
-/** Reason of the policy that requires the confirmation; undefined: the capability requires it. */
-export function confirmationReason({
-  error = '',
-}: {
-  readonly error?: string | undefined;
-}): string | undefined {
-  const at = error.indexOf(`${CONFIRMATION}: `);
-  return at < 0 ? undefined : error.slice(at + CONFIRMATION.length + 2);
+/** No call is made before a person allows it. @param policyReason undefined: the capability requires it */
+export function confirmationRow(caller: EffectCaller, row: NewRow, policyReason?: string): AskingEffect {
+  const why = policyReason === undefined ? '' : `: ${policyReason}`;
+  const error = `'${caller.capability.id}' requires confirmation by an operator${why}`;
+  return { ...rowOf(caller, row), status: 'blocked', blockedBy: 'confirmation', policyReason, error };
 }
 
 /** No call is made, because of the recorded action, for the reason in `error`. */

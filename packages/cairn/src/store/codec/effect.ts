@@ -63,6 +63,7 @@ const row = {
   blockedBy: absent,
   originEffectId: absent,
   askedBy: optional(text),
+  policyReason: optional(text),
   error: optional(text),
   resolution: absent,
   lateAnswer: optional(map<LateResponse>({ at: time, responseHash: optional(text), error: optional(text) })),
@@ -115,9 +116,17 @@ export const effectCodec: DocumentCodec<EffectRecord> = {
     refuseNewer(document, what);
     const codec = codecOf(document);
     if (!codec) throw new UndecodableDocument(`${what}: member 'status' or 'blockedBy' has no such value`);
-    return codec.decode(document, what);
+    const record = codec.decode(document, what);
+    const { policyReason = reasonInError(record) } = record;
+    return policyReason === undefined ? record : { ...record, policyReason };
   },
 };
+
+/** Rows of earlier versions have the reason of a policy in `error` only. */
+function reasonInError({ blockedBy, error }: EffectRecord): string | undefined {
+  if (blockedBy !== 'confirmation') return undefined;
+  return / requires confirmation by an operator: (.*)$/s.exec(error ?? '')?.[1];
+}
 
 function codecOf({
   status,

@@ -47,6 +47,7 @@ export const Effect = z.object({
     .optional()
     .describe('Run that last asked about the effect, if it is not the run that made it.'),
   originEffectId: z.string().optional().describe('Effect whose result was used in place of this one.'),
+  policyReason: z.string().optional().describe('Reason of the policy that required a confirmation.'),
   error: z.string().optional(),
   resolution: z
     .object({ outcome: z.enum(RESOLUTIONS), by: z.string(), at: Time, note: z.string().optional() })
