@@ -162,7 +162,7 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
   ['Pause a workflow', workflows.pauseWorkflow('chain-10', MEAN)],
   ['Pause a workflow without a reason', workflows.pauseWorkflow('chain-10', '')],
   ['Let a workflow go on', workflows.unpauseWorkflow('chain-10')],
-  ['Stop everything', workflows.setKillSwitch(true)],
+  ['Turn the kill switch on', workflows.setKillSwitch(true)],
   ['Turn the kill switch off', workflows.setKillSwitch(false)],
   ['New schedule', schedules.makeSchedule(NEW)],
   ['New schedule without a name', schedules.makeSchedule({ ...NEW, name: '' })],

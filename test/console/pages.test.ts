@@ -211,18 +211,18 @@ describe('a workflow', () => {
   test('is stopped with all others only after typed confirmation, and all resume', async () => {
     const page = await open('/workflows');
     try {
-      await press(page, 'Stop everything');
+      await press(page, 'Turn the kill switch on');
       const words = dialog(page).getByRole('textbox');
       await words.fill('stop');
-      expect(await send(page, 'Stop everything').isDisabled()).toBe(true);
-      await words.fill('stop everything');
-      await send(page, 'Stop everything').click();
+      expect(await send(page, 'Turn the kill switch on').isDisabled()).toBe(true);
+      await words.fill('kill switch');
+      await send(page, 'Turn the kill switch on').click();
       await isGone(page);
       await page.getByText('The kill switch is on.').waitFor();
       await press(page, 'Turn the kill switch off');
       await send(page, 'Turn the kill switch off').click();
       await isGone(page);
-      await page.getByRole('button', { name: 'Stop everything' }).waitFor();
+      await page.getByRole('button', { name: 'Turn the kill switch on' }).waitFor();
     } finally {
       await stage.cloud.call('PUT', '/v1/runtime', { killSwitch: false });
     }
@@ -364,7 +364,7 @@ test('a viewer sees why controls are disabled, and navigates by keyboard', async
   await go('i', 'Inbox');
   await isRefused('Answer', 'operator');
   await go('w', 'Workflows');
-  await isRefused('Stop everything', 'installation');
+  await isRefused('Turn the kill switch on', 'installation');
   await go('s', 'Schedules');
   await isRefused('New schedule', 'operator');
   await page.getByRole('link', { name: 'Nightly' }).click();

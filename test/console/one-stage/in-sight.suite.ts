@@ -38,7 +38,7 @@ test.each(Object.entries(SIZES))(
 );
 
 test.each([
-  ['Stop everything', '/workflows'],
+  ['Turn the kill switch on', '/workflows'],
   ['New schedule', '/schedules'],
   ['Legal hold', 'failed'],
   ['Suspend', 'asking'],

@@ -229,9 +229,9 @@ export const STATES: readonly State[] = [
   { name: 'a rejection', path: () => '/inbox', reach: opened('Reject', 'Note') },
   { name: 'a workflow to pause', path: () => '/workflows/gift', reach: opened('Pause', 'Reason') },
   {
-    name: 'everything to stop',
+    name: 'the kill switch',
     path: () => '/workflows',
-    reach: opened('Stop everything', 'stop everything'),
+    reach: opened('Turn the kill switch on', 'until the kill switch is off'),
   },
   { name: 'a new schedule', path: () => '/schedules', reach: opened('New schedule', 'Cron expression') },
   ...(

@@ -1,4 +1,4 @@
-/** Operators: a workflow is paused, everything is stopped; nothing is lost, and all goes on after. */
+/** Operators: a workflow is paused, the kill switch is on; nothing is lost, and all goes on after. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';

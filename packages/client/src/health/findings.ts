@@ -144,7 +144,7 @@ export function workflows(
   );
   return [
     killSwitch
-      ? wrong('KILL_SWITCH', 'everything is stopped', 'cairn unpause --everything')
+      ? wrong('KILL_SWITCH', 'the kill switch is on', 'cairn unpause --everything')
       : well(
           'RUNNING',
           `${items.filter(({ newest }) => newest !== null).length} workflows are deployed, nothing is stopped`,

@@ -60,7 +60,7 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
           className={killSwitch ? 'primary' : 'quiet-danger'}
           onClick={() => setSetting(true)}
         >
-          {killSwitch ? 'Turn the kill switch off' : 'Stop everything'}
+          Turn the kill switch {killSwitch ? 'off' : 'on'}
         </GuardedButton>
       </div>
       {killSwitch && (

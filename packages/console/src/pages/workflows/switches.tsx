@@ -37,15 +37,16 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
 }
 
 /** Word to type, so that nobody stops an installation by accident. */
-const WORD = 'stop everything';
+const WORD = 'kill switch';
 
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
   const [typed, setTyped] = useState('');
   const isConfirmed = isOn || typed === WORD;
+  const title = `Turn the kill switch ${isOn ? 'off' : 'on'}`;
   return (
     <ActionDialog
-      title={isOn ? 'Turn the kill switch off' : 'Stop everything'}
-      verb={isOn ? 'Turn the kill switch off' : 'Stop everything'}
+      title={title}
+      verb={title}
       danger={!isOn}
       act={isConfirmed ? setKillSwitch(!isOn) : undefined}
       lack={`Type “${WORD}”.`}
