@@ -51,12 +51,12 @@ test('has no failure share and no durations if no run ended', () => {
 });
 
 test('lists versions by type, the newest first, and adds up what runs cost', () => {
-  const spent = { writes: 100_000 };
+  const cost = { writes: 100_000 };
   const { versions } = summarizeRuns(
     [
-      run('a', { spent }),
-      run('b', { planVersion: 2, spent }),
-      run('c', { planVersion: 2, spent }),
+      run('a', { cost }),
+      run('b', { planVersion: 2, cost }),
+      run('c', { planVersion: 2, cost }),
       run('d', { type: 'mail' }),
     ],
     DAY,

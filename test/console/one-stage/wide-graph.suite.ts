@@ -145,7 +145,7 @@ test.each([
     );
   };
   await step.click();
-  await panel.getByText('Its events').waitFor();
+  await panel.getByRole('link', { name: 'Its events' }).waitFor();
   await becomes(isInSight, true);
   // Again, though it is open.
   await page.evaluate(() => window.scrollTo(0, 0));

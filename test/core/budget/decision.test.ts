@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import {
   type BudgetLimits,
   type BudgetState,
-  type Cost,
   newBudget,
+  type Spend,
 } from '../../../packages/cairn/src/core/budget/budget.ts';
 import {
   type BudgetDecision,
@@ -15,13 +15,13 @@ import {
   type UnderWay,
 } from '../../../packages/cairn/src/core/budget/decision.ts';
 import { budgetAfter } from '../../../packages/cairn/src/core/budget/fold.ts';
-import { budgetLimits, estimatedCost, microUsd } from '../../../packages/cairn/src/core/budget/given.ts';
+import { budgetLimits, estimatedSpend, microUsd } from '../../../packages/cairn/src/core/budget/given.ts';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 
 const NOW = 1_000_000;
 const SITUATION = { startedAt: NOW, now: NOW };
 
-function ask(budget: BudgetState, estimate: Cost | undefined, underWay: UnderWay[] = [], largest?: Cost) {
+function ask(budget: BudgetState, estimate: Spend | undefined, underWay: UnderWay[] = [], largest?: Spend) {
   return budgetDecision(
     budget,
     { kind: 'k', estimate, largest, actsAtOnce: false },
@@ -40,14 +40,14 @@ describe('an attempt that is about to begin', () => {
     ...newBudget(limits),
     spent: { ...newBudget(limits).spent, ...spent },
   });
-  const flying = (reserved: Cost, kind = 'k', step = 'other', attempt = 1): UnderWay => ({
+  const flying = (reserved: Spend, kind = 'k', step = 'other', attempt = 1): UnderWay => ({
     step,
     revision: 1,
     attempt,
     kind,
     reserved,
   });
-  const BEGIN = (reserve: Cost = {}): BudgetDecision => ({ kind: 'begin', reserve });
+  const BEGIN = (reserve: Spend = {}): BudgetDecision => ({ kind: 'begin', reserve });
   const WAIT: BudgetDecision = { kind: 'wait' };
   const ASK = (...reached: (keyof BudgetLimits)[]): BudgetDecision => ({ kind: 'ask', reached });
 
@@ -179,7 +179,7 @@ function play(
   >[2];
   let budget = newBudget({ tokens: 100 });
   let underWay: (UnderWay & { readonly costs: number })[] = [];
-  let largest: Cost | undefined;
+  let largest: Spend | undefined;
   let used = 0;
   let begun = 0;
   for (const turn of sequence) {
@@ -324,7 +324,7 @@ describe('amounts as decimals', () => {
       microUsd: 2_000_000,
       wallClockMs: 7_200_000,
     });
-    expect(estimatedCost({ tokens: 0 }, 'estimate')).toEqual({ tokens: 0 });
+    expect(estimatedSpend({ tokens: 0 }, 'estimate')).toEqual({ tokens: 0 });
   });
 
   test.each<[unknown, string]>([

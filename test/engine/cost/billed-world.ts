@@ -1,6 +1,6 @@
 /** An installation whose documents lie in the local Firestore, which bills as the service does: what runs say that they cost is held against its meter. */
 import { Firestore } from '@google-cloud/firestore';
-import { costOf, type OperationCost } from '../../../packages/cairn/src/core/cost/cost.ts';
+import { type FullCost, fullCost } from '../../../packages/cairn/src/core/cost/cost.ts';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { Binding } from '../../../packages/cairn/src/engine/define/capability.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -22,7 +22,7 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import { settle } from '../../support/virtual-clock.ts';
 import { plainStart, World } from '../../support/world.ts';
 
-export type Bill = Pick<OperationCost, 'reads' | 'writes' | 'deletes'>;
+export type Bill = Pick<FullCost, 'reads' | 'writes' | 'deletes'>;
 
 export interface Installed {
   readonly workflows: readonly Workflow[];
@@ -145,8 +145,8 @@ export class BilledWorld {
     });
   }
 
-  async costOf(runId: string): Promise<OperationCost> {
-    return this.#look(async () => costOf((await this.deps.store.load(runId))?.metadata.cost));
+  async costOf(runId: string): Promise<FullCost> {
+    return this.#look(async () => fullCost((await this.deps.store.load(runId))?.metadata.cost));
   }
 
   /** All that was billed since the world was made, but for looks at it. */

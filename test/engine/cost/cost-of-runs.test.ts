@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { OperationCost } from '../../../packages/cairn/src/core/cost/cost.ts';
+import type { FullCost } from '../../../packages/cairn/src/core/cost/cost.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
@@ -94,7 +94,7 @@ async function ended(billed: BilledWorld, type: string, given: unknown = {}): Pr
   return runId;
 }
 
-function documents({ reads, writes, deletes }: OperationCost): Bill {
+function documents({ reads, writes, deletes }: FullCost): Bill {
   return { reads, writes, deletes };
 }
 

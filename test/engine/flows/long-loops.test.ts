@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { costOf } from '../../../packages/cairn/src/core/cost/cost.ts';
+import { fullCost } from '../../../packages/cairn/src/core/cost/cost.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { MAX_TURNS, MAX_TURNS_IN_A_RUN } from '../../../packages/cairn/src/core/flow/parts.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -173,7 +173,7 @@ describe('a loop with more turns than one run holds', () => {
       await world.run();
       const sum = { reads: 0, writes: 0 };
       for (const id of [runId, ...partsOf(world, runId).map((part) => part.id)]) {
-        const { reads, writes } = costOf((await world.store.load(id))?.metadata.cost);
+        const { reads, writes } = fullCost((await world.store.load(id))?.metadata.cost);
         sum.reads += reads;
         sum.writes += writes;
       }

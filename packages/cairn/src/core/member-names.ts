@@ -21,7 +21,7 @@ outcome outputFrom outputHash outputRef outputText outputsSummary owner parent p
 payloadText payloads phase planFingerprint planText planVersion policyDue policySnapshotId polled polls pool
 prId prUrl presumed prevHash problem problems project publishDueAt publishedSeq publishes purpose queues
 quietDue raise readAt reads reason received record recordedAt records ref replaces replay repoId request
-requestHash requestedAt responseHash restore result resultHash resumable resumeCount resumedFrom retired retryAt
+requestHash requestedAt reserved responseHash restore result resultHash resumable resumeCount resumedFrom retired retryAt
 retryCount retryable revision revisions roles rootRunId rows runId running runs schedule schemaVersion
 secretHash secretInput secretOf seen self sentBack seq serves sha256 shard shutDown signalId signals since
 sinceLoss skipsBackoff slotAt snapshot snapshotHead snapshotVersion source spent startedAt startedAtMs state

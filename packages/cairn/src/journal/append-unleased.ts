@@ -8,9 +8,9 @@ import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import { setTo } from '../ports/clock.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
+import { CostCounter } from './cost/cost-counter.ts';
+import { countedRunStore } from './cost/counted-run-store.ts';
 import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
-import { countedRunStore } from './spending/counted-run-store.ts';
-import { Spending } from './spending/spending.ts';
 
 /** Time to compete with a busy dispatch before the caller is asked to retry. Callers are answered within 8 s. */
 export const OUTSIDE_PATIENCE_MS = 7_000;
@@ -25,7 +25,7 @@ export type DecideAt = (state: RunState, now: number) => readonly EventDraft[];
 /** @throws OutcomeUnknown when patience ended, and what `decide` throws */
 export function appendUnleased(deps: JournalDeps, loaded: LoadedRun, decide: DecideAt): Promise<Appended> {
   const clock = setTo(deps.clock, loaded.readAt);
-  const store = countedRunStore(deps.store, new Spending({ reads: loaded.reads }));
+  const store = countedRunStore(deps.store, new CostCounter({ reads: loaded.reads }));
   // Without a lease nothing is extended and no snapshot is coalesced: those two durations are never used.
   const journal = new RunJournal({ ...deps, clock, store }, loaded, {
     leaseMs: 0,

@@ -6,7 +6,7 @@
  * Must not: fail, wait or lose responses by itself; a wrapper does that.
  */
 
-import { NOTHING, sum } from '../core/cost/cost.ts';
+import { NO_COST, sum } from '../core/cost/cost.ts';
 import { writesOf } from '../core/cost/writes.ts';
 import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import { seqId } from '../core/encoding/ids.ts';
@@ -295,7 +295,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       ...(publishedSeq === undefined ? {} : { publishedSeq }),
       ...(publishDueAt === undefined ? {} : { publishDueAt }),
       ...(logged === undefined ? {} : { logs: freeze(logged.totals) }),
-      ...(cost === undefined ? {} : { cost: Object.freeze(sum(before.cost ?? NOTHING, cost)) }),
+      ...(cost === undefined ? {} : { cost: Object.freeze(sum(before.cost ?? NO_COST, cost)) }),
     });
   }
 }

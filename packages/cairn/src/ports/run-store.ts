@@ -4,7 +4,7 @@
  * call was applied, and `NewerSchemaError` for documents of a newer version.
  */
 
-import type { Spent } from '../core/cost/cost.ts';
+import type { Cost } from '../core/cost/cost.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import type { LogUpdate } from '../core/logs/segment.ts';
@@ -116,7 +116,7 @@ export interface MetadataUpdate {
   /** Deadline for the next attempt to publish; absent: unchanged. */
   readonly publishDueAt?: number | undefined;
   /** Added to the stored total. */
-  readonly cost?: Spent;
+  readonly cost?: Cost;
 }
 
 export type CommitResult =

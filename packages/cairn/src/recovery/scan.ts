@@ -23,8 +23,8 @@ import { poolAndTenant } from '../engine/enqueue-soon.ts';
 import { deliverReady } from '../engine/mailbox/collect.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import { endUnwritable, reviewFindings } from '../engine/unwritable.ts';
-import { countedStores } from '../journal/spending/counted-stores.ts';
-import { Spending } from '../journal/spending/spending.ts';
+import { CostCounter } from '../journal/cost/cost-counter.ts';
+import { countedStores } from '../journal/cost/counted-stores.ts';
 import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
@@ -144,7 +144,7 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
 
 /** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
 async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<ScanResult> {
-  const { store } = countedStores(deps, new Spending({ reads: 1 }));
+  const { store } = countedStores(deps, new CostCounter({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: deferredUntil(deps) });
   return kind === 'stale' ? 'skipped' : 'deferred';
 }
@@ -159,7 +159,7 @@ async function handle(
   { config, trace }: TickContext,
 ): Promise<ScanResult> {
   // The query that found it is billed by the run.
-  const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };
+  const own = { ...deps, ...countedStores(deps, new CostCounter({ reads: 1 })) };
   const { store, clock } = own;
   const now = clock.now();
   const checkMs = nextReadyCheckMs(readySince, now);

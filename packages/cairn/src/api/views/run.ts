@@ -1,7 +1,7 @@
 /** A run in the API: the snapshot in readable form, without the internal members of the store. */
-import { sumOfCosts } from '../../core/budget/budget.ts';
+import { sumOfSpends } from '../../core/budget/budget.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
-import { costOf } from '../../core/cost/cost.ts';
+import { fullCost } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
 import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
 import type { Json } from '../../core/encoding/json.ts';
@@ -94,13 +94,13 @@ function budgetView({ budget }: ListedState): View | undefined {
   return {
     limits: shownAmounts(limits) as View,
     spent: shownAmounts(spent) as View,
-    reserved: shownAmounts(sumOfCosts(reserved)) as View,
+    reserved: shownAmounts(sumOfSpends(reserved)) as View,
     askedMs,
   };
 }
 
-function costView({ cost: spent }: ListedRun['metadata']): View {
-  const cost = costOf(spent);
+function costView(metadata: ListedRun['metadata']): View {
+  const cost = fullCost(metadata.cost);
   return { ...cost, usd: usdOf(cost) };
 }
 

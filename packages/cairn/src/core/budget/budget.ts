@@ -21,12 +21,12 @@ export type BudgetName = keyof BudgetLimits;
 export const BUDGET_NAMES = ['microUsd', 'tokens', 'effects', 'operations', 'wallClockMs'] as const;
 
 /** Money and tokens of one or more calls. Absent: none. */
-export interface Cost {
+export interface Spend {
   readonly microUsd?: number;
   readonly tokens?: number;
 }
 
-export const COST_NAMES = ['microUsd', 'tokens'] as const;
+export const SPEND_NAMES = ['microUsd', 'tokens'] as const;
 
 /** One attempt of a body. */
 export interface AttemptRef {
@@ -36,14 +36,14 @@ export interface AttemptRef {
 }
 
 /** Reserved by an attempt whose end is not in the journal. */
-export interface Reservation extends AttemptRef, Cost {}
+export interface Reservation extends AttemptRef, Spend {}
 
 export interface BudgetState {
   /** With all raises. */
   readonly limits: BudgetLimits;
   /** As declared by the workflow when the run started. */
   readonly declared: BudgetLimits;
-  readonly spent: Required<Cost> & { readonly effects: number; readonly operations: number };
+  readonly spent: Required<Spend> & { readonly effects: number; readonly operations: number };
   readonly reserved: readonly Reservation[];
   /** Time for which the run asked for more, ms. */
   readonly askedMs: number;
@@ -64,22 +64,22 @@ export function isSameAttempt(a: AttemptRef, b: AttemptRef): boolean {
 }
 
 /** True if money or tokens are limited. */
-export function limitsCost({ limits }: BudgetState): boolean {
-  return COST_NAMES.some((name) => limits[name] !== undefined);
+export function limitsSpend({ limits }: BudgetState): boolean {
+  return SPEND_NAMES.some((name) => limits[name] !== undefined);
 }
 
-export function costSum(costs: readonly Cost[], name: keyof Cost): number {
-  return costs.reduce((sum, cost) => sum + (cost[name] ?? 0), 0);
+export function spendSum(spends: readonly Spend[], name: keyof Spend): number {
+  return spends.reduce((sum, spend) => sum + (spend[name] ?? 0), 0);
 }
 
-export function sumOfCosts(costs: readonly Cost[]): Required<Cost> {
-  return { microUsd: costSum(costs, 'microUsd'), tokens: costSum(costs, 'tokens') };
+export function sumOfSpends(spends: readonly Spend[]): Required<Spend> {
+  return { microUsd: spendSum(spends, 'microUsd'), tokens: spendSum(spends, 'tokens') };
 }
 
-export function isFree(cost: Cost): boolean {
-  return COST_NAMES.every((name) => (cost[name] ?? 0) === 0);
+export function isFree(spend: Spend): boolean {
+  return SPEND_NAMES.every((name) => (spend[name] ?? 0) === 0);
 }
 
-export function plainCost(cost: Cost): Cost {
-  return Object.fromEntries(COST_NAMES.flatMap((name) => (cost[name] ? [[name, cost[name]]] : [])));
+export function plainSpend(spend: Spend): Spend {
+  return Object.fromEntries(SPEND_NAMES.flatMap((name) => (spend[name] ? [[name, spend[name]]] : [])));
 }

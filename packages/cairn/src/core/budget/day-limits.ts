@@ -1,14 +1,14 @@
 /** Budgets of tenants for a UTC day, as an installation gives them. */
 import { closest } from '../closest.ts';
 import { invalidInput } from '../errors.ts';
-import type { Cost } from './budget.ts';
+import type { Spend } from './budget.ts';
 import type { DayAmounts } from './day.ts';
-import { budgetLimits, estimatedCost, type GivenBudget, type GivenCost } from './given.ts';
+import { budgetLimits, estimatedSpend, type GivenBudget, type GivenSpend } from './given.ts';
 
 /** Limits of one tenant and UTC day, over all its runs. */
 export interface DayBudgetLimits extends Omit<GivenBudget, 'wallClock'> {
   /** Reserved by an attempt without an estimate before one of its kind has ended. Default: nothing. */
-  readonly estimate?: GivenCost;
+  readonly estimate?: GivenSpend;
 }
 
 export interface BudgetOptions {
@@ -20,7 +20,7 @@ export interface BudgetOptions {
 /** Limits of one tenant, in the units of the state. */
 export interface TenantLimits {
   readonly limits: DayAmounts;
-  readonly estimate?: Cost | undefined;
+  readonly estimate?: Spend | undefined;
 }
 
 /** Undefined: the tenant has no limit, and nothing is read or written for it. */
@@ -52,7 +52,7 @@ function limitsIn(given: DayBudgetLimits, field: string): TenantLimits {
   const { estimate, ...limits } = given;
   return {
     limits: dayAmounts(limits, field),
-    estimate: estimate && estimatedCost(estimate, `${field}.estimate`),
+    estimate: estimate && estimatedSpend(estimate, `${field}.estimate`),
   };
 }
 

@@ -6,7 +6,7 @@
  * Must not: know how an attempt is run or a question opened.
  */
 import { givenName } from '../flow/names.ts';
-import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
+import type { BudgetLimits, BudgetName, Spend } from './budget.ts';
 import { largerOf } from './decision.ts';
 
 /** Limits of a day. It has no limit of wall-clock time, because every day has the same length. */
@@ -47,14 +47,14 @@ export interface DayBudget {
   /** Spent by dispatches that were settled or died. */
   readonly spent: DayAmounts;
   readonly holds: readonly DayHold[];
-  /** Highest cost of an attempt without an estimate, by kind of attempt. */
-  readonly largest: Readonly<Record<string, Cost>>;
+  /** Highest spend of an attempt without an estimate, by kind of attempt. */
+  readonly largest: Readonly<Record<string, Spend>>;
 }
 
 /** Dispatches of one tenant that may hold something at a time; others wait. About 100 bytes each. */
 export const MAX_HOLDS = 1_000;
 export const MAX_RAISES = 50;
-/** Kinds of attempts whose cost is remembered; those beyond are estimated as if they had never run. */
+/** Kinds of attempts whose spend is remembered; those beyond are estimated as if they had never run. */
 export const MAX_KINDS = 500;
 const MAX_KIND_CHARS = 200;
 
@@ -105,8 +105,8 @@ export interface DayTake {
   readonly limits: DayAmounts;
   /** The amount is spent already, or cannot be stopped: it is granted even beyond the limit. */
   readonly isSpent?: boolean;
-  /** Costs that the dispatch found, by kind of attempt without an estimate. */
-  readonly kinds?: Readonly<Record<string, Cost>>;
+  /** Spend that the dispatch found, by kind of attempt without an estimate. */
+  readonly kinds?: Readonly<Record<string, Spend>>;
 }
 
 export type DayTakeResult =
@@ -175,7 +175,7 @@ export function take(before: DayBudget, taking: DayTake, now: number): DayTakeRe
 interface Settling {
   readonly owner: string;
   readonly spent: DayAmounts;
-  readonly kinds?: Readonly<Record<string, Cost>>;
+  readonly kinds?: Readonly<Record<string, Spend>>;
 }
 
 /**
@@ -242,10 +242,10 @@ function withoutDead(day: DayBudget, now: number): DayBudget {
 
 function learned(known: DayBudget['largest'], kinds: DayBudget['largest']): DayBudget['largest'] {
   const all = { ...known };
-  for (const [kind, cost] of Object.entries(kinds)) {
+  for (const [kind, spend] of Object.entries(kinds)) {
     if (kind.length > MAX_KIND_CHARS) continue;
     if (all[kind] === undefined && Object.keys(all).length >= MAX_KINDS) continue;
-    all[kind] = largerOf(all[kind], cost);
+    all[kind] = largerOf(all[kind], spend);
   }
   return all;
 }

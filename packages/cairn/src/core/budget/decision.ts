@@ -9,25 +9,25 @@ import {
   BUDGET_NAMES,
   type BudgetName,
   type BudgetState,
-  COST_NAMES,
-  type Cost,
-  costSum,
   isSameAttempt,
+  SPEND_NAMES,
+  type Spend,
+  spendSum,
 } from './budget.ts';
 
 /** An attempt of this dispatch that has not ended. */
 export interface UnderWay extends AttemptRef {
   /** Attempts of one kind cost about the same: those of a step, or of the operations with one name. */
   readonly kind: string;
-  readonly reserved: Cost;
+  readonly reserved: Spend;
 }
 
 export interface Beginning {
   readonly kind: string;
   /** Most that the attempt costs, as its author declares. */
-  readonly estimate?: Cost | undefined;
+  readonly estimate?: Spend | undefined;
   /** Most that an attempt of its kind has cost in this dispatch; undefined: none has ended. */
-  readonly largest?: Cost | undefined;
+  readonly largest?: Spend | undefined;
   /** It calls capabilities with side effects and cannot be stopped between two of them. */
   readonly actsAtOnce: boolean;
 }
@@ -40,7 +40,7 @@ interface BudgetSituation {
 }
 
 export type BudgetDecision =
-  | { readonly kind: 'begin'; readonly reserve: Cost }
+  | { readonly kind: 'begin'; readonly reserve: Spend }
   /** Attempts under way may leave enough. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'ask'; readonly reached: readonly BudgetName[] };
@@ -83,18 +83,18 @@ function admissionOf(
 }
 
 /**
- * With an estimate the attempt has to fit beside the reservations. Without one it reserves the highest cost of its kind so far;
+ * With an estimate the attempt has to fit beside the reservations. Without one it reserves the highest spend of its kind so far;
  * where that does not fit, or nothing is known of its kind, it runs alone, so that at most one attempt overruns the limit.
  *
  * @param left of the limit, without the reservations of attempts under way
  */
 function costAdmission(
-  name: keyof Cost,
+  name: keyof Spend,
   left: number,
   { kind, estimate, largest }: Beginning,
   { underWay }: BudgetSituation,
 ): LimitAdmission {
-  const reserved = costSum(
+  const reserved = spendSum(
     underWay.map((one) => one.reserved),
     name,
   );
@@ -110,18 +110,18 @@ function costAdmission(
   return reserved > 0 && need + reserved > left ? 'wait' : 'begin';
 }
 
-function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginning): Cost {
-  const cost = estimate ?? largest;
-  const members = COST_NAMES.flatMap((name) =>
-    limits[name] !== undefined && cost[name] ? [[name, cost[name]]] : [],
+function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginning): Spend {
+  const spend = estimate ?? largest;
+  const members = SPEND_NAMES.flatMap((name) =>
+    limits[name] !== undefined && spend[name] ? [[name, spend[name]]] : [],
   );
   return Object.fromEntries(members);
 }
 
 /** Spending, including the reservations of attempts whose process died. */
-function spentOf({ spent, reserved }: BudgetState, name: keyof Cost, { underWay }: BudgetSituation): number {
+function spentOf({ spent, reserved }: BudgetState, name: keyof Spend, { underWay }: BudgetSituation): number {
   const dead = reserved.filter((one) => !underWay.some((alive) => isSameAttempt(alive, one)));
-  return costSum([spent, ...dead], name);
+  return spendSum([spent, ...dead], name);
 }
 
 function elapsedMs(
@@ -136,12 +136,12 @@ export function effectsReached({ limits, spent }: BudgetState): boolean {
   return limits.effects !== undefined && spent.effects >= limits.effects;
 }
 
-/** Cost of an attempt: the reported money and tokens, and the author's estimate for the rest. */
-export function spentBy(reported: Cost, estimate: Cost | undefined): Cost {
+/** Spend of an attempt: the reported money and tokens, and the author's estimate for the rest. */
+export function spentBy(reported: Spend, estimate: Spend | undefined): Spend {
   return { ...estimate, ...reported };
 }
 
-export function largerOf(a: Cost | undefined, b: Cost): Cost {
-  const members = COST_NAMES.map((name) => [name, Math.max(a?.[name] ?? 0, b[name] ?? 0)]);
+export function largerOf(a: Spend | undefined, b: Spend): Spend {
+  const members = SPEND_NAMES.map((name) => [name, Math.max(a?.[name] ?? 0, b[name] ?? 0)]);
   return Object.fromEntries(members);
 }

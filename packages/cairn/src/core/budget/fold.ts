@@ -10,9 +10,9 @@ import {
   BUDGET_NAMES,
   type BudgetLimits,
   type BudgetState,
-  type Cost,
   isSameAttempt,
-  sumOfCosts,
+  type Spend,
+  sumOfSpends,
 } from './budget.ts';
 
 /** @param waits those that were open before the event */
@@ -47,17 +47,17 @@ export function budgetAfter(budget: BudgetState, event: RunEvent, waits: readonl
 }
 
 /** @param spent undefined: unknown, so the attempt's reservation counts as spent */
-function attemptEnded(budget: BudgetState, attempt: AttemptRef, spent: Cost | undefined): BudgetState {
+function attemptEnded(budget: BudgetState, attempt: AttemptRef, spent: Spend | undefined): BudgetState {
   const open = budget.reserved.filter(({ step }) => step === attempt.step);
   const dead = spent === undefined ? open : open.filter((one) => !isSameAttempt(one, attempt));
-  const costs: readonly Cost[] = spent === undefined ? dead : [...dead, spent];
-  if (costs.length === 0) return budget;
+  const spends: readonly Spend[] = spent === undefined ? dead : [...dead, spent];
+  if (spends.length === 0) return budget;
   return {
     ...budget,
     spent: {
       ...budget.spent,
-      ...sumOfCosts([budget.spent, ...costs]),
-      operations: budget.spent.operations + costs.length,
+      ...sumOfSpends([budget.spent, ...spends]),
+      operations: budget.spent.operations + spends.length,
     },
     reserved: open.length === 0 ? budget.reserved : budget.reserved.filter((one) => !open.includes(one)),
   };

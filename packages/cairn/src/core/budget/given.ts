@@ -1,7 +1,7 @@
 /** Checks budgets, raises and estimates as people write them, and converts them to the units of the state and back. */
 import { parseDuration } from '../duration.ts';
 import { invalidInput } from '../errors.ts';
-import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
+import type { BudgetLimits, BudgetName, Spend } from './budget.ts';
 
 /** A budget or a raise as written. `usd` in US dollars, `wallClock` as '2h' or ms. */
 export interface GivenBudget {
@@ -16,7 +16,7 @@ export interface GivenBudget {
 export type GivenRaise = { readonly [K in keyof GivenBudget]?: GivenBudget[K] | undefined };
 
 /** Most that a call costs, as written. */
-export interface GivenCost {
+export interface GivenSpend {
   readonly usd?: number;
   readonly tokens?: number;
 }
@@ -47,7 +47,7 @@ export function budgetLimits(given: unknown, field: string): BudgetLimits {
 }
 
 /** @throws CairnError INVALID_INPUT naming the member */
-export function estimatedCost(given: unknown, field: string): Cost {
+export function estimatedSpend(given: unknown, field: string): Spend {
   const { usd, tokens } = membersOf(given, field, ['usd', 'tokens']);
   return {
     ...(usd === undefined ? {} : { microUsd: microUsd(usd, `${field}.usd`, 'of at least 0') }),

@@ -1,6 +1,6 @@
 /**
- * Cost of a run so far, in billed units: Firestore documents and dispatched tasks. Counted by the spender
- * (`journal/spending/`), stored with the snapshot, only ever added to.
+ * Cost of a run so far, in billed units: Firestore documents and dispatched tasks. Counted by its writers
+ * (`journal/cost/`), stored with the snapshot, only ever added to.
  *
  * Must not: know prices; see `prices.ts`.
  */
@@ -9,14 +9,14 @@
 export const BILLED = ['reads', 'writes', 'deletes', 'tasks'] as const;
 export type Billed = (typeof BILLED)[number];
 
-/** Amounts; an absent member means zero. */
-export type Spent = { readonly [B in Billed]?: number };
+/** An absent member means zero. */
+export type Cost = { readonly [B in Billed]?: number };
 
-export type OperationCost = { readonly [B in Billed]: number };
+export type FullCost = { readonly [B in Billed]: number };
 
-export const NOTHING: Spent = {};
+export const NO_COST: Cost = {};
 
-export function sum(a: Spent, b: Spent): Spent {
+export function sum(a: Cost, b: Cost): Cost {
   const total: { [B in Billed]?: number } = {};
   for (const what of BILLED) {
     const amount = (a[what] ?? 0) + (b[what] ?? 0);
@@ -25,7 +25,7 @@ export function sum(a: Spent, b: Spent): Spent {
   return total;
 }
 
-export function costOf(spent: Spent = NOTHING): OperationCost {
-  const { reads = 0, writes = 0, deletes = 0, tasks = 0 } = spent;
+export function fullCost(cost: Cost = NO_COST): FullCost {
+  const { reads = 0, writes = 0, deletes = 0, tasks = 0 } = cost;
   return { reads, writes, deletes, tasks };
 }

@@ -2,7 +2,7 @@
  * List prices for estimating the cost of a run, documented in docs/deploy.md. Without free tiers, which are per day or
  * month, and without compute time, which is billed by the time of instances that serve many runs.
  */
-import { BILLED, type Billed, type OperationCost } from './cost.ts';
+import { BILLED, type Billed, type FullCost } from './cost.ts';
 
 /**
  * US dollars each. Firestore in `us-central1` (cloud.google.com/firestore/pricing), Cloud Tasks
@@ -19,7 +19,7 @@ const USD: { readonly [B in Billed]: number } = {
 const NANO = 1e9;
 
 /** US dollars, rounded to 10⁻⁹. */
-export function usdOf(cost: OperationCost): number {
+export function usdOf(cost: FullCost): number {
   const usd = BILLED.reduce((total, what) => total + cost[what] * USD[what], 0);
   return Math.round(usd * NANO) / NANO;
 }

@@ -1,6 +1,6 @@
 /**
  * Billed writes of event commits, computed from the events alone, for commits of a worker that died before it reported
- * its spending.
+ * its cost.
  */
 import type { RunEvent } from '../run/events.ts';
 import { isBoundary, stepRecordOf } from '../run/records.ts';

@@ -3,7 +3,7 @@
  * a type here is a promise for as long as runs live: fields are added, never renamed or given another meaning.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON text of user values.
  */
-import type { BudgetLimits, Cost } from '../budget/budget.ts';
+import type { BudgetLimits, Spend } from '../budget/budget.ts';
 import type { EffectWrite } from '../effects/effect.ts';
 import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
 import type { StepKind } from './data/step-kind.ts';
@@ -79,7 +79,7 @@ export interface StepSettled extends StepExecution {
   /** Money spent as the attempt reported it, in millionths of a US dollar. */
   readonly microUsd?: number;
   readonly durationMs: number;
-  readonly spent?: Cost | undefined;
+  readonly spent?: Spend | undefined;
 }
 
 /** Answers to an approval. */
@@ -112,7 +112,10 @@ export interface EventData {
   };
   run_started: RunLimits;
   /** `items`: of a set, the mark of its list (core/plan/item-marks.ts). `reserved`: of the run's budget. */
-  step_started: StepExecution & { readonly items?: string | undefined; readonly reserved?: Cost | undefined };
+  step_started: StepExecution & {
+    readonly items?: string | undefined;
+    readonly reserved?: Spend | undefined;
+  };
   step_succeeded: StepSettled;
   step_degraded: StepSettled & { readonly reason: string };
   step_skipped: StepSettled & { readonly reason: string };
@@ -133,7 +136,7 @@ export interface EventData {
     readonly polled?: true;
     readonly budget?: true;
     readonly error: RecordedError;
-    readonly spent?: Cost | undefined;
+    readonly spent?: Spend | undefined;
   };
   /**
    * `requestHash`: hash of the request, by which the ledger row is verified. `presumed`: no call was made; the run may have made it
@@ -157,7 +160,7 @@ export interface EventData {
     readonly responseHash?: string | undefined;
   };
   /** `spent`: of the run's budget, by the attempt that the question ended. */
-  wait_opened: { readonly wait: Wait; readonly spent?: Cost | undefined };
+  wait_opened: { readonly wait: Wait; readonly spent?: Spend | undefined };
   /**
    * `signalId`: the event or signal that resolved the wait. `payloadText`: a person's answer, canonical JSON. `raise`: amounts added
    * to the limits of the budget.

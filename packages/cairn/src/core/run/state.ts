@@ -4,7 +4,7 @@
  */
 import type { Map as PersistentMap } from 'immutable';
 import type { BudgetState } from '../budget/budget.ts';
-import type { Spent } from '../cost/cost.ts';
+import type { Cost } from '../cost/cost.ts';
 import type { LogTotals } from '../logs/segment.ts';
 import type { LegalHold } from '../retention/lineage.ts';
 import type { TaskRef } from './data/takeover.ts';
@@ -266,8 +266,8 @@ export interface VolatileMetadata {
   readonly running?: readonly RunningStep[] | undefined;
   /** Lines that are kept of its bodies; absent: they logged none. */
   readonly logs?: LogTotals;
-  /** Cost so far, as far as reported: see `journal/spending/`. Never decreases. */
-  readonly cost?: Spent | undefined;
+  /** Usage so far, as far as reported: see `journal/cost/`. Never decreases. */
+  readonly cost?: Cost | undefined;
   /** Prevents the deletion of the run and its lineage. */
   readonly legalHold?: LegalHold | undefined;
   /** Time at which the run was marked for deletion; it is hidden from users. */

@@ -1,5 +1,5 @@
 /** Statistics of runs by when they were created: how many there were, how they ended, how long they took, what failed. */
-import { costOf, type OperationCost, type Spent, sum } from '../cost/cost.ts';
+import { type Cost, type FullCost, fullCost, sum } from '../cost/cost.ts';
 import { usdOf } from '../cost/prices.ts';
 import type { RecordedError } from '../run/events.ts';
 import { isTerminal, type RunStatus } from '../run/status.ts';
@@ -18,7 +18,7 @@ export interface RunOutline {
   readonly createdAt: number;
   readonly durationMs?: number | undefined;
   readonly error?: Pick<RecordedError, 'code' | 'message' | 'stepId'> | undefined;
-  readonly spent?: Spent | undefined;
+  readonly cost?: Cost | undefined;
   /** It is a suspect, and dispatched alone. */
   readonly isSuspect?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ interface RunFigures {
   /** Median duration of completed runs, from the first dispatch to the end, waits included; absent if none completed. */
   readonly p50Ms?: number | undefined;
   readonly p95Ms?: number | undefined;
-  readonly cost: OperationCost & { readonly usd: number };
+  readonly cost: FullCost & { readonly usd: number };
 }
 
 interface VersionFigures extends RunFigures {
@@ -130,7 +130,7 @@ function figuresOf(runs: readonly RunOutline[]): RunFigures {
   const cancelled = of('cancelled').length;
   const times = completed.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
   const judged = completed.length + failed;
-  const cost = costOf(runs.reduce<Spent>((total, { spent = {} }) => sum(total, spent), {}));
+  const cost = fullCost(runs.reduce<Cost>((total, { cost: own = {} }) => sum(total, own), {}));
   return {
     runs: runs.length,
     completed: completed.length,

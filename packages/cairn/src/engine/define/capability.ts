@@ -3,8 +3,8 @@
  * (engine/effects) is between a step body and the binding.
  */
 import type { ZodType } from 'zod';
-import type { Cost } from '../../core/budget/budget.ts';
-import { estimatedCost, type GivenCost } from '../../core/budget/given.ts';
+import type { Spend } from '../../core/budget/budget.ts';
+import { estimatedSpend, type GivenSpend } from '../../core/budget/given.ts';
 import {
   IDEMPOTENCY,
   type Idempotency,
@@ -27,7 +27,7 @@ export interface CapabilityOptions<Request, Response> {
   /** Default false. True: a person must allow each call before the receiver is called. */
   readonly requiresConfirmation?: boolean;
   /** Most that one call costs; reserved in the budget of the run before a step that uses it begins. */
-  readonly estimate?: GivenCost;
+  readonly estimate?: GivenSpend;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   /**
@@ -43,7 +43,7 @@ export interface Capability<Request = unknown, Response = unknown> {
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
   readonly requiresConfirmation?: true | undefined;
-  readonly estimate?: Cost | undefined;
+  readonly estimate?: Spend | undefined;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   readonly secrets: { readonly request: readonly string[]; readonly response: readonly string[] };
@@ -113,7 +113,7 @@ export function defineCapability<Request, Response>(
     idempotency,
     replayPolicy,
     requiresConfirmation: requiresConfirmation || undefined,
-    estimate: estimate && estimatedCost(estimate, 'estimate'),
+    estimate: estimate && estimatedSpend(estimate, 'estimate'),
     request,
     response,
     secrets: { request: secrets?.request ?? [], response: secrets?.response ?? [] },

@@ -1,5 +1,5 @@
-/** Costs that bodies report and authors declare. Types only. */
-import type { GivenBudget, GivenCost } from '../../core/budget/given.ts';
+/** Spend that bodies report and authors declare. Types only. */
+import type { GivenBudget, GivenSpend } from '../../core/budget/given.ts';
 
 /** Model usage of a body. Counts and costs are summed over the attempt. */
 export interface Usage {
@@ -13,4 +13,4 @@ export interface Usage {
 export type Budget = GivenBudget;
 
 /** Most that an attempt or a call costs. It is reserved in the budget of the run before it begins. */
-export type Estimate = GivenCost;
+export type Estimate = GivenSpend;

@@ -2,8 +2,8 @@
  * The options that several kinds of step share: checked, and completed from the defaults. Errors name the workflow and the
  * step; the `field` of the error is the step, or `step.option`.
  */
-import { type Cost, sumOfCosts } from '../../core/budget/budget.ts';
-import { estimatedCost } from '../../core/budget/given.ts';
+import { type Spend, sumOfSpends } from '../../core/budget/budget.ts';
+import { estimatedSpend } from '../../core/budget/given.ts';
 import type { CompletionRule } from '../../core/decisions/item-progress.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
@@ -190,12 +190,12 @@ function usesOf(
 function estimateOf(
   name: StepName,
   { estimate, uses = [] }: types.StepOptions<unknown, types.Needs, unknown>,
-): { estimate?: Cost } {
+): { estimate?: Spend } {
   if (estimate !== undefined)
-    return { estimate: naming(name, () => estimatedCost(estimate, `${name.id}.estimate`)) };
-  const known = uses.flatMap((capability) => (capability.estimate ? [capability.estimate as Cost] : []));
+    return { estimate: naming(name, () => estimatedSpend(estimate, `${name.id}.estimate`)) };
+  const known = uses.flatMap((capability) => (capability.estimate ? [capability.estimate as Spend] : []));
   if (known.length === 0) return {};
-  return { estimate: sumOfCosts(known) };
+  return { estimate: sumOfSpends(known) };
 }
 
 function newAttemptOf(

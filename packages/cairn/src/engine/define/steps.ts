@@ -1,6 +1,6 @@
 /** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
 import type { ZodType } from 'zod';
-import type { BudgetLimits, Cost } from '../../core/budget/budget.ts';
+import type { BudgetLimits, Spend } from '../../core/budget/budget.ts';
 import type { CompletionRule } from '../../core/decisions/item-progress.ts';
 import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
@@ -49,7 +49,7 @@ interface AnyBody extends AnyStep {
   readonly policy?: AnyPolicy;
   readonly uses: readonly Capability[];
   /** Most that one attempt costs. */
-  readonly estimate?: Cost;
+  readonly estimate?: Spend;
   readonly body: (context: Context) => unknown;
   readonly compensate?: (context: Context) => unknown;
 }

@@ -2,10 +2,10 @@
  * The budgets of a driven run, its own and that of its tenant's day: admits attempts of bodies, keeps the reservations of those
  * under way, and opens the question when a limit is reached. While the question is open, no step begins.
  *
- * The run's own budget costs no write: a reservation travels with `step_started`, and the spending with the end of the attempt.
+ * The run's own budget needs no write: a reservation travels with `step_started`, and the spending with the end of the attempt.
  * For the day `day-account.ts` writes. Must not: decide the meaning of a limit (core/budget/decision.ts, core/budget/day.ts).
  */
-import { type Cost, limitsCost, plainCost } from '../../core/budget/budget.ts';
+import { limitsSpend, plainSpend, type Spend } from '../../core/budget/budget.ts';
 import { attemptKind, type BudgetRefusal } from '../../core/budget/day.ts';
 import {
   type BudgetDecision,
@@ -39,7 +39,7 @@ export interface Stopped {
   readonly refusal: BudgetRefusal;
   /** Events of the attempt, with its spending; absent: its body did not begin. */
   readonly settled?: readonly EventDraft[];
-  readonly spent?: Cost | undefined;
+  readonly spent?: Spend | undefined;
 }
 
 /** Delay before an attempt that waits for other runs of its tenant checks again. */
@@ -49,8 +49,8 @@ export class BudgetAdmission {
   readonly #dispatch: DispatchState;
   /** Attempts whose end is not in the journal. */
   readonly #underWay = new Map<string, UnderWay>();
-  /** Highest cost so far, by kind of attempt. */
-  readonly #largest = new Map<string, Cost>();
+  /** Highest spend so far, by kind of attempt. */
+  readonly #largest = new Map<string, Spend>();
   /** Undefined: the tenant has no limit. */
   readonly #day: DayAccount | undefined;
   /** Executions whose question is being committed. */
@@ -98,13 +98,13 @@ export class BudgetAdmission {
   }
 
   /** The body has ended; its spending is queued for the journal. Undefined: the run has no budget. */
-  ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Cost | undefined {
+  ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Spend | undefined {
     const { budget } = this.#dispatch.journal.state;
     this.#day?.ended(this.#spender(unit), reportedOf(used));
     if (!budget) return undefined;
-    const spent = plainCost(spentBy(reportedOf(used), unit.step.estimate));
+    const spent = plainSpend(spentBy(reportedOf(used), unit.step.estimate));
     const kind = kindOf(unit);
-    if (limitsCost(budget)) this.#largest.set(kind, largerOf(this.#largest.get(kind), spent));
+    if (limitsSpend(budget)) this.#largest.set(kind, largerOf(this.#largest.get(kind), spent));
     this.#put(unit, execution, spent);
     return spent;
   }
@@ -167,7 +167,7 @@ export class BudgetAdmission {
     return { key: keyOf(unit), kind, estimate: unit.step.estimate };
   }
 
-  #put(unit: BodyUnit, { revision, attempt }: StepExecution, reserved: Cost): void {
+  #put(unit: BodyUnit, { revision, attempt }: StepExecution, reserved: Spend): void {
     const step = keyOf(unit);
     this.#underWay.set(step, { step, revision, attempt, kind: kindOf(unit), reserved });
   }
@@ -182,7 +182,7 @@ function kindOf({ step, item }: { readonly step: BodyStep; readonly item?: BodyU
 }
 
 /** Without the members that the attempt did not report. */
-function reportedOf({ tokensUsed, microUsd }: Used): Cost {
+function reportedOf({ tokensUsed, microUsd }: Used): Spend {
   return {
     ...optional('microUsd', microUsd),
     ...(tokensUsed && { tokens: tokensUsed.input + tokensUsed.output }),

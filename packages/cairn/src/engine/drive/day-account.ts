@@ -5,7 +5,7 @@
  *
  * Must not: open a question, or decide what fits.
  */
-import type { Cost } from '../../core/budget/budget.ts';
+import type { Spend } from '../../core/budget/budget.ts';
 import {
   DAY_LIMITS,
   type DayAmounts,
@@ -38,7 +38,7 @@ export interface Spender {
   readonly key: string;
   /** Attempts of one kind cost about the same. */
   readonly kind: string;
-  readonly estimate: Cost | undefined;
+  readonly estimate: Spend | undefined;
 }
 
 interface DayAccountParams {
@@ -83,8 +83,8 @@ export class DayAccount {
   readonly #days: OpenDay[] = [];
   readonly #reserved = new Map<string, DayReservation>();
   readonly #refused = new Map<string, DayRefusal>();
-  /** Highest cost in this dispatch, by kind of attempt without an estimate. */
-  readonly #largest = new Map<string, Cost>();
+  /** Highest spend in this dispatch, by kind of attempt without an estimate. */
+  readonly #largest = new Map<string, Spend>();
   /** Changes of the document, one after the other. */
   #line: Promise<unknown> = Promise.resolve();
   #isTaking = false;
@@ -116,14 +116,14 @@ export class DayAccount {
   }
 
   /** The attempt has ended. Undefined: it did not begin after all. */
-  ended({ key, kind, estimate }: Spender, reported: Cost | undefined): void {
+  ended({ key, kind, estimate }: Spender, reported: Spend | undefined): void {
     const reservation = this.#reserved.get(key);
     if (!reservation) return;
     this.#reserved.delete(key);
     const { open, need } = reservation;
-    const cost = reported && spentBy(reported, estimate);
-    if (cost && !estimate) this.#largest.set(kind, largerOf(this.#largest.get(kind), cost));
-    const spent = cost ? this.#limited({ ...cost, operations: 1 }) : {};
+    const spend = reported && spentBy(reported, estimate);
+    if (spend && !estimate) this.#largest.set(kind, largerOf(this.#largest.get(kind), spend));
+    const spent = spend ? this.#limited({ ...spend, operations: 1 }) : {};
     open.used = difference(sumOfAmounts([open.used, spent]), need);
     if (!isNone(need)) open.underWay -= 1;
     if (open.underWay === 0) open.isRefused = false;
@@ -174,7 +174,7 @@ export class DayAccount {
     return open;
   }
 
-  /** The first attempt of a kind with unknown cost runs alone, because attempts beside it would reserve nothing. */
+  /** The first attempt of a kind with unknown spend runs alone, because attempts beside it would reserve nothing. */
   #awaitsFirst(spender: Spender, open: OpenDay): boolean {
     const { microUsd, tokens } = this.#params.tenant.limits;
     if ((microUsd === undefined && tokens === undefined) || this.#expected(spender, open)) return false;
@@ -186,7 +186,7 @@ export class DayAccount {
   }
 
   /** Undefined: the attempt has no estimate, and no attempt of its kind has ended. */
-  #expected({ kind, estimate }: Spender, { seen }: OpenDay): Cost | undefined {
+  #expected({ kind, estimate }: Spender, { seen }: OpenDay): Spend | undefined {
     const known = this.#largest.get(kind) ?? seen?.budget.largest[kind];
     return estimate ?? known ?? this.#params.tenant.estimate;
   }
@@ -297,8 +297,8 @@ export class DayAccount {
     return { budget, version: undefined };
   }
 
-  #kinds(): Record<string, Cost> {
-    return Object.fromEntries([...this.#largest].filter(([, cost]) => !isNone(cost)));
+  #kinds(): Record<string, Spend> {
+    return Object.fromEntries([...this.#largest].filter(([, spend]) => !isNone(spend)));
   }
 
   #limited(amounts: DayAmounts): DayAmounts {

@@ -8,9 +8,9 @@ import type { AfterEnd } from '../../core/decisions/after-end.ts';
 import { claimDecision, isAbandonedBy } from '../../core/decisions/claim.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { type RunState, runsAlone } from '../../core/run/state.ts';
+import { CostCounter } from '../../journal/cost/cost-counter.ts';
+import { countedStores } from '../../journal/cost/counted-stores.ts';
 import { patientStore } from '../../journal/patient-store.ts';
-import { countedStores } from '../../journal/spending/counted-stores.ts';
-import { Spending } from '../../journal/spending/spending.ts';
 import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { StoreRefused } from '../../ports/store-errors.ts';
@@ -96,7 +96,7 @@ async function dispatch(
 ): Promise<DispatchEnd> {
   const { runId, alone, pool } = request;
   // The current task is part of the run's bill.
-  const counted = countedStores(deps, new Spending({ tasks: 1 }));
+  const counted = countedStores(deps, new CostCounter({ tasks: 1 }));
   let tenantId: string | undefined;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const loaded = await counted.store.load(runId);

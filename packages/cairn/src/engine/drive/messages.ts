@@ -1,7 +1,7 @@
 /**
  * Messages of a dispatch, the commands that follow from them, and the changes of executions that it records. Data only: `session.ts` takes the messages, `next/` decides what follows from each, `carry-out.ts` carries commands out.
  */
-import type { Cost } from '../../core/budget/budget.ts';
+import type { Spend } from '../../core/budget/budget.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/run/events.ts';
 import type { OpenEffect, RunState } from '../../core/run/state.ts';
 import type { FlowStep } from '../define/steps.ts';
@@ -27,7 +27,7 @@ export interface EndedBody extends Executed {
 }
 
 /** `spent`: the share of the attempt in the run's budget; undefined: the run has none. */
-export type SpentBody = EndedBody & { readonly spent: Cost | undefined };
+export type SpentBody = EndedBody & { readonly spent: Spend | undefined };
 
 export type CodeEnd =
   | { readonly kind: 'returned'; readonly value: unknown }

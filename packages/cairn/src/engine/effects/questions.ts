@@ -4,7 +4,7 @@
  *
  * Must not: keep the request or the result in the run: the ledger has them.
  */
-import type { Cost } from '../../core/budget/budget.ts';
+import type { Spend } from '../../core/budget/budget.ts';
 import type { EffectRecord, RecordedEffect } from '../../core/effects/effect.ts';
 import type { EffectQuestion, EventDraft, StepExecution } from '../../core/run/events.ts';
 import { type OpenEffect, stepKey } from '../../core/run/state.ts';
@@ -106,7 +106,7 @@ export function effectWait(execution: StepExecution, ask: EffectAsk, now: number
 export function questionDrafts(
   wait: EffectQuestion,
   { effectId, capabilityId, write, row }: EffectAsk,
-  spent?: Cost,
+  spent?: Spend,
 ): EventDraft[] {
   const data = {
     ...refOf(wait.execution),

@@ -1,6 +1,6 @@
 /** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
 
-import type { Cost } from '../../core/budget/budget.ts';
+import type { Spend } from '../../core/budget/budget.ts';
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type {
   EventData,
@@ -31,13 +31,13 @@ export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
 /** @param more `items`: of a set, the mark of its list. `reserved`: of the run's budget */
 export function started(
   execution: StepExecution,
-  more: { readonly items?: string | undefined; readonly reserved?: Cost | undefined } = {},
+  more: { readonly items?: string | undefined; readonly reserved?: Spend | undefined } = {},
 ): EventDraft {
   return { type: 'step_started', initiator: 'system', data: { ...execution, ...more } };
 }
 
-/** Members that the journal keeps of an attempt beside its result. `spent`: its cost to the run's budget, if there is one. */
-type Accounted = Used & { readonly spent?: Cost | undefined };
+/** Members that the journal keeps of an attempt beside its result. `spent`: of the run's budget, if there is one. */
+type Accounted = Used & { readonly spent?: Spend | undefined };
 
 export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {
   return {
@@ -134,7 +134,7 @@ export function retryScheduled(
   execution: StepExecution,
   retryAt: number,
   error: RecordedError,
-  spent?: Cost,
+  spent?: Spend,
 ): EventDraft {
   return retryDraft({ ...execution, retryAt, error, spent });
 }
@@ -144,7 +144,7 @@ export function pollScheduled(
   execution: StepExecution,
   retryAt: number,
   error: RecordedError,
-  spent?: Cost,
+  spent?: Spend,
 ): EventDraft {
   return retryDraft({ ...polledAgain(execution), retryAt, polled: true, error, spent });
 }
@@ -154,13 +154,13 @@ export function retryWhenRoom(
   execution: StepExecution,
   now: number,
   error: RecordedError,
-  spent?: Cost,
+  spent?: Spend,
 ): EventDraft {
   return retryDraft({ ...execution, retryAt: now, whenRoom: true, error, spent });
 }
 
 /** The execution begins, or begins again, when the question about the budget fits among the open waits. */
-export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent?: Cost): EventDraft {
+export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent?: Spend): EventDraft {
   return retryWhenRoom(polledAgain(execution), now, budgetReached(execution), spent);
 }
 
@@ -168,7 +168,7 @@ export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent
 export function retryWithinBudget(
   execution: StepExecution,
   now: number,
-  spent?: Cost,
+  spent?: Spend,
   error = budgetReached(execution),
 ): EventDraft {
   return retryDraft({ ...polledAgain(execution), retryAt: now, budget: true, error, spent });

@@ -4,8 +4,8 @@ import {
   type BudgetLimits,
   type BudgetName,
   type BudgetState,
-  type Cost,
-  sumOfCosts,
+  type Spend,
+  sumOfSpends,
 } from '../../core/budget/budget.ts';
 import {
   ceilingOf,
@@ -24,7 +24,7 @@ interface BudgetReached {
   /** The attempt that cannot begin, or that was stopped before a call. */
   readonly execution: StepExecution;
   readonly reached: readonly BudgetName[];
-  readonly estimate: Cost | undefined;
+  readonly estimate: Spend | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -135,7 +135,7 @@ function shownBy({ detailText }: BudgetQuestion): ShownBudget {
 function spentOf({ spent, reserved, askedMs, limits }: BudgetState, runMs: number): BudgetLimits {
   const known: Required<BudgetLimits> = {
     ...spent,
-    ...sumOfCosts([spent, ...reserved]),
+    ...sumOfSpends([spent, ...reserved]),
     wallClockMs: runMs - askedMs,
   };
   return Object.fromEntries(
@@ -154,7 +154,7 @@ function limitText(name: BudgetName, spent: number, limit: number): string {
   }
 }
 
-function needText(reached: readonly BudgetName[], { microUsd = 0, tokens = 0 }: Cost): string {
+function needText(reached: readonly BudgetName[], { microUsd = 0, tokens = 0 }: Spend): string {
   const needs = [
     ...(reached.includes('microUsd') ? [dollars(microUsd)] : []),
     ...(reached.includes('tokens') ? [`${tokens} tokens`] : []),

@@ -1,7 +1,7 @@
 /**
  * Waits of a step from its definition and inputs. Pure except for the author's functions, whose errors fail the step.
  */
-import type { Cost } from '../../core/budget/budget.ts';
+import type { Spend } from '../../core/budget/budget.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, EventWait, StepExecution, Wait } from '../../core/run/events.ts';
@@ -74,7 +74,7 @@ function heartbeatOf(
 }
 
 /** @param spent of the run's budget, by the attempt that the question ends */
-export function openedDraft(wait: Wait, spent?: Cost): EventDraft {
+export function openedDraft(wait: Wait, spent?: Spend): EventDraft {
   return { type: 'wait_opened', initiator: 'system', data: { wait, spent } };
 }
 

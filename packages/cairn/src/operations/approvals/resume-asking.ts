@@ -87,9 +87,9 @@ function needOf(
   const { execution } = wait;
   const step = workflowOf(registry, run)?.steps.get(execution.stepId);
   const estimate = step && 'estimate' in step ? step.estimate : undefined;
-  const cost = estimate ?? largest[`${run.type}:${attemptKind(execution)}`] ?? {};
+  const spend = estimate ?? largest[`${run.type}:${attemptKind(execution)}`] ?? {};
   const least = Object.fromEntries(reachedOf(wait).map((name) => [name, 1]));
-  return { ...least, ...cost, ...(limits.operations !== undefined && { operations: 1 }) };
+  return { ...least, ...spend, ...(limits.operations !== undefined && { operations: 1 }) };
 }
 
 async function resumeOne(

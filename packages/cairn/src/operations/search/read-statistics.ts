@@ -50,5 +50,5 @@ export async function readStatistics(
 function outlineOf({ state, metadata }: ListedRun): RunOutline {
   const { id, type, planVersion, status, createdAt, durationMs, error, suspect } = state;
   const isSuspect = suspect?.alone === true;
-  return { id, type, planVersion, status, createdAt, durationMs, error, spent: metadata.cost, isSuspect };
+  return { id, type, planVersion, status, createdAt, durationMs, error, cost: metadata.cost, isSuspect };
 }

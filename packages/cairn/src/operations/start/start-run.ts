@@ -9,10 +9,10 @@ import { CairnError } from '../../core/errors.ts';
 import { enqueueSoon, poolAndTenant } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
+import { CostCounter } from '../../journal/cost/cost-counter.ts';
+import { countedRunStore } from '../../journal/cost/counted-run-store.ts';
 import { measure } from '../../journal/measure.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { countedRunStore } from '../../journal/spending/counted-run-store.ts';
-import { Spending } from '../../journal/spending/spending.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
 import { type Draft, draftRun } from './draft-run.ts';
@@ -46,7 +46,7 @@ async function startOrJoin(deps: StartDeps, request: StartRequest): Promise<Star
 }
 
 async function startOnce(world: StartDeps, request: StartRequest): Promise<StartResult> {
-  const deps = { ...world, store: countedRunStore(world.store, new Spending()) };
+  const deps = { ...world, store: countedRunStore(world.store, new CostCounter()) };
   const draft = draftRun(deps, request);
   const { payloads } = draft;
   const change = await deps.plans.meet(request.workflow, draft.response.runId);

@@ -1,7 +1,7 @@
 /**
  * Volatile metadata of a run document, not folded from the journal: heartbeats, running bodies, publication, retention.
  */
-import { BILLED, type Spent } from '../../core/cost/cost.ts';
+import { BILLED, type Cost } from '../../core/cost/cost.ts';
 import type { LogTotals } from '../../core/logs/segment.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { VolatileMetadata } from '../../core/run/state.ts';
@@ -30,7 +30,7 @@ export const metadataCodec = documentCodec<VolatileMetadata>({
   inFlight: optional(jsonList<NonNullable<VolatileMetadata['inFlight']>>()),
   running: optional(jsonList<NonNullable<VolatileMetadata['running']>>()),
   cost: optional(
-    map<Spent>({
+    map<Cost>({
       reads: optional(integer),
       writes: optional(integer),
       deletes: optional(integer),
@@ -74,7 +74,7 @@ export function encodeRetained(retained: Pick<VolatileMetadata, 'legalHold' | 'd
 }
 
 /** Increments of the stored total. */
-export function encodeCost(cost: Spent): Members {
+export function encodeCost(cost: Cost): Members {
   const update: Members = {};
   for (const what of BILLED) {
     const amount = cost[what];

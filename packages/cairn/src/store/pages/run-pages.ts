@@ -13,7 +13,7 @@ import {
   type Firestore,
 } from '@google-cloud/firestore';
 import { BoundedMap } from '../../core/bounded-map.ts';
-import { type Spent, sum } from '../../core/cost/cost.ts';
+import { type Cost, sum } from '../../core/cost/cost.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Version } from '../../ports/run-store.ts';
@@ -64,7 +64,7 @@ interface Placing {
   readonly spilled: Spilled | undefined;
   readonly storedPages: readonly string[];
   readonly sound: ReadonlySet<string>;
-  readonly cost: Spent | undefined;
+  readonly cost: Cost | undefined;
 }
 
 interface SnapshotWrite {
@@ -73,7 +73,7 @@ interface SnapshotWrite {
   /** The encoded document, with all its members. */
   readonly members: Members;
   /** Cost that the write reports, its pages included; undefined: none. */
-  readonly cost: Spent | undefined;
+  readonly cost: Cost | undefined;
 }
 
 export class RunPages {
@@ -229,11 +229,11 @@ export class RunPages {
     const isTooMuch = bytes > this.#budget.commitBytes || fresh.size + unusedPages.length > MAX_COMMIT_PAGES;
     if (isTooMuch) await this.#put(run, fresh);
     const within = isTooMuch ? new Map<string, string>() : fresh;
-    const spent = { reads: 1, writes: fresh.size, deletes: unusedPages.length };
+    const ofPages = { reads: 1, writes: fresh.size, deletes: unusedPages.length };
     return {
       members: {
         ...(spilled?.members ?? { pages: FieldValue.delete() }),
-        ...(cost ? encodeCost(sum(cost, spent)) : {}),
+        ...(cost ? encodeCost(sum(cost, ofPages)) : {}),
       },
       writes: within.size + unusedPages.length,
       bytes: isTooMuch ? 0 : bytes,

@@ -5,7 +5,7 @@
  * Must not: record anything except what must be in the journal before a body starts.
  */
 
-import { type Cost, isFree } from '../../../core/budget/budget.ts';
+import { isFree, type Spend } from '../../../core/budget/budget.ts';
 import { mayHaveRun } from '../../../core/recovery/restored.ts';
 import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import type { AnyPolicy } from '../../define/steps.ts';
@@ -24,7 +24,7 @@ interface RunningBody {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   /** Reservation from the run's budget. */
-  readonly reserve: Cost;
+  readonly reserve: Spend;
   readonly attempt: BodyAttempt;
   left: boolean;
 }
@@ -62,7 +62,7 @@ export class Bodies {
   }
 
   /** @param reserve of the run's budget; none: nothing is written for it */
-  async run(unit: BodyUnit, execution: StepExecution, reserve: Cost = {}): Promise<void> {
+  async run(unit: BodyUnit, execution: StepExecution, reserve: Spend = {}): Promise<void> {
     const running = this.#begin(unit, execution, reserve);
     const { span, abort } = running.attempt;
     await endSpanWith(span, this.#run(running), abort.signal);
@@ -126,7 +126,7 @@ export class Bodies {
     this.#dispatch.report.ended(key);
   }
 
-  #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): RunningBody {
+  #begin(unit: BodyUnit, execution: StepExecution, reserve: Spend): RunningBody {
     const { deps, journal, report, restoredAt, budget } = this.#dispatch;
     const attempt = new BodyAttempt({
       deps,

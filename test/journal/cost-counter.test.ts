@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, type Spent, sum } from '../../packages/cairn/src/core/cost/cost.ts';
+import { type Cost, fullCost, sum } from '../../packages/cairn/src/core/cost/cost.ts';
 import { usdOf } from '../../packages/cairn/src/core/cost/prices.ts';
-import { Spending } from '../../packages/cairn/src/journal/spending/spending.ts';
+import { CostCounter } from '../../packages/cairn/src/journal/cost/cost-counter.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 
 /** Result of a send. The first two were applied. */
@@ -10,11 +10,11 @@ type Sent = 'applied' | 'lost after' | 'lost before' | 'refused';
 
 /** A snapshot to which amounts are added. */
 class Document {
-  cost: Spent = {};
+  cost: Cost = {};
   readonly #applied = new Set<string>();
 
-  carry(spending: Spending, key: string, how: Sent): Promise<string> {
-    return spending.carry({
+  carry(counter: CostCounter, key: string, how: Sent): Promise<string> {
+    return counter.carry({
       key,
       own: { writes: 1 },
       send: async (carried) => {
@@ -34,20 +34,20 @@ class Document {
 describe('the cost of a run', () => {
   test('is recorded by the next write once, including that write', async () => {
     const document = new Document();
-    const spending = new Spending({ tasks: 1 });
-    spending.add({ reads: 2 });
-    await document.carry(spending, 'a', 'applied');
+    const counter = new CostCounter({ tasks: 1 });
+    counter.add({ reads: 2 });
+    await document.carry(counter, 'a', 'applied');
     expect(document.cost).toEqual({ reads: 2, writes: 1, tasks: 1 });
-    await document.carry(spending, 'b', 'applied');
+    await document.carry(counter, 'b', 'applied');
     expect(document.cost).toEqual({ reads: 2, writes: 2, tasks: 1 });
   });
 
   test('is kept for the next write if one is refused, which is billed nothing', async () => {
     const document = new Document();
-    const spending = new Spending({ reads: 3 });
-    await document.carry(spending, 'a', 'refused');
-    spending.add({ reads: 1 });
-    await document.carry(spending, 'b', 'applied');
+    const counter = new CostCounter({ reads: 3 });
+    await document.carry(counter, 'a', 'refused');
+    counter.add({ reads: 1 });
+    await document.carry(counter, 'b', 'applied');
     expect(document.cost).toEqual({ reads: 4, writes: 1 });
   });
 
@@ -55,23 +55,23 @@ describe('the cost of a run', () => {
     'is recorded once although an answer was %s',
     async (how) => {
       const document = new Document();
-      const spending = new Spending({ reads: 3 });
-      await expect(document.carry(spending, 'a', how)).rejects.toThrow(OutcomeUnknown);
-      spending.add({ reads: 1 });
-      await document.carry(spending, 'a', 'applied');
-      await document.carry(spending, 'b', 'applied');
+      const counter = new CostCounter({ reads: 3 });
+      await expect(document.carry(counter, 'a', how)).rejects.toThrow(OutcomeUnknown);
+      counter.add({ reads: 1 });
+      await document.carry(counter, 'a', 'applied');
+      await document.carry(counter, 'b', 'applied');
       expect(document.cost).toEqual({ reads: 4, writes: 2 });
     },
   );
 
   test('is kept if a write fails permanently', async () => {
-    const spending = new Spending({ reads: 3 });
+    const counter = new CostCounter({ reads: 3 });
     const fail = () => Promise.reject(new Error('down'));
     await expect(
-      spending.carry({ key: 'a', own: { writes: 1 }, send: fail, isApplied: () => true }),
+      counter.carry({ key: 'a', own: { writes: 1 }, send: fail, isApplied: () => true }),
     ).rejects.toThrow('down');
     const document = new Document();
-    await document.carry(spending, 'b', 'applied');
+    await document.carry(counter, 'b', 'applied');
     expect(document.cost).toEqual({ reads: 3, writes: 1 });
   });
 
@@ -88,14 +88,14 @@ describe('the cost of a run', () => {
     await fc.assert(
       fc.asyncProperty(sendings, async (all) => {
         const document = new Document();
-        const spending = new Spending();
+        const counter = new CostCounter();
         let reads = 0;
         for (const one of all) {
           reads += one.reads;
-          spending.add({ reads: one.reads });
-          const before = costOf(document.cost);
-          await document.carry(spending, one.key, one.how).catch(() => {});
-          const after = costOf(document.cost);
+          counter.add({ reads: one.reads });
+          const before = fullCost(document.cost);
+          await document.carry(counter, one.key, one.how).catch(() => {});
+          const after = fullCost(document.cost);
           expect(after.reads).toBeGreaterThanOrEqual(before.reads);
           expect(after.reads).toBeLessThanOrEqual(reads);
         }
@@ -109,18 +109,18 @@ describe('the cost of a run', () => {
     await fc.assert(
       fc.asyncProperty(settled, async (all) => {
         const document = new Document();
-        const spending = new Spending();
+        const counter = new CostCounter();
         let reads = 0;
         for (const one of all) {
           reads += one.reads;
-          spending.add({ reads: one.reads });
+          counter.add({ reads: one.reads });
           // Sent again until it is known, as the journal does.
           await document
-            .carry(spending, one.key, one.how)
-            .catch(() => document.carry(spending, one.key, 'applied'));
+            .carry(counter, one.key, one.how)
+            .catch(() => document.carry(counter, one.key, 'applied'));
         }
-        await document.carry(spending, 'last', 'applied');
-        expect(costOf(document.cost).reads).toBe(reads);
+        await document.carry(counter, 'last', 'applied');
+        expect(fullCost(document.cost).reads).toBe(reads);
       }),
       { numRuns: 200 },
     );
@@ -136,6 +136,6 @@ describe('in money', () => {
     [{ reads: 1 }, 0.0000003],
     [{}, 0],
   ])('%j is $%d', (spent, usd) => {
-    expect(usdOf(costOf(spent))).toBe(usd);
+    expect(usdOf(fullCost(spent))).toBe(usd);
   });
 });

@@ -5,8 +5,8 @@ import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
 import { wrapCalls } from '../../ports/wrap-calls.ts';
 import { billedCalls, pageReads, readsOf } from './billed.ts';
+import type { CostCounter } from './cost-counter.ts';
 import { countedRunStore } from './counted-run-store.ts';
-import type { Spending } from './spending.ts';
 
 interface Stores {
   readonly store: RunStore;
@@ -15,13 +15,13 @@ interface Stores {
   readonly dayBudgets?: DayBudgetStore;
 }
 
-export function countedStores(stores: Stores, spending: Spending): Stores {
+export function countedStores(stores: Stores, counter: CostCounter): Stores {
   const { store, effects, mailboxes, dayBudgets } = stores;
   return {
-    store: countedRunStore(store, spending),
+    store: countedRunStore(store, counter),
     effects: wrapCalls(
       effects,
-      billedCalls<EffectStore>(spending, {
+      billedCalls<EffectStore>(counter, {
         rowsOf: ({ length }) => readsOf(length),
         read: () => ({ reads: 1 }),
         change: ({ kind }) => (kind === 'changed' ? { writes: 1 } : {}),
@@ -30,7 +30,7 @@ export function countedStores(stores: Stores, spending: Spending): Stores {
     ),
     mailboxes: wrapCalls(
       mailboxes,
-      billedCalls<MailboxStore>(spending, {
+      billedCalls<MailboxStore>(counter, {
         read: () => ({ reads: 1 }),
         write: ({ kind }, _address, wanted) =>
           kind !== 'written' ? {} : wanted ? { writes: 1 } : { deletes: 1 },
@@ -39,7 +39,7 @@ export function countedStores(stores: Stores, spending: Spending): Stores {
     ...(dayBudgets && {
       dayBudgets: wrapCalls(
         dayBudgets,
-        billedCalls<DayBudgetStore>(spending, {
+        billedCalls<DayBudgetStore>(counter, {
           read: () => ({ reads: 1 }),
           write: ({ kind }) => (kind === 'written' ? { writes: 1 } : {}),
         }),

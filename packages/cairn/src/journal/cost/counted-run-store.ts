@@ -7,14 +7,14 @@
 import type { CommitResult, JournalCommit, MetadataUpdate, RunStore } from '../../ports/run-store.ts';
 import { type AroundEach, wrapCalls } from '../../ports/wrap-calls.ts';
 import { billedCalls, pageReads, readsOf } from './billed.ts';
-import type { Spending } from './spending.ts';
+import type { CostCounter } from './cost-counter.ts';
 
 type CarryingMethod = 'start' | 'commit' | 'touch' | 'load';
 
-export function countedRunStore(store: RunStore, spending: Spending): RunStore {
+export function countedRunStore(store: RunStore, counter: CostCounter): RunStore {
   return wrapCalls(store, {
-    ...carryingCalls(spending),
-    ...billedCalls<Omit<RunStore, CarryingMethod>>(spending, {
+    ...carryingCalls(counter),
+    ...billedCalls<Omit<RunStore, CarryingMethod>>(counter, {
       readEvents: ({ length }) => readsOf(length),
       readCheckpoints: (_, _runId, seqs) => ({ reads: seqs.length }),
       findCheckpoint: () => ({ reads: 1 }),
@@ -35,10 +35,10 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
   });
 }
 
-/** Writes that carry the spending, and the read that shows the spending of a dead worker. */
-function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingMethod> {
+/** Writes that carry the cost, and the read that shows the cost of a dead worker. */
+function carryingCalls(counter: CostCounter): Pick<AroundEach<RunStore>, CarryingMethod> {
   let seen: { readonly runId: string; readonly head: number; readonly tailWrites: number } | undefined;
-  /** The process that finds a dead worker reports that worker's spending. */
+  /** The process that finds a dead worker reports that worker's cost. */
   const writesOfDeadWorker = ({ runId, events: [first] }: JournalCommit): number => {
     if (first?.type !== 'orphan_detected' || seen?.runId !== runId) return 0;
     return seen.head === first.seq - 1 ? seen.tailWrites : 0;
@@ -46,7 +46,7 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
   return {
     async load(call, runId, ofTenant) {
       const loaded = await call(runId, ofTenant);
-      spending.add({ reads: loaded?.reads ?? 1 });
+      counter.add({ reads: loaded?.reads ?? 1 });
       if (loaded) seen = { runId, head: loaded.state.head, tailWrites: loaded.tailWrites };
       return loaded;
     },
@@ -54,7 +54,7 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
       const { snapshot, metadata } = wanted;
       const own = { writes: writesOf(wanted) + writesOfDeadWorker(wanted) };
       if (snapshot) {
-        return spending.carry({
+        return counter.carry({
           key: `commit ${wanted.runId} ${wanted.events[0]?.id}`,
           own,
           send: (cost) => call({ ...wanted, metadata: { heartbeat: false, ...metadata, cost } }),
@@ -62,12 +62,12 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
         });
       }
       const result = await call(wanted);
-      if (isApplied(result)) spending.add(own);
+      if (isApplied(result)) counter.add(own);
       return result;
     },
     start(call, wanted) {
       const { state, events, checkpoints, records, supersedes, metadata } = wanted;
-      return spending.carry({
+      return counter.carry({
         key: `start ${state.id}`,
         own: { writes: 1 + events.length + checkpoints.length + records.length + (supersedes ? 2 : 0) },
         send: (cost) => call({ ...wanted, metadata: { ...metadata, cost } }),
@@ -75,7 +75,7 @@ function carryingCalls(spending: Spending): Pick<AroundEach<RunStore>, CarryingM
       });
     },
     touch: (call, wanted) =>
-      spending.carry({
+      counter.carry({
         key: `touch ${wanted.runId} ${wanted.seen}`,
         own: { writes: 1 + segmentsOf(wanted.metadata) },
         send: (cost) => call({ ...wanted, metadata: { heartbeat: false, ...wanted.metadata, cost } }),
