@@ -12,6 +12,7 @@ import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.t
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
 import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import { until } from '../support.ts';
+import { clock } from './machine-clock.ts';
 
 const FOREVER_MS = 60_000;
 
@@ -43,14 +44,9 @@ let link: FrameClient;
 let given: string[];
 /** The worker's end of the link. */
 let peer: Socket;
-/** The time of the machine's clock in ns. It stands still: a test that loses the processor for a while must not be late. */
-let now: bigint;
-
-const stopClock = () => jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
 
 beforeEach(async () => {
-  now = 5_000_000_000n;
-  stopClock();
+  clock.stop();
   hold = Promise.withResolvers();
   seen = [];
   given = [];
@@ -136,12 +132,11 @@ describe('a request that another worker may repeat', () => {
 
   test('leaves a worker that does not take it, once', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-    // They have an `hrtime` of their own.
-    stopClock();
+    clock.stop();
     try {
       peer.pause();
       const { over } = send('held');
-      now += 400_000_000n;
+      clock.advance(400);
       jest.advanceTimersByTime(400);
       expect(await over).toBe('(late)');
       expect(given).toEqual(['late', 'released', 'not taken']);
@@ -173,7 +168,7 @@ describe('a request that another worker may repeat', () => {
     const { over, lease } = await begin('held', { method: 'POST', repeatAfterMs: 7_000 });
     for (const silentMs of [0, 3_500, 500, 6_500, 0]) {
       lease.onBlocked?.(silentMs);
-      now += 8_000_000_000n;
+      clock.advance(8_000);
     }
     hold.resolve();
     expect(await over).toBe('held');

@@ -17,6 +17,7 @@ import { WholeRequest } from '../../../packages/local/src/host/link/whole-reques
 import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import { MAX_FRAME_BYTES } from '../../../packages/local-kit/src/wire/frames.ts';
 import { until } from '../support.ts';
+import { clock } from './machine-clock.ts';
 
 /** More than a frame may have. */
 const LARGE_BYTES = MAX_FRAME_BYTES + 1;
@@ -97,17 +98,12 @@ let agent: Agent;
 let given: string[];
 /** The worker's end of the link. */
 let peer: Socket;
-/** The time of the machine's clock in ns. It stands still: a test that loses the processor for a while must not be late. */
-let now: bigint;
 
 // The log of firebase-functions about refused tasks and exceptions on purpose.
 for (const level of ['error', 'warn'] as const) jest.spyOn(console, level).mockImplementation(() => {});
 
-const stopClock = () => jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => now);
-
 beforeEach(async () => {
-  now = 5_000_000_000n;
-  stopClock();
+  clock.stop();
   hold = Promise.withResolvers();
   seen = [];
   written = [];
@@ -326,15 +322,14 @@ test('a stopping worker answers its requests in flight, and accepts no more', as
 describe('a worker whose event loop is blocked', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-    // They have an `hrtime` of their own.
-    stopClock();
+    clock.stop();
   });
   afterEach(() => void jest.useRealTimers());
 
   test('leaves a request to another, and does not begin it afterwards', async () => {
     peer.pause();
     const { over } = begin('link', 'held');
-    now += 700_000_000n;
+    clock.advance(700);
     jest.advanceTimersByTime(700);
     expect([await over, given]).toEqual([{ body: 'late' }, ['late', 'released']]);
     peer.resume();
@@ -345,7 +340,7 @@ describe('a worker whose event loop is blocked', () => {
   test('says so of a request that this process has not moved yet', async () => {
     peer.pause();
     const { over } = begin('link', 'held');
-    now += 401_000_000n;
+    clock.advance(401);
     peer.resume();
     expect([await over, given, seen]).toEqual([{ body: 'late' }, ['released'], []]);
   });
@@ -353,7 +348,7 @@ describe('a worker whose event loop is blocked', () => {
   test('gets a request that it takes in time, although a timer of this process fires early', async () => {
     peer.pause();
     const { over } = begin('link', 'held');
-    now += 399_000_000n;
+    clock.advance(399);
     jest.advanceTimersByTime(700);
     await new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
     peer.resume();
