@@ -6,17 +6,17 @@ import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { onRequest } from 'firebase-functions/v2/https';
 import { onTaskDispatched } from 'firebase-functions/v2/tasks';
-import type { FunctionHandler } from '../../../packages/local/src/host/function-spec.ts';
-import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
-import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
-import type { InFlightRequest, ResponseReceiver } from '../../../packages/local/src/host/link/request.ts';
-import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.ts';
-import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
-import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
-import { WholeRequest } from '../../../packages/local/src/host/link/whole-request.ts';
-import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
-import { MAX_FRAME_BYTES } from '../../../packages/local-kit/src/wire/frames.ts';
-import { until } from '../support.ts';
+import type { FunctionHandler } from '../../../../packages/local/src/host/function-spec.ts';
+import { functionsServer } from '../../../../packages/local/src/host/functions-server.ts';
+import { openLink } from '../../../../packages/local/src/host/link/open-link.ts';
+import type { InFlightRequest, ResponseReceiver } from '../../../../packages/local/src/host/link/request.ts';
+import { sendByHttp } from '../../../../packages/local/src/host/link/send-by-http.ts';
+import { sendByLink } from '../../../../packages/local/src/host/link/send-by-link.ts';
+import { ServedLink } from '../../../../packages/local/src/host/link/serve-link.ts';
+import { WholeRequest } from '../../../../packages/local/src/host/link/whole-request.ts';
+import type { WorkerLease } from '../../../../packages/local/src/host/workers/worker-lease.ts';
+import { MAX_FRAME_BYTES } from '../../../../packages/local-kit/src/wire/frames.ts';
+import { until } from '../../support.ts';
 import { clock } from './machine-clock.ts';
 
 /** More than a frame may have. */
