@@ -162,7 +162,7 @@ export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   status: { shows: text('awaiting approval') },
   stopKind: { of: 'halted', shows: text('Halted by a person: the wrong paper.') },
   waitsFor: { shows: text('waiting external') },
-  waits: { step: 'stamps', shows: text(/has a side effect in doubt/i) },
+  waits: { step: 'stamps', shows: text("called 'stamps.order', and the outcome is unknown") },
   waitCount: { shows: text('and 1 more: see the waiting steps') },
   running: { of: 'running', shows: text(/Running post|post.*running/) },
   progress: { step: 'stamps', shows: text('page 3 of 9') },
