@@ -70,6 +70,8 @@ const FILES: ProjectFiles = {
   read: (path) => readFileSync(path, 'utf8'),
   real: realpathSync,
 };
+/** Changed files that a line names. */
+const MAX_NAMED = 8;
 /** Grace period of requests when their workers are replaced: the longest timeout of a function. */
 const GRACE_MS = 1_800_000;
 
@@ -214,7 +216,7 @@ class DevSession implements AsyncDisposable {
       await this.#reportingSlow(reloading, `'${name}'`, 'The previous version continues to serve.');
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
-        this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#namesOf(changed).join(', ')}`, {
+        this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
           codebase: name,
           tookMs,
         });
@@ -304,6 +306,12 @@ class DevSession implements AsyncDisposable {
       { codebase: name, parameters: news },
       'WARNING',
     );
+  }
+
+  #placesOf(paths: readonly string[]): string {
+    const names = this.#namesOf(paths);
+    const rest = names.length - MAX_NAMED;
+    return rest <= 0 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${rest} more`;
   }
 
   #namesOf(paths: readonly string[]): string[] {

@@ -1,9 +1,12 @@
 /** Watches folders and reports changes, gathered while an editor writes. Owns its timers. */
+import { statSync } from 'node:fs';
 import { watch } from 'chokidar';
 
 /** Long enough for the writes of an editor; a longer delay would be noticed. */
 const QUIET_MS = 40;
 const MAX_MS = 500;
+/** Time between two looks at the folders themselves. */
+const REPLACED_MS = 500;
 
 interface FileWatch {
   readonly folders: ReadonlySet<string>;
@@ -26,13 +29,35 @@ export function watchFiles({ folders, ignored, take, onError }: FileWatch): () =
     },
     take,
   });
-  const watcher = watch([...folders], { ignoreInitial: true, ignored: (path) => ignored(path) });
-  watcher.on('all', (_event, path) => changes.add(path));
-  watcher.on('error', onError);
+  const watching = (folder: string, ignoreInitial: boolean) =>
+    watch(folder, { ignoreInitial, ignored: (path) => ignored(path) })
+      .on('all', (_event, path) => changes.add(path))
+      .on('error', onError);
+  const watched = new Map(
+    [...folders].map((folder) => [folder, { identity: identityOf(folder), watcher: watching(folder, true) }]),
+  );
+  // A watcher sees nothing of a folder that has replaced its own, as that of a build that removes what it wrote before.
+  const replaced = setInterval(() => {
+    for (const [folder, { identity: known, watcher }] of watched) {
+      const identity = identityOf(folder);
+      if (identity === undefined || identity === known) continue;
+      void watcher.close();
+      // Reports its files, which may all be others.
+      watched.set(folder, { identity, watcher: watching(folder, false) });
+    }
+  }, REPLACED_MS);
   return async () => {
+    clearInterval(replaced);
     changes.stop();
-    await watcher.close();
+    await Promise.all([...watched.values()].map(({ watcher }) => watcher.close()));
   };
+}
+
+/** Another one for a folder that was removed and made anew. Undefined: there is none. */
+function identityOf(folder: string): string | undefined {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  // File systems give the number of a removed folder to the next one.
+  return found && `${found.ino} ${found.birthtimeMs}`;
 }
 
 interface DebounceOptions<T> {
