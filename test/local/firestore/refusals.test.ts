@@ -183,6 +183,32 @@ test.each<[string, object, string]>([
     'invalid page token',
   ],
   [
+    'ListDocuments',
+    { parent: `${database}/documents`, orderBy: 'a' },
+    'kind is required for all orders except __key__ ascending',
+  ],
+  [
+    'ListCollectionIds',
+    { parent: `${database}/documents/` },
+    `Document parent name "${database}/documents/" is invalid: Omit trailing "/".`,
+  ],
+  [
+    'CreateDocument',
+    { parent: `${database}/documents`, collectionId: 'h', documentId: 'a/b/c', document: {} },
+    'Resource id "a/b/c" is invalid because it contains "/".',
+  ],
+  [
+    'BeginTransaction',
+    { database, options: { readWrite: { retryTransaction: Buffer.from('abc') } } },
+    'Invalid transaction.',
+  ],
+  [
+    'GetDocument',
+    { name: doc('h/a'), readTime: { seconds: -1 } },
+    'Only timestamps past epoch are supported.',
+  ],
+  ['RunQuery', { ...query({}), readTime: {} }, 'Only timestamps past epoch are supported.'],
+  [
     'ListCollectionIds',
     { parent: `${database}/documents`, pageSize: -1 },
     'page_size must be greater than or equal to zero.',

@@ -5,6 +5,7 @@ import { type Bench, PROJECT, startBench } from './support/client.ts';
 
 /** The calls that the Node client never makes, made with the protocol as it ships. */
 const ROOT = `projects/${PROJECT}/databases/(default)/documents`;
+const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 const FAILED_PRECONDITION = 9;
@@ -64,6 +65,30 @@ test('a document is created, read, updated by mask and deleted', async () => {
   await call('DeleteDocument', { name: `${ROOT}/c/one` });
   await expect(call('GetDocument', { name: `${ROOT}/c/one` })).rejects.toMatchObject({ code: NOT_FOUND });
 });
+
+test.each(['a..b', '__x__', ''])(
+  'a call that is refused for the mask %j of its answer writes nothing',
+  async (path) => {
+    const mask = { fieldPaths: [path] };
+    const name = `${ROOT}/masked/kept`;
+    await call('CreateDocument', {
+      parent: ROOT,
+      collectionId: 'masked',
+      documentId: 'kept',
+      document: { fields: { a: text('old') } },
+    });
+    const change = { name, fields: { a: text('new') } };
+    await expect(call('UpdateDocument', { document: change, mask })).rejects.toMatchObject({
+      code: INVALID_ARGUMENT,
+    });
+    const more = { parent: ROOT, collectionId: 'masked', documentId: 'more', document: {}, mask };
+    await expect(call('CreateDocument', more)).rejects.toMatchObject({ code: INVALID_ARGUMENT });
+    expect(await call('GetDocument', { name })).toMatchObject({ fields: { a: { stringValue: 'old' } } });
+    const made = call('GetDocument', { name: `${ROOT}/masked/more` });
+    await expect(made).rejects.toMatchObject({ code: NOT_FOUND });
+    await call('DeleteDocument', { name });
+  },
+);
 
 test('a document without an id gets one', async () => {
   const made = await call('CreateDocument', { parent: ROOT, collectionId: 'auto', document: {} });

@@ -58,3 +58,17 @@ test('the second requires what can be after the first, and the version from befo
     { numRuns: 300 },
   );
 });
+
+test.each(['set', 'delete', 'verify'])(
+  'the version of a missing document, of which a %s asks, is 0',
+  async (what) => {
+    const path = `zero/${what}`;
+    const request = {
+      ...(what === 'set' ? set(path) : { [what]: doc(path) }),
+      currentDocument: { updateTime: {} },
+    };
+    expect((await bench.raw.call('Commit', commit(request))).code).toBe(0);
+    await bench.raw.call('Commit', commit(set(path)));
+    expect((await bench.raw.call('Commit', commit(request))).code).toBe(9);
+  },
+);

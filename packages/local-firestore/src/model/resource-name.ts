@@ -39,6 +39,10 @@ export function parseParent(name: string, database?: string): Resource {
     throw invalid(`"${name}" is not in the database of the request, "${database}".`);
   }
   const path = match[2] ?? '';
+  if (name.endsWith('/')) {
+    const shown = name.length > MAX_NAME_BYTES ? `${name.slice(0, MAX_NAME_BYTES)}…` : name;
+    throw invalid(`Document parent name "${shown}" is invalid: Omit trailing "/".`);
+  }
   if (path === '') return { database: found, segments: [] };
   const segments = path.split('/');
   if (segments.length % 2 !== 0) {

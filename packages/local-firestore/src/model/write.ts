@@ -134,8 +134,11 @@ function checkPrecondition(current: DocumentVersion | undefined, write: Write, t
     if (!precondition.exists && current) {
       throw new StatusError(Code.ALREADY_EXISTS, `Document already exists: ${name}`);
     }
-  } else if (precondition.kind === 'updateTime' && current?.updateTime !== precondition.at) {
-    const stored = current?.updateTime ?? 0;
+    return;
+  }
+  // The version of a missing document is 0.
+  const stored = current?.updateTime ?? 0;
+  if (precondition.kind === 'updateTime' && stored !== precondition.at) {
     throw new StatusError(
       Code.FAILED_PRECONDITION,
       `the stored version (${stored}) does not match the required base version (${precondition.at})`,

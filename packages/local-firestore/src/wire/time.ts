@@ -2,9 +2,20 @@
 import { isTime, toMicros, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../model/status.ts';
 
-/** Microseconds since 1970. @throws INVALID_ARGUMENT unless it is a whole number of microseconds */
+/** Microseconds since 1970. @throws INVALID_ARGUMENT before that, and unless it is a whole number of microseconds */
 export function toAlignedMicros(time: WireTimestamp): number {
   if (!isTime(time)) throw invalid('Timestamp exceeds the years 1 to 9999.');
   if ((time.nanos ?? 0) % 1000 !== 0) throw invalid('timestamp cannot have more than microseconds precision');
-  return toMicros(time);
+  const micros = toMicros(time);
+  if (micros < 0) throw beforeEpoch();
+  return micros;
 }
+
+/** The same of a time to read at, which is after the beginning of 1970. */
+export function readMicros(time: WireTimestamp): number {
+  const micros = toAlignedMicros(time);
+  if (micros === 0) throw beforeEpoch();
+  return micros;
+}
+
+const beforeEpoch = () => invalid('Only timestamps past epoch are supported.');

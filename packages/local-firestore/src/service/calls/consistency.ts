@@ -1,9 +1,9 @@
 /** Reads the consistency selector that all reading calls share. */
 import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../../model/status.ts';
-import { toAlignedMicros } from '../../wire/time.ts';
+import { readMicros } from '../../wire/time.ts';
 import type { FirestoreSession, ReadConsistency } from '../session.ts';
-import type { TransactionMode } from '../transactions/transactions.ts';
+import { isTransactionId, type TransactionMode } from '../transactions/transactions.ts';
 
 /** Value of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as in new databases. */
 const OPTIMISTIC = 1;
@@ -41,7 +41,7 @@ function select(session: FirestoreSession, database: string, wire: WireConsisten
       return { transaction, snapshot: session.momentOf(transaction), begun: transaction.id };
     }
     case 'readTime': {
-      const snapshot = session.databases.get(database).at(toAlignedMicros(wire.readTime ?? {}));
+      const snapshot = session.databases.get(database).at(readMicros(wire.readTime ?? {}));
       return { transaction: undefined, snapshot, begun: undefined };
     }
     default:
@@ -73,9 +73,10 @@ export function transactionMode(
 ): TransactionMode {
   if ((options.mode ?? usual) === 'readOnly') {
     const { readTime } = options.readOnly ?? {};
-    return { kind: 'readOnly', at: readTime ? toAlignedMicros(readTime) : undefined };
+    return { kind: 'readOnly', at: readTime ? readMicros(readTime) : undefined };
   }
   const retried = options.readWrite?.retryTransaction;
+  if (retried?.length && !isTransactionId(retried)) throw invalid('Invalid transaction.');
   const concurrency = options.readWrite?.concurrencyMode ?? 0;
   if (concurrency < 0 || concurrency > PESSIMISTIC) {
     throw invalid(`Unknown concurrency mode ${concurrency} of a transaction.`);

@@ -50,6 +50,8 @@ interface CreateDocumentRequest {
 export async function createDocument(request: CreateDocumentRequest, context: CallContext): Promise<object> {
   const parent = parseParent(request.parent);
   checkCollectionId(request.collectionId);
+  if (request.documentId.includes('/'))
+    throw invalid(`Resource id "${request.documentId}" is invalid because it contains "/".`);
   const name = `${request.parent}/${request.collectionId}/${request.documentId || automaticId()}`;
   const { fields, name: given } = decodeDocument(request.document, parent.database);
   if (given !== '') throw invalid('The document of a CreateDocument call must not have a name.');
@@ -106,11 +108,13 @@ async function commitOne(
   context: CallContext,
 ): Promise<object> {
   const database = context.session.databases.get(write.resource.database);
+  // Before the commit: a refused call has written nothing.
+  const parts = mask ? decodeMask(mask) : undefined;
   const plan = await context.session.commit(database, [write], undefined);
   meterCommit(call, plan, context.meter);
   const [outcome] = plan.outcomes;
   const { fields = new Map(), createTime = plan.time, updateTime = plan.time } = outcome ?? {};
-  const shown = mask ? project(fields, decodeMask(mask)) : fields;
+  const shown = parts ? project(fields, parts) : fields;
   return encoded(encodeDocument(encodeBody(write.name, shown), createTime, updateTime));
 }
 

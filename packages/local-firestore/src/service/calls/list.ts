@@ -3,7 +3,7 @@ import { fieldValue } from '../../model/query/match.ts';
 import { normaliseQuery } from '../../model/query/normalise.ts';
 import type { Cursor, Query } from '../../model/query/query.ts';
 import { checkCollectionId, documentName, parseParent, type Resource } from '../../model/resource-name.ts';
-import { invalid, unimplemented } from '../../model/status.ts';
+import { invalid } from '../../model/status.ts';
 import { encodeBody } from '../../wire/document-codec.ts';
 import { parseOrders } from '../../wire/order-text.ts';
 import { decodePageToken, encodePageToken } from '../../wire/page-token.ts';
@@ -102,7 +102,7 @@ function existing(request: ListDocumentsRequest): ListCall {
   if (collectionId !== undefined) checkCollectionId(collectionId);
   const orders = parseOrders(request.orderBy);
   if (collectionId === undefined && orders.some((o) => o.field[0] !== '__name__')) {
-    throw unimplemented('ListDocuments of every collection supports only the order __name__.');
+    throw invalid('kind is required for all orders except __key__ ascending');
   }
   const size = pageSize(request.pageSize);
   const list = JSON.stringify(orders);
