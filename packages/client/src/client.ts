@@ -113,7 +113,7 @@ export class CairnClient {
     question: GetRequest<P> = {} as GetRequest<P>,
   ): Promise<AnswerOf<'GET', P>> {
     const { text } = await this.send({ method: 'GET', target: targetOf(path, question) });
-    return read<AnswerOf<'GET', P>>(text);
+    return readAnswer<AnswerOf<'GET', P>>(text);
   }
 
   /**
@@ -164,7 +164,7 @@ export class CairnClient {
     const key = change.idempotencyKey ?? this.machine.newKey();
     const body = JSON.stringify(change.body ?? {});
     const { text } = await this.send({ method, target: targetOf(path, change), body, key });
-    return read<AnswerOf<M, P>>(text);
+    return readAnswer<AnswerOf<M, P>>(text);
   }
 
   /**
@@ -295,7 +295,8 @@ function pauseOf(outcome: Exchange | undefined, attempt: number): number {
     : Math.min(PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
 }
 
-function read<T>(text: string): T {
+/** @throws Refusal for a text that is not of the API */
+export function readAnswer<T>(text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {

@@ -3,7 +3,7 @@
  * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (proxy-buffering.ts).
  */
 import type { CairnClient } from './client.ts';
-import { isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { isPageInPlace, isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { ProxyBuffering } from './proxy-buffering.ts';
 import { type EventFrame, framesOf } from './server-sent-events.ts';
 
@@ -137,6 +137,7 @@ async function* openStream(
     );
     if (answer.status !== 200 || answer.body === null)
       throw new Refusal(problemOf(answer.status, await answer.text()), undefined);
+    if (isPageInPlace(answer)) throw new Error(problemOf(answer.status, await answer.text()).detail);
     yield { kind: 'open' };
     const restartTimer = () => {
       onSign();

@@ -1,5 +1,12 @@
 /** `@cairn/client`: the typed client of the API. */
-export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
+export {
+  CairnClient,
+  type ClientOptions,
+  type Exchange,
+  type Listed,
+  type Request,
+  readAnswer,
+} from './client.ts';
 export { declaredType } from './declared-type.ts';
 export { ago, duration, soFar } from './duration.ts';
 export { eventLine, isOfWholeRun } from './event-line/event-line.ts';
@@ -43,6 +50,7 @@ export {
 } from './health/judge.ts';
 export { newestEvents } from './newest-events.ts';
 export {
+  isPageInPlace,
   isPassing,
   isUncertain,
   type Problem,

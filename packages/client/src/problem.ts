@@ -1,4 +1,5 @@
 /** Reason why a request failed: the API refused it, or there was no response. */
+import type { Reply } from './transport.ts';
 import { readablePage } from './web-page.ts';
 
 /** The readable members of a problem document of any server. */
@@ -61,6 +62,11 @@ export function problemOf(status: number, text: string): Problem {
     detail: text.trim() === '' ? undefined : readablePart(text).slice(0, TEXT_CHARS),
     help: 'Check the URL: use the URL of the site, without a path.',
   };
+}
+
+/** True for a web page that answers as if it were a success: that of a network which asks to sign in, for example. */
+export function isPageInPlace({ status, headers }: Pick<Reply, 'status' | 'headers'>): boolean {
+  return status >= 200 && status < 300 && /^text\/html\b/i.test(headers.get('content-type') ?? '');
 }
 
 function readablePart(text: string): string {

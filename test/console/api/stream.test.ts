@@ -24,12 +24,22 @@ afterEach(() => {
 });
 
 /** The API behind something that hands on whole answers only, or does not. */
-function apiBehind(way: { isWholeOnly: boolean }) {
+interface Way {
+  isWholeOnly: boolean;
+  /** A network that asks to sign in answers instead. */
+  isPage?: boolean;
+}
+
+function apiBehind(way: Way) {
   const asked: string[] = [];
   let count = 0;
   globalThis.fetch = async (target, init) => {
     const { signal } = init as { readonly signal: AbortSignal };
     asked.push(String(target));
+    if (way.isPage)
+      return new Response('<html><title>Sign in</title></html>', {
+        headers: { 'content-type': 'text/html' },
+      });
     const isFollowed = !String(target).includes('follow=false');
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -54,7 +64,7 @@ function apiBehind(way: { isWholeOnly: boolean }) {
   return { api, asked };
 }
 
-function follow(way: { isWholeOnly: boolean }) {
+function follow(way: Way) {
   const { api, asked } = apiBehind(way);
   const heard: string[] = [];
   const states: string[] = [];
@@ -94,6 +104,14 @@ describe('a stream', () => {
     way.isWholeOnly = false;
     await jest.advanceTimersByTimeAsync(30_000);
     expect(asked).toEqual([FOLLOWED, WHOLE, FOLLOWED]);
+  });
+
+  test('in whose place a web page answers is not live, and is asked for again ever more slowly', async () => {
+    const { asked, states } = follow({ isWholeOnly: false, isPage: true });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(states).toEqual(states.map(() => 'reconnecting'));
+    expect(asked.length).toBeGreaterThan(5);
+    expect(asked.length).toBeLessThan(20);
   });
 
   test('pauses for a hidden page, and continues at once when it is visible', async () => {

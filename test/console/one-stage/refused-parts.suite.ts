@@ -247,6 +247,34 @@ test('beside a refused stream a phone shows that a workflow is paused, and leads
   await page.waitForURL('**/workflows');
 });
 
+test('a web page in place of the API is told as such, on no page as live, until the API answers again', async () => {
+  const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
+  await page.route('**/v1/**', (route) => {
+    if (route.request().url().includes('/v1/me')) return route.continue();
+    return route.fulfill({
+      contentType: 'text/html; charset=utf-8',
+      body: '<html><title>Hotel: sign in</title></html>',
+    });
+  });
+  await page.goto(`/runs/${show.asking}`);
+  // It is asked for again some times before.
+  const isTold = async () => {
+    await page.clock.runFor('00:02');
+    return page.getByText('a web page: Hotel: sign in').first().isVisible();
+  };
+  await becomes(isTold, true);
+  await page.goto('/runs');
+  await page.locator('.list-live.warn').waitFor();
+  await becomes(isTold, true);
+  expect(await page.getByText('is not valid JSON').count()).toBe(0);
+  await page.unroute('**/v1/**');
+  await becomes(async () => {
+    await page.clock.runFor('00:02');
+    return page.locator('.list-live.live').isVisible();
+  }, true);
+  await page.locator('.run-grid').waitFor();
+});
+
 /** Lets the page lose its patience. */
 const runOut = (page: Page) =>
   page.evaluate(() => {

@@ -9,9 +9,11 @@ import {
   type ClientOptions,
   targetOf as filledTarget,
   followStream,
+  isPageInPlace,
   ProxyBuffering,
   type QueryValue,
   type Request,
+  readAnswer,
   problemOf as readProblem,
   type Stream,
   type Streamed,
@@ -140,7 +142,7 @@ export class Api {
       });
       try {
         const { text } = await client.send(requestOf(change, key));
-        return JSON.parse(text);
+        return readAnswer(text);
       } catch (error) {
         const shown = shownError(error);
         throw isSignedOut(shown) && this.#isReplaced(credential) ? refusal() : shown;
@@ -175,7 +177,7 @@ export class Api {
       const credential = this.#credential;
       try {
         const { text } = await this.#client.send(request, attempts);
-        return JSON.parse(text) as T;
+        return readAnswer<T>(text);
       } catch (error) {
         if (request.signal?.aborted) throw request.signal.reason;
         const shown = shownError(error);
@@ -197,6 +199,10 @@ export class Api {
     } catch (error) {
       if (!init.signal?.aborted || isTimeout(init.signal.reason)) this.reach.lost(askedAt);
       throw error;
+    }
+    if (isPageInPlace(answer)) {
+      this.reach.lost(askedAt);
+      throw new TypeError(readProblem(answer.status, await answer.text()).detail);
     }
     if (await isOfApi(answer)) this.reach.answered(answer.headers.get('date'), askedAt, deviceNow());
     else this.reach.lost(askedAt);
