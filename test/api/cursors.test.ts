@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { OPERATIONS, type OperationName } from '../../packages/cairn/src/api/openapi/paths/all.ts';
 import { type ApiOperation, partsOf } from '../../packages/cairn/src/api/openapi/paths/describe.ts';
 import { Installation } from './installation.ts';
@@ -41,7 +41,7 @@ async function get(path: string, of = key): Promise<Page & { readonly status: nu
   return { status: answer.status, ...((await answer.json()) as Page) };
 }
 
-beforeAll(async () => {
+beforeEach(async () => {
   installation = new Installation();
   key = await installation.key('ops', { roles: ['admin'] });
   for (let n = 0; n < 3; n += 1) await installation.post(key, { type: 'echo', input: { text: `${n}` } });

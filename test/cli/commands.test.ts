@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { Stage } from './support/stage.ts';
@@ -35,7 +35,7 @@ const plain = defineWorkflow({
 });
 
 let stage: Stage;
-beforeAll(() => {
+beforeEach(() => {
   stage = new Stage([review, plain]);
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type CloudProcess, control, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { steadyPort } from '../../scripts/demo/steady-port.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
@@ -29,6 +29,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-cli-'));
   port = await steadyPort();
   cloud = await startCloud();
+});
+beforeEach(async () => {
+  const { exitCode, signalCode } = cloud.process;
+  if (exitCode !== null || signalCode !== null) cloud = await startCloud();
 });
 afterAll(async () => {
   cloud.process.kill('SIGTERM');
@@ -66,6 +70,11 @@ function say(...words: readonly string[]): Speaking {
   return { child, out: () => said.out, err: () => said.err, ended };
 }
 
+/** Problems that doctor reports. A test may have moved the clock of the cloud, and its answers are dated by it. */
+function problemsIn(out: string): string[] {
+  return (out.match(/✗ .*/g) ?? []).filter((line) => !line.endsWith('CLOCK_SKEW'));
+}
+
 async function said(...words: readonly string[]) {
   const speaking = say(...words);
   return { code: await speaking.ended, out: speaking.out(), err: speaking.err() };
@@ -73,13 +82,11 @@ async function said(...words: readonly string[]) {
 
 test('the command line finds the cloud of a directory, and only the owner can read its key', async () => {
   expect(statSync(join(folder, 'data/address.json')).mode & 0o777).toBe(0o600);
-  expect(await said('doctor')).toMatchObject({
-    code: 0,
-    out: expect.stringContaining(`✓ ${cloud.ready.gateway} answers`),
-  });
+  const { out } = await said('doctor');
+  expect(out).toContain(`✓ ${cloud.ready.gateway} answers`);
+  expect(problemsIn(out)).toEqual([]);
 });
 
-// Before any test ends the cloud.
 servesAgents(() => folder);
 
 test('a watched run shows the death of its worker and its resumption, and the watch survives a restart of the cloud', async () => {
@@ -126,13 +133,13 @@ test('doctor reports a paused queue through the installation, and no other probl
   const [apiEndpoint = '', port] = tasks.split(':');
   const sslCreds = credentials.createInsecure();
   const client = new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds, projectId });
-  await client.pauseQueue({ name: client.queuePath(projectId, 'us-central1', 'drive') });
-  await client.close();
+  const name = client.queuePath(projectId, 'us-central1', 'drive');
+  await client.pauseQueue({ name });
   const { code, out } = await said('doctor');
+  await client.resumeQueue({ name });
+  await client.close();
   expect(code).toBe(7);
-  // Another test has moved the clock of the cloud, and its answers are dated by it.
-  const found = out.match(/✗ .*/g)?.filter((line) => !line.endsWith('CLOCK_SKEW'));
-  expect(found).toEqual([
+  expect(problemsIn(out)).toEqual([
     expect.stringMatching(/^✗ the queue drive is paused with \d+ tasks? in it {2}QUEUE_STOPPED$/),
   ]);
   expect(out).toMatch(/✓ the scheduled functions run; last scan \d+ \w+ ago/);
