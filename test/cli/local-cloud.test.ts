@@ -35,10 +35,15 @@ beforeEach(async () => {
   if (exitCode !== null || signalCode !== null) cloud = await startCloud();
 });
 afterAll(async () => {
-  cloud.process.kill('SIGTERM');
-  await cloud.ended;
+  await stopCloud();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** The next test starts it again. */
+async function stopCloud(): Promise<void> {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+}
 
 interface Speaking {
   readonly child: ChildProcess;
@@ -129,6 +134,9 @@ test('a watched run shows the death of its worker and its resumption, and the wa
 });
 
 test('doctor reports a paused queue through the installation, and no other problem', async () => {
+  // An installation looks at its queues only now and then.
+  await stopCloud();
+  cloud = await startCloud();
   const { tasks, projectId } = cloud.ready;
   const [apiEndpoint = '', port] = tasks.split(':');
   const sslCreds = credentials.createInsecure();
@@ -138,6 +146,7 @@ test('doctor reports a paused queue through the installation, and no other probl
   const { code, out } = await said('doctor');
   await client.resumeQueue({ name });
   await client.close();
+  await stopCloud();
   expect(code).toBe(7);
   expect(problemsIn(out)).toEqual([
     expect.stringMatching(/^✗ the queue drive is paused with \d+ tasks? in it {2}QUEUE_STOPPED$/),
@@ -148,8 +157,7 @@ test('doctor reports a paused queue through the installation, and no other probl
 });
 
 test('a stopped cloud removes its address file', async () => {
-  cloud.process.kill('SIGTERM');
-  await cloud.ended;
+  await stopCloud();
   expect(existsSync(join(folder, 'data/address.json'))).toBe(false);
   expect(await said('runs', 'list')).toMatchObject({
     code: 2,
