@@ -8,6 +8,7 @@ import { Outside } from '../../support/outside.ts';
 import { announce, PLACE, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
 import { Checked, document } from './checked.ts';
+import { scenes } from './scenes.ts';
 import { broken, nightly, parent } from './workflows.ts';
 
 const HOUR_MS = 3_600_000;
@@ -62,18 +63,7 @@ async function inNewInstallation(run: () => Promise<void>): Promise<void> {
   for (const one of checked.seen) seen.add(one);
 }
 
-/** Each runs once, on an installation of its own: as a test, or earlier for those of every route. */
-const scenes: (() => Promise<void>)[] = [];
-
-function scene(name: string, run: () => Promise<void>): void {
-  let done: Promise<void> | undefined;
-  const once = () => {
-    done ??= inNewInstallation(run);
-    return done;
-  };
-  scenes.push(once);
-  test(name, once);
-}
+const { scene, runAll } = scenes(inNewInstallation);
 
 scene('reads of runs match their description, in every state of the run', async () => {
   const list = await checked.ask('GET /v1/runs', { query: '?limit=2' });
@@ -377,7 +367,7 @@ scene('answers about the installation match their description', async () => {
 
 describe('every route', () => {
   beforeAll(async () => {
-    for (const once of scenes) await once();
+    await runAll();
     await setUp();
   });
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
