@@ -183,10 +183,16 @@ function headOf(heads: readonly { head: IteratorResult<QueriedDocument> }[], i: 
 const ROOT_SEGMENTS = 5;
 
 export function inScope(scope: QueryScope, name: string): boolean {
-  if (!name.startsWith(`${scope.database}/documents/`)) return false;
+  const { database, parent, collectionId, allDescendants } = scope;
+  if (!name.startsWith(database) || !name.startsWith('/documents/', database.length)) return false;
+  // Each commit asks this for each listener, mostly for another collection.
+  if (collectionId !== undefined && collectionOf(name) !== collectionId) return false;
   const segments = name.split('/').slice(ROOT_SEGMENTS);
-  const { parent, collectionId, allDescendants } = scope;
   const deepEnough = allDescendants ? segments.length > parent.length : segments.length === parent.length + 2;
-  if (!deepEnough || !parent.every((s, i) => s === segments[i])) return false;
-  return collectionId === undefined || segments.at(-2) === collectionId;
+  return deepEnough && parent.every((s, i) => s === segments[i]);
+}
+
+function collectionOf(name: string): string {
+  const end = name.lastIndexOf('/');
+  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
 }

@@ -205,3 +205,13 @@ describe('a commit that verifies what it has read', () => {
     });
   });
 });
+
+test('a read-only transaction is not retried', async () => {
+  const begin = (options: object) => bench.raw.call('BeginTransaction', { database: root, options });
+  const { messages } = await begin({ readOnly: {} });
+  const { transaction } = messages[0] as { transaction: Uint8Array };
+  expect(await begin({ readWrite: { retryTransaction: transaction } })).toMatchObject({
+    code: 3,
+    details: 'Cannot retry a read-only transaction.',
+  });
+});

@@ -101,13 +101,20 @@ export class Listener {
     this.#wake();
   }
 
+  /** Commits that concern no target cost no update: one commit meets the listeners of all clients. */
   #note(names: readonly string[]): void {
-    if (this.#targets.size === 0) return;
+    const concerning = names.filter((name) => this.#concerns(name));
+    if (concerning.length === 0) return;
     if (this.#pending !== 'everything') {
-      for (const name of names) this.#pending.add(name);
+      for (const name of concerning) this.#pending.add(name);
       if (this.#pending.size > MAX_PENDING) this.#pending = 'everything';
     }
     this.#wake();
+  }
+
+  #concerns(name: string): boolean {
+    for (const target of this.#targets.values()) if (target.mayShow(name)) return true;
+    return false;
   }
 
   /** Runs after the current step of the event loop, so that one update has all its commits. */

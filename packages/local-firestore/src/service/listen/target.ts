@@ -56,7 +56,7 @@ export class Target {
   /** Changes since the last update. @throws FAILED_PRECONDITION when an index is missing */
   update(database: Database, changed: Changed): TargetChange[] {
     if (changed !== 'everything') {
-      const touched = [...changed].filter((name) => this.#mayShow(name));
+      const touched = [...changed].filter((name) => this.mayShow(name));
       if (touched.length === 0) return [];
       if (this.#standsAlone())
         return touched.flatMap((name) => this.#compare(name, this.#own(database, name)));
@@ -80,7 +80,8 @@ export class Target {
     return [{ name, stored }];
   }
 
-  #mayShow(name: string): boolean {
+  /** False: no change of this document changes the target. */
+  mayShow(name: string): boolean {
     if (this.scope.kind === 'query') return inScope(this.scope.query.scope, name);
     return this.scope.documents.some((document) => document.name === name);
   }

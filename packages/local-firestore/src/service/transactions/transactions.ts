@@ -90,7 +90,9 @@ export class Transactions {
     if (this.#open.size >= MAX_OPEN) {
       throw new StatusError(Code.RESOURCE_EXHAUSTED, `More than ${MAX_OPEN} transactions are open.`);
     }
-    const retried = mode.kind === 'readWrite' && mode.retryOf ? this.#ages.get(hex(mode.retryOf)) : undefined;
+    const earlier = mode.kind === 'readWrite' && mode.retryOf ? hex(mode.retryOf) : '';
+    if (this.#open.get(earlier)?.mode === 'readOnly') throw invalid('Cannot retry a read-only transaction.');
+    const retried = this.#ages.get(earlier);
     const age = retried ?? this.nextAge();
     const transaction = new Transaction({ database, mode, age, now: this.#clock(), snapshot });
     const key = hex(transaction.id);
