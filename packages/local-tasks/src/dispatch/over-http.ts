@@ -3,6 +3,9 @@ import { request as overHttps } from 'node:https';
 import { request as overHttp } from '@cairn/local-kit/http/node-http';
 import type { DispatchRequest, DispatchResult } from './attempt.ts';
 
+/** Largest response of a function of Google's. Nobody needs the body: beyond, it is not read, and the status counts. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
 export function dispatchOverHttp({
   url,
   method,
@@ -17,8 +20,15 @@ export function dispatchOverHttp({
     outgoing.on('error', unreachable);
     outgoing.on('response', (answer) => {
       const { statusCode: status = 502, headers: answered } = answer;
-      answer.resume();
-      answer.on('end', () => resolve({ kind: 'answered', status, retryAfter: answered['retry-after'] }));
+      const settle = () => resolve({ kind: 'answered', status, retryAfter: answered['retry-after'] });
+      let bytes = 0;
+      answer.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes <= MAX_ANSWER_BYTES) return;
+        settle();
+        outgoing.destroy();
+      });
+      answer.on('end', settle);
       answer.on('error', unreachable);
     });
     outgoing.end(body);
