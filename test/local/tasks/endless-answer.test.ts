@@ -6,7 +6,7 @@ import { dispatchOverHttp } from '../../../packages/local-tasks/src/dispatch/ove
 
 const PIECE = Buffer.alloc(256 * 1024);
 let server: Server;
-afterEach(() => server.close());
+afterEach(() => void server.close());
 
 /** Serves an answer of `bytes`. Resolves with how much of it was taken once the connection is closed. */
 async function target(bytes: number) {
