@@ -291,6 +291,9 @@ test('memos of a running undo appear live, and stay afterwards', async () => {
   await memos.getByText('first-call').waitFor();
   await panel(page).getByText('Being undone').waitFor();
   expect(await memos.getByText('second-call').count()).toBe(0);
+  // It cannot be resumed before it has ended.
+  const advice = page.locator('.run-error').getByText('then resume the run');
+  expect(await advice.count()).toBe(0);
   writeFileSync(until, '');
   await memos.getByText('second-call').click();
   await memos.getByText('the airline').waitFor();
@@ -298,6 +301,7 @@ test('memos of a running undo appear live, and stay afterwards', async () => {
   writeFileSync(`${until}-end`, '');
   await step(page, 'book', 'undone').waitFor();
   await panel(page).getByText('Being undone').waitFor({ state: 'detached' });
+  await advice.waitFor();
   await memos.getByText('the airline').waitFor();
 });
 

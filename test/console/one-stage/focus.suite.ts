@@ -53,6 +53,20 @@ test('a refused request gets the focus, which its button lost while it was sent'
   await becomes(() => focused(page), expect.stringContaining('INVALID_INPUT'));
 });
 
+test('what was searched for has the focus, and a name of workflows leads to their runs', async () => {
+  const page = await stage.browser.open('/runs');
+  await page.locator('.run-grid').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('Invoice');
+  await page.keyboard.press('Enter');
+  const link = page.getByRole('main').getByRole('link', { name: 'pay-invoice', exact: true });
+  await link.waitFor();
+  expect(await focused(page)).toBe('content');
+  await link.click();
+  await page.waitForURL('**/runs?type=pay-invoice');
+  await page.locator(`#row-${show.asking}`).waitFor();
+});
+
 test('a page opened by keyboard has the focus, and Back returns to the row', async () => {
   const page = await stage.browser.open('/runs?type=pay-invoice&sort=oldest');
   await page.locator(`#row-${show.failed}`).waitFor();

@@ -1,6 +1,7 @@
 /** The search field for runs; `/` moves the focus here. */
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { focusIfLost } from '../parts/focus.ts';
 import { useQueryState } from './address.ts';
 import { isTyping } from './is-command.ts';
 
@@ -31,6 +32,7 @@ export function SearchBox() {
           navigate(`/runs?q=${encodeURIComponent(wanted)}`);
           // Results are used by keys that are commands.
           input.current?.blur();
+          focusIfLost();
         }}
       >
         <input

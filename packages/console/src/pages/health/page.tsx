@@ -118,10 +118,10 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
     },
     {
       name: 'Operations/min',
-      value: String(
+      value: number(
         operations.lastMinute.reads + operations.lastMinute.writes + operations.lastMinute.deletes,
       ),
-      more: `${operations.lastMinute.reads} reads, ${operations.lastMinute.writes} writes, ${operations.lastMinute.deletes} deletes, of ${operations.of}`,
+      more: `${number(operations.lastMinute.reads)} reads, ${number(operations.lastMinute.writes)} writes, ${number(operations.lastMinute.deletes)} deletes, of ${operations.of}`,
     },
   ];
   return <Readings of={readings} />;
@@ -187,5 +187,6 @@ function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) 
   );
 }
 
-const number = (value: number | undefined) => (value === undefined ? '—' : String(value));
-const counted = (value: number, isCut: boolean | undefined) => (isCut ? `${value}+` : String(value));
+const number = (value: number | undefined) => (value === undefined ? '—' : value.toLocaleString('en'));
+const counted = (value: number, isCut: boolean | undefined) =>
+  isCut ? `${value.toLocaleString('en')}+` : value.toLocaleString('en');

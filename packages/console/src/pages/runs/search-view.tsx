@@ -9,7 +9,9 @@ import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
+import { NAMES } from './filter/filter.ts';
 import { type RunRow, rowOf } from './row.ts';
+import { useWorkflows } from './use-workflows.ts';
 
 type SearchHit = Answer<'FoundRuns'>['items'][number];
 
@@ -86,6 +88,7 @@ function NothingFound({ sought }: { readonly sought: string }) {
         <Text value={sought} max={MAX_CHARS} />
         ”. Inputs and results are not searched.
       </p>
+      <WorkflowsNamed sought={sought} />
       <p>
         A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as
         a whole: the id of the GitHub delivery that started it (<code>X-GitHub-Delivery</code>), the
@@ -96,5 +99,30 @@ function NothingFound({ sought }: { readonly sought: string }) {
         <Link href="/runs">All runs</Link>
       </p>
     </Empty>
+  );
+}
+
+/** More are on the page of the workflows. */
+const MAX_NAMED = 5;
+
+/** The runs of workflows whose name has the text: nothing where there are none, or they are not known. */
+function WorkflowsNamed({ sought }: { readonly sought: string }) {
+  const { data } = useWorkflows(true);
+  const wanted = sought.toLowerCase();
+  const types =
+    data?.items.map(({ type }) => type).filter((type) => type.toLowerCase().includes(wanted)) ?? [];
+  if (types.length === 0) return null;
+  return (
+    <p>
+      Runs of{' '}
+      {types.slice(0, MAX_NAMED).map((type, at) => (
+        <span key={type}>
+          {at > 0 && ', '}
+          <Link href={`/runs?${NAMES.type}=${encodeURIComponent(type)}`}>
+            <CutText value={type} max={MAX_CHARS} />
+          </Link>
+        </span>
+      ))}
+    </p>
   );
 }

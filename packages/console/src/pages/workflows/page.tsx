@@ -92,12 +92,12 @@ const COLUMNS: readonly Column<List['items'][number]>[] = [
     title: 'Steps',
     label: true,
     cell: ({ newest, versions }) =>
-      versions.find(({ planVersion }) => planVersion === newest)?.steps?.length ?? '—',
+      versions.find(({ planVersion }) => planVersion === newest)?.steps?.length.toLocaleString('en') ?? '—',
   },
   {
     title: 'Live runs',
     label: true,
-    cell: ({ versions }) => versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0),
+    cell: ({ versions }) => versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0).toLocaleString('en'),
   },
   {
     title: 'Older versions with runs',
@@ -117,10 +117,10 @@ const COLUMNS: readonly Column<List['items'][number]>[] = [
     cell: ({ paused }) =>
       paused ? (
         <span className="warn">
-          ‖ paused <When at={paused.since} />
+          ‖ paused <When at={paused.since} />
         </span>
       ) : (
-        <span className="good">✓ active</span>
+        <span className="good">✓ active</span>
       ),
   },
 ];

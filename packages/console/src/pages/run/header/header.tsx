@@ -2,6 +2,7 @@
 import { declaredType, explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
+import { isFinal } from '../../../parts/run-status.ts';
 import { Stack } from '../../../parts/stack.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { CutText, Text } from '../../../parts/value-text.tsx';
@@ -74,7 +75,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           </span>
         </p>
         {why.help && !run.error && <p className="dim">{why.help}</p>}
-        {run.error && <RunError error={run.error} supersededBy={run.supersededBy} />}
+        {run.error && <RunError error={run.error} run={run} />}
         {run.finding && <FindingView finding={run.finding} />}
         <Trouble trying={doing.trying} />
         {run.progress?.slice(0, MAX_PROGRESS).map((progress) => (
@@ -101,10 +102,10 @@ export function RunHeader({ run }: { readonly run: Run }) {
 
 interface RunErrorProps {
   readonly error: NonNullable<Run['error']>;
-  readonly supersededBy: string | undefined;
+  readonly run: Pick<Run, 'status' | 'supersededBy'>;
 }
 
-function RunError({ error, supersededBy }: RunErrorProps) {
+function RunError({ error, run: { status, supersededBy } }: RunErrorProps) {
   return (
     <div className="run-error">
       <p>
@@ -119,15 +120,18 @@ function RunError({ error, supersededBy }: RunErrorProps) {
           </span>
         )}
       </p>
-      <p className="dim">
-        {supersededBy === undefined ? (
-          helpFor(error.code)
-        ) : (
-          <>
-            It was resumed: <RunLink id={supersededBy} />
-          </>
-        )}
-      </p>
+      {/* Before its end it undoes what it did: it cannot be resumed yet. */}
+      {isFinal(status) && (
+        <p className="dim">
+          {supersededBy === undefined ? (
+            helpFor(error.code)
+          ) : (
+            <>
+              It was resumed: <RunLink id={supersededBy} />
+            </>
+          )}
+        </p>
+      )}
       {error.trace !== undefined && <Stack trace={error.trace} />}
     </div>
   );
