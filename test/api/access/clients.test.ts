@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { CLIENT_LOOK_AGAIN_MS, CLIENT_TTL_MS } from '../../../packages/cairn/src/api/auth.ts';
 import { MAX_CLIENTS_LISTED } from '../../../packages/cairn/src/api/routes/installation/clients.ts';
 import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
-import { MAX_RETIRED } from '../../../packages/cairn/src/operations/clients/change-client.ts';
+import { MAX_RETIRED } from '../../../packages/cairn/src/operations/clients.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { Installation } from '../installation.ts';
 

@@ -5,7 +5,7 @@ import {
   PreviewBody,
   ResolveBody,
   ResumeBody,
-} from '../../../packages/cairn/src/api/openapi/schemas/bodies/runs.ts';
+} from '../../../packages/cairn/src/api/openapi/schemas/bodies.ts';
 import { assertDecisionContent } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import {
   bodyOfDecision,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
-import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
 import {
   askingSince,
   endedInDoubt,
   questionsOf,
 } from '../../../packages/cairn/src/core/run/open-questions.ts';
 import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/wake.ts';
 import {
   bySystem,
   failedRun,

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventData, Wait } from '../../../packages/cairn/src/core/run/events.ts';
-import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
 import { hasCompletionDuties, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   FIRST_PARKED_CHECK_MS,
   isParked,
   LONGEST_CHECK_MS,
+  mustWriteSnapshot,
   nextDue,
   nextParkedCheckMs,
   nextReadyCheckMs,

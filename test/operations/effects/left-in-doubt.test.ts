@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isInDoubt } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/request.ts';
+import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/resolution.ts';
 import { MAX_QUESTIONS_OF_RUN } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';

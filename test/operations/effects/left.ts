@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
-import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/request.ts';
+import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/resolution.ts';
 import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
 import { MAX_QUESTIONS_OF_RUN, readInbox } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
 import { checkConsistency } from '../../../packages/cairn/src/operations/integrity/check.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
-import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/request.ts';
+import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/resolution.ts';
 import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
 import { resumeRun } from '../../../packages/cairn/src/operations/successors/resume-run.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';

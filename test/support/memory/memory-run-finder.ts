@@ -1,9 +1,8 @@
 /** Finds runs in memory. */
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { placeIn } from '../../../packages/cairn/src/core/search/order.ts';
-import { listedRun } from '../../../packages/cairn/src/memory/listed-run.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { isAmong, matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { isAmong, listedRun, matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { ascending, descending, sortedPage } from '../../../packages/cairn/src/memory/paging.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { IndexedOrder, RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';

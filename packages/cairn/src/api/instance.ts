@@ -8,7 +8,7 @@ import type { ApiDeps } from './deps.ts';
 import { LARGE_READS, LARGE_STARTS, LISTS, MEDIUM_STARTS, STREAMS } from './limits.ts';
 import { ApiDocument } from './routes/installation/api-document.ts';
 import { HealthProbe } from './routes/installation/health.ts';
-import { ActiveRunCounts } from './routes/metrics/active-run-counts.ts';
+import { ActiveRunCounts } from './routes/metrics/read-metrics.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
 import { Semaphore } from './semaphore.ts';
 

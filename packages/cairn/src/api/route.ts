@@ -14,8 +14,7 @@ import type { Instance } from './instance.ts';
 import { answerOnce, checkUnlessRepeated, type LocationOf, type Mutation, readMutation } from './mutation.ts';
 import type { ParamsOf } from './openapi/calls.ts';
 import type { OPERATIONS, OperationName } from './openapi/paths/all.ts';
-import type { ApiOperation } from './openapi/paths/describe.ts';
-import { BODIES, type BodyName } from './openapi/schemas/bodies/all.ts';
+import { type ApiOperation, BODIES, type BodyName } from './openapi/paths/describe.ts';
 import type { QueryValues } from './parameters.ts';
 import { queryValues, type SentQuery, sentQuery } from './query.ts';
 

@@ -4,7 +4,7 @@
  */
 import { CairnError } from '../core/errors.ts';
 import { mayTakePlace } from '../core/fair-share.ts';
-import { TenantCounts } from './tenant-counts.ts';
+import { TenantCounts } from './tenant-shares.ts';
 
 interface SemaphoreOptions {
   /** Name of the requests in a refusal. */

@@ -7,9 +7,9 @@
  */
 import { type Backoff, backoffBoundMs, halfJitterMs } from '../core/decisions/retry.ts';
 import type { RunEvent } from '../core/run/events.ts';
-import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
 import type { RunState } from '../core/run/state.ts';
+import { mustWriteSnapshot } from '../core/run/wake.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';

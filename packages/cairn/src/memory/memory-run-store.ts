@@ -19,7 +19,10 @@ import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, VolatileMetadata } from '../core/run/state.ts';
 import { DRIVEN_STATUSES } from '../core/run/status.ts';
 import { readySince, wakeAt } from '../core/run/wake.ts';
+import { listedMetadata, listedState } from '../core/search/listed.ts';
+import { listedWaits } from '../core/search/listing.ts';
 import { storedNames } from '../core/search/match-index.ts';
+import { stepCounts } from '../core/search/step-counts.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
@@ -40,7 +43,6 @@ import type {
   TouchResult,
 } from '../ports/run-store.ts';
 import { isInList } from '../ports/runs/in-list.ts';
-import { listedRun } from './listed-run.ts';
 import { freeze, frozenCopy, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
 import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
@@ -314,4 +316,16 @@ export function isAmong({ foundBy }: Pick<RunDocuments, 'foundBy'>, { among }: R
 function readable<T extends { readonly schemaVersion: number }>(value: T, what: string): T {
   if (value.schemaVersion > SCHEMA_VERSION) throw new NewerSchemaError(what, value.schemaVersion);
   return value;
+}
+
+/** A run as lists show it. */
+export function listedRun({ snapshot, metadata, wakeAt }: RunDocuments): ListedRun {
+  return {
+    state: listedState(snapshot),
+    metadata: listedMetadata(metadata),
+    stepCounts: stepCounts(snapshot.steps),
+    waits: listedWaits(snapshot.waits),
+    waitsFor: waitsFor(snapshot),
+    wakeAt,
+  };
 }

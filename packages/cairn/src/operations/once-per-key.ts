@@ -24,8 +24,7 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Version } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
-import { logHit } from './log-hit.ts';
-import { refusedKey } from './refused-key.ts';
+import { logHit, refusedKey } from './repeated-request.ts';
 
 /** Times a changing record is re-read before the caller has to retry. */
 const MAX_TRIES = 8;

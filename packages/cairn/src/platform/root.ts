@@ -31,7 +31,7 @@ import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
 import type { TickDeps } from '../triggers/schedule/tick.ts';
 import { secretsIn } from '../triggers/secrets.ts';
 import type { SlackDeps } from '../triggers/slack/deps.ts';
-import { tenantsIn } from '../triggers/slack/tenants.ts';
+import { tenantsIn } from '../triggers/slack/teams.ts';
 import { lazyBus } from './clients/bus.ts';
 import { lazyCommitChannel } from './clients/commit-channel.ts';
 import { firestoreClient } from './clients/firestore.ts';

@@ -8,7 +8,7 @@ import type { Budget } from '../engine/define/spending.ts';
 import { decideApproval } from '../operations/approvals/decide-approval.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
-import type { EffectResolved } from '../operations/effects/request.ts';
+import type { EffectResolved } from '../operations/effects/resolution.ts';
 import { resolveEffect } from '../operations/effects/resolve-effect.ts';
 import { deliverEvent, type EventDelivered } from '../operations/events/deliver-event.ts';
 import { type Signalled, signalRun } from '../operations/events/signal-run.ts';

@@ -18,7 +18,7 @@ import type { Workflow } from '../engine/define/steps.ts';
 import { type EngineSettings, LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import type { Cancellation } from '../operations/cancel-run.ts';
-import type { EffectResolved } from '../operations/effects/request.ts';
+import type { EffectResolved } from '../operations/effects/resolution.ts';
 import type { EventDelivered } from '../operations/events/deliver-event.ts';
 import type { Signalled } from '../operations/events/signal-run.ts';
 import { blockedBy } from './blocked.ts';

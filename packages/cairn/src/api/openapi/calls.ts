@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import type { QueryParameter } from '../parameters.ts';
 import type { OPERATIONS, OperationName } from './paths/all.ts';
-import type { BODIES, BodyName } from './schemas/bodies/all.ts';
+import type { BODIES, BodyName } from './paths/describe.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
 
 type DescribedOperations = typeof OPERATIONS;

@@ -6,8 +6,14 @@ import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { ERROR_CODES, type ErrorCode } from '../../core/errors.ts';
 import { OPERATIONS } from './paths/all.ts';
-import { type AnswerDescription, type ApiOperation, type Method, partsOf } from './paths/describe.ts';
-import { BODIES, type BodyName } from './schemas/bodies/all.ts';
+import {
+  type AnswerDescription,
+  type ApiOperation,
+  BODIES,
+  type BodyName,
+  type Method,
+  partsOf,
+} from './paths/describe.ts';
 import { NAMED } from './schemas/named.ts';
 
 type DocumentPart = { readonly [name: string]: Json };

@@ -15,7 +15,7 @@ import type { StartResult } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
-import { StartBody } from '../openapi/schemas/bodies/runs.ts';
+import { StartBody } from '../openapi/schemas/bodies.ts';
 import { handleInTurn, type RouteCall } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */

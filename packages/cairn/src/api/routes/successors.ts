@@ -16,7 +16,7 @@ import { resumeRun } from '../../operations/successors/resume-run.ts';
 import { startSuccessor } from '../../operations/successors/start-successor.ts';
 import { assertRole } from '../auth.ts';
 import { answerOnce } from '../mutation.ts';
-import type { ForkBody } from '../openapi/schemas/bodies/runs.ts';
+import type { ForkBody } from '../openapi/schemas/bodies.ts';
 import type { Carried, MutationCall } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { runOf } from './own-run.ts';

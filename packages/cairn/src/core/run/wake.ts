@@ -147,3 +147,13 @@ export function nextDue(state: RestingRun): number | undefined {
   if (state.deadlineAt !== undefined) times.push(state.deadlineAt);
   return times.length === 0 ? undefined : Math.min(...times);
 }
+
+/**
+ * Bound of the lag of a snapshot behind its journal (J4, J10), for its writer and the checker: true if the events between the two may not be committed without the snapshot: claims, releases, status changes, waits,
+ * terminals, everything on an unleased run, and whatever moves `wakeAt` earlier.
+ */
+export function mustWriteSnapshot(before: RunState, after: RunState): boolean {
+  if (after.lease === undefined || before.lease?.epoch !== after.lease.epoch) return true;
+  if (before.status !== after.status || before.waits !== after.waits) return true;
+  return (wakeAt(after) ?? Number.POSITIVE_INFINITY) < (wakeAt(before) ?? Number.POSITIVE_INFINITY);
+}

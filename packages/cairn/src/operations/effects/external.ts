@@ -15,8 +15,13 @@ import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { AskingRows, ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
-import { checkedAnswer, storedAnswer } from './answer.ts';
-import { assertNote, type EffectResolved, type ResolveRequest } from './request.ts';
+import {
+  assertNote,
+  checkedAnswer,
+  type EffectResolved,
+  type ResolveRequest,
+  storedAnswer,
+} from './resolution.ts';
 import { resolutionOf } from './resolution-events.ts';
 
 /** Maximum of rows in the inbox. Others appear once some are resolved. */

@@ -14,7 +14,7 @@ import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import * as build from '../../engine/recording/event-builders.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
-import type { ResolveRequest } from './request.ts';
+import type { ResolveRequest } from './resolution.ts';
 
 /** The operator's additions, as stored. */
 export interface ResolutionContent {

@@ -13,8 +13,7 @@ import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendToRun, loadOwn } from '../append-to-run.ts';
-import { checkedAnswer } from './answer.ts';
-import { assertNote, type EffectResolved, type ResolveRequest } from './request.ts';
+import { assertNote, checkedAnswer, type EffectResolved, type ResolveRequest } from './resolution.ts';
 import { type ResolutionContent, resolutionEvents, waitFor } from './resolution-events.ts';
 import { settleLeft } from './settle-left.ts';
 

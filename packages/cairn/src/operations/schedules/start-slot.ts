@@ -9,7 +9,7 @@ import { type Schedule, slotRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { logHit } from '../log-hit.ts';
+import { logHit } from '../repeated-request.ts';
 import { startRun } from '../start/start-run.ts';
 import type { ScheduleDeps } from './deps.ts';
 

@@ -2,8 +2,7 @@
 import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { logHit } from '../log-hit.ts';
-import { refusedKey } from '../refused-key.ts';
+import { logHit, refusedKey } from '../repeated-request.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
 import { answerOf } from './start-records.ts';
 

@@ -6,7 +6,7 @@
  * Must not: decide. A request with any difference goes to the store.
  */
 import { BoundedMap } from '../../core/bounded-map.ts';
-import { logHit } from '../log-hit.ts';
+import { logHit } from '../repeated-request.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
 
 /** Time an outcome is cached: clients that retry at once do so within seconds. */

@@ -8,7 +8,7 @@ import {
 } from '../../core/decisions/idempotency.ts';
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
-import { refusedKey } from '../refused-key.ts';
+import { refusedKey } from '../repeated-request.ts';
 import type { Draft } from './draft-run.ts';
 import type { StartDeps, StartRequest, StartResponse } from './request.ts';
 

@@ -14,7 +14,7 @@ import { countedRunStore } from '../../journal/cost/counted-run-store.ts';
 import { measure } from '../../journal/measure.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
-import { logHit } from '../log-hit.ts';
+import { logHit } from '../repeated-request.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import { startedBefore } from './known-start.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';

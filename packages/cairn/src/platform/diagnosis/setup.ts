@@ -6,7 +6,7 @@
 import { messageOf } from '../../core/thrown.ts';
 import type { SeenSecret, SetupProbe, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import { githubTenantsIn } from '../../triggers/github/tenants.ts';
-import { tenantsIn } from '../../triggers/slack/tenants.ts';
+import { tenantsIn } from '../../triggers/slack/teams.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { BoundSecrets } from './bound-secrets.ts';
 

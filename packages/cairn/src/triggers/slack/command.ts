@@ -8,8 +8,8 @@ import type { RequestContext } from '../../http/caller-context.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { SlackScope } from './deps.ts';
 import type { Form } from './form.ts';
-import { actorOf, SLACK_ID } from './ids.ts';
 import { privately, quoted, type SlackMessage } from './message.ts';
+import { actorOf, SLACK_ID } from './teams.ts';
 
 const MAX_URL_CHARS = 2_000;
 

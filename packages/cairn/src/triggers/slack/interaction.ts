@@ -8,8 +8,8 @@ import type { ApprovalDecided } from '../../operations/approvals/request.ts';
 import { notConnected } from './command.ts';
 import { type DecisionValue, isDecideAction, readValue } from './decision-value.ts';
 import type { SlackScope } from './deps.ts';
-import { actorOf, readableActor, SLACK_ID } from './ids.ts';
 import { instead, privately, quoted, type SlackMessage } from './message.ts';
+import { actorOf, readableActor, SLACK_ID } from './teams.ts';
 
 const id = z.string().regex(SLACK_ID);
 /** The used part of Slack's payload. */

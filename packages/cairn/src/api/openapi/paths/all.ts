@@ -1,5 +1,4 @@
 /** Every operation. `routes/all.ts` can have no other, because its type is derived from this table. */
-import { DIAGNOSIS_OPERATIONS, INTEGRITY_OPERATIONS } from './checks.ts';
 import { INSTALLATION_OPERATIONS } from './installation.ts';
 import { OVERVIEW_OPERATIONS } from './overview.ts';
 import { RETENTION_OPERATIONS } from './retention.ts';
@@ -9,11 +8,9 @@ import { SCHEDULE_OPERATIONS } from './schedules.ts';
 export const OPERATIONS = {
   ...RUN_OPERATIONS,
   ...OVERVIEW_OPERATIONS,
-  ...INTEGRITY_OPERATIONS,
   ...RETENTION_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...INSTALLATION_OPERATIONS,
-  ...DIAGNOSIS_OPERATIONS,
 };
 /** Method and path, such as `GET /v1/runs/{id}`. */
 export type OperationName = keyof typeof OPERATIONS;

@@ -2,8 +2,12 @@
 import type { ErrorCode } from '../../../core/errors.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
 import { limit, type QueryTable, text, time, vocabulary } from '../../parameters.ts';
-import type { BodyName } from '../schemas/bodies/all.ts';
+import * as bodies from '../schemas/bodies.ts';
 import type { SchemaName } from '../schemas/named.ts';
+
+/** The schemas of request bodies, by name. */
+export const BODIES = { ...bodies };
+export type BodyName = keyof typeof BODIES;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -138,4 +138,10 @@ export const INSTALLATION_OPERATIONS = {
     answers: { 200: { what: 'The record', schema: 'IdempotencyRecord' } },
     refusals: ['IDEMPOTENCY_EXPIRED'],
   },
+  'GET /v1/diagnosis': {
+    id: 'readDiagnosis',
+    summary: 'Diagnoses the installation: indexes, queue, scheduled functions, overdue runs',
+    role: 'installation',
+    answers: { 200: { what: 'Findings and figures, at most a few seconds old', schema: 'Diagnosis' } },
+  },
 } as const satisfies OperationTable;

@@ -1,5 +1,5 @@
 /** Named schemas of the document. */
-import { BODIES } from './bodies/all.ts';
+import * as bodies from './bodies.ts';
 import { BulkReport } from './bulk.ts';
 import * as changes from './changes.ts';
 import { InFlight, Problem } from './common.ts';
@@ -35,7 +35,7 @@ export const NAMED = {
   ...integrity,
   ...retention,
   ...overview,
-  ...BODIES,
+  ...bodies,
 };
 
 export type SchemaName = keyof typeof NAMED;

@@ -3,9 +3,13 @@
  * request that created it: the record kept for repetitions omits it, so that nothing stored can authenticate.
  */
 import { CairnError } from '../../../core/errors.ts';
-import { revokeClient, rotateClient } from '../../../operations/clients/change-client.ts';
-import { createClient, type Issued } from '../../../operations/clients/create-client.ts';
-import { apiKeyOf } from '../../../operations/clients/secret.ts';
+import {
+  apiKeyOf,
+  createClient,
+  type Issued,
+  revokeClient,
+  rotateClient,
+} from '../../../operations/clients.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import { answerOnce, type RequestByKey } from '../../mutation.ts';

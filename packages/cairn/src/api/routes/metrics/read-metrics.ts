@@ -2,6 +2,10 @@
  * `GET /v1/metrics`: how the caller's runs fare, as Prometheus reads it. Of the caller's tenant only: the counts of another would tell
  * that it exists. For admins, since the counters are those of an instance, which serves all tenants.
  */
+import { sendUntilKnown } from '../../../journal/send-until-known.ts';
+import { SharedAnswers } from '../../../operations/shared-answers.ts';
+import type { ActiveRuns } from '../../../ports/run-statistics.ts';
+import type { ApiDeps } from '../../deps.ts';
 import type { ReadHandler } from '../../route.ts';
 import { families } from './families.ts';
 import { PROMETHEUS_TEXT, prometheusText } from './prometheus.ts';
@@ -15,3 +19,24 @@ export const readMetrics: ReadHandler<'GET /v1/metrics'> = async ({
   const text = prometheusText(families({ tenantId, active, counts: deps.counts.countsOf(tenantId) }));
   return new Response(text, { headers: { 'content-type': PROMETHEUS_TEXT } });
 };
+
+/** One count serves all requests within this time; collectors ask every 15 s or less often. */
+const COUNT_TTL_MS = 10_000;
+const TENANTS_KEPT = 500;
+
+/** Number of active runs of a tenant. Requests within a time share one count. */
+export class ActiveRunCounts {
+  readonly #deps: Pick<ApiDeps, 'clock' | 'random' | 'statistics'>;
+  readonly #shared: SharedAnswers<readonly ActiveRuns[]>;
+
+  constructor(deps: Pick<ApiDeps, 'clock' | 'random' | 'statistics'>) {
+    this.#deps = deps;
+    this.#shared = new SharedAnswers({ clock: deps.clock, ttlMs: COUNT_TTL_MS, most: TENANTS_KEPT });
+  }
+
+  /** @throws CairnError UNAVAILABLE if the runs cannot be counted: no answer is better than a zero */
+  of(tenantId: string): Promise<readonly ActiveRuns[]> {
+    const deps = this.#deps;
+    return this.#shared.get(tenantId, () => sendUntilKnown(deps, () => deps.statistics.activeRuns(tenantId)));
+  }
+}

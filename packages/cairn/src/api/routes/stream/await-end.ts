@@ -2,7 +2,7 @@
 import { isRunId } from '../../../core/encoding/ids.ts';
 import { isOver } from '../../../core/run/state.ts';
 import { runNotFound } from '../../../operations/append-to-run.ts';
-import { type AwaitEndResult, awaitEnd } from '../../../operations/await-end.ts';
+import { WatchReports } from '../../../operations/watch-reports.ts';
 import type { LoadedRun } from '../../../ports/run-store.ts';
 import type { RouteCall } from '../../route.ts';
 import { ownRun } from '../own-run.ts';
@@ -37,16 +37,27 @@ function placeOf({ instance, caller }: RunCall): { leave?: () => void; refusal?:
   }
 }
 
+/** `none`: the tenant has no such run. `unknown`: the run has to be read, because the wait is over or the watch has reported only its end. */
+type AwaitEndResult = LoadedRun | 'none' | 'unknown';
+
 async function resultOf({ deps, caller, params, request }: RunCall, forMs: number): Promise<AwaitEndResult> {
-  const { log, shutdown } = deps;
+  const { clock, log, shutdown, watch } = deps;
+  const runId = params.id;
+  const reports = new WatchReports<AwaitEndResult>(clock);
   // The place of a caller that disconnected is needed: it may have asked again already.
-  const signal = AbortSignal.any([request.signal, shutdown]);
-  const awaited = { runId: params.id, tenantId: caller.tenantId, forMs, signal };
+  const ended = reports.next(forMs, AbortSignal.any([request.signal, shutdown]));
   try {
-    return await awaitEnd(deps, awaited);
+    const stop = watch.watchEnd(runId, {
+      onFound(run) {
+        if (run?.tenantId !== caller.tenantId) reports.put('none');
+      },
+      onEnd: (run) => reports.put(reports.waiting ?? run ?? 'unknown'),
+      onError: reports.fail,
+    });
+    return (await ended.finally(stop)) ?? 'unknown';
   } catch (error) {
     // A watch that failed ends the wait, not the request.
-    log.warn('wait_broken', { runId: params.id, error });
+    log.warn('wait_broken', { runId, error });
     return 'unknown';
   }
 }

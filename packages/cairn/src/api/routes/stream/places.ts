@@ -1,6 +1,6 @@
 /** Limits of open streams per instance, so that other requests find room. */
 import { CairnError } from '../../../core/errors.ts';
-import { TenantCounts } from '../../tenant-counts.ts';
+import { TenantCounts } from '../../tenant-shares.ts';
 
 interface StreamBounds {
   readonly ofAll: number;

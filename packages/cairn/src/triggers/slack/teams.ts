@@ -1,4 +1,18 @@
-/** The connected Slack teams, and the tenant of each. */
+/** Teams of Slack and the people in them: their ids, their names in journals, and the tenant of each connected team. */
+
+export const SLACK_ID = /^[A-Z0-9]{1,64}$/;
+
+/** A user id is unique only within its team. */
+export function actorOf(teamId: string, userId: string): string {
+  return `s.${teamId}.${userId}`;
+}
+
+/** An actor as a person in Slack reads it: a mention, if it is one of this team. */
+export function readableActor(actor: string | undefined, teamId: string): string {
+  if (actor === undefined) return 'somebody';
+  const prefix = actorOf(teamId, '');
+  return actor.startsWith(prefix) ? `<@${actor.slice(prefix.length)}>` : `\`${actor}\``;
+}
 
 const PAIR = /^([A-Z0-9]{1,64})=([\w.-]{1,100})$/;
 

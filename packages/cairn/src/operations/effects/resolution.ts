@@ -1,5 +1,5 @@
-/** The result of a call that a person reports, stored as the ledger stores results. */
-import type { StoredResponse } from '../../core/effects/effect.ts';
+/** The resolution of an effect by a person: its request and response, and the reported result, stored as the ledger stores results. */
+import type { Resolution, StoredResponse } from '../../core/effects/effect.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
 import type { Capability } from '../../engine/define/capability.ts';
@@ -7,7 +7,37 @@ import { answerOf } from '../../engine/effects/rows.ts';
 import { parsedData } from '../../engine/waits/answer-data.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import type { ResolveRequest } from './request.ts';
+import type { RunOfTenant } from '../append-to-run.ts';
+
+export interface ResolveRequest extends RunOfTenant {
+  readonly effectId: string;
+  /** It took place (`recorded`, with its result), may be done once more, or the step fails. */
+  readonly outcome: Resolution;
+  /** Response of an action that took effect. Absent: null. */
+  readonly result?: unknown;
+  readonly note?: string | undefined;
+  readonly actor: string;
+}
+
+/** The first answer; a repetition gets the same. */
+export interface EffectResolved {
+  readonly runId: string;
+  readonly effectId: string;
+  readonly outcome: Resolution;
+  readonly resolvedBy: string;
+  /** Epoch ms. */
+  readonly resolvedAt: number;
+}
+
+/** Longest note, in characters: it is stored in the journal and the ledger. */
+const MAX_NOTE_CHARS = 2_000;
+
+/** @throws CairnError INVALID_INPUT naming the member at fault */
+export function assertNote({ note }: Pick<ResolveRequest, 'note'>): void {
+  if (note === undefined || (note.trim() !== '' && note.length <= MAX_NOTE_CHARS && note.isWellFormed()))
+    return;
+  throw invalidInput('note', `a note must be 1 to ${MAX_NOTE_CHARS} characters`);
+}
 
 interface AnswerDeps extends SendDeps {
   readonly store: Pick<RunStore, 'writePayload'>;

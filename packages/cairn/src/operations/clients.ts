@@ -1,12 +1,55 @@
 /**
- * Changes an API client: gives it a new secret, or takes all of them away. Both read, decide and write under the version
- * that was read, again if another was faster.
+ * API clients of a tenant: makes one, gives it a new secret, or takes all of its secrets away. A change reads, decides and writes under
+ * the version that was read, again if another was faster. Must not: keep a secret, or log it.
  */
-import { CairnError } from '../../core/errors.ts';
-import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { ApiClient, RetiredSecret } from '../../ports/access/client-store.ts';
-import type { ClientDeps, Issued } from './create-client.ts';
-import { newSecret } from './secret.ts';
+import { sha256Hex } from '../core/encoding/hash.ts';
+import { CairnError } from '../core/errors.ts';
+import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
+import type { ApiClient, ClientRegistry, RetiredSecret, Role } from '../ports/access/client-store.ts';
+import type { Randomness } from '../ports/randomness.ts';
+
+interface ClientDeps extends SendDeps {
+  readonly clientRegistry: ClientRegistry;
+}
+
+export interface ClientRequest {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly actor: string;
+  /** Id of the request, the same for each attempt: the client's id is derived from it. */
+  readonly requestId: string;
+}
+
+export interface Issued {
+  readonly client: ApiClient;
+  /** Undefined if an earlier attempt of the same request created the client, whose secret is no longer known. */
+  readonly secret?: string;
+}
+
+/** @throws CairnError UNAVAILABLE (send the same again) */
+export async function createClient(deps: ClientDeps, request: ClientRequest): Promise<Issued> {
+  const { requestId, tenantId, name, role, actor } = request;
+  const { secret, secretHash } = newSecret(deps.random);
+  const client: ApiClient = {
+    id: requestId,
+    tenantId,
+    roles: [role],
+    secretHash,
+    disabled: false,
+    createdAt: deps.clock.now(),
+    name,
+    createdBy: actor,
+    secretOf: requestId,
+  };
+  const { kind } = await sendUntilKnown(deps, () => deps.clientRegistry.create(client));
+  if (kind === 'created') return { client, secret };
+  const stored = await sendUntilKnown(deps, () => deps.clientRegistry.read(client.id));
+  // Deleted by hand at this moment; a repetition creates it again.
+  if (!stored) throw new CairnError('UNAVAILABLE', 'the client was deleted while it was created');
+  // Ours by the hash: it was made by an earlier sending whose answer was lost.
+  return stored.secretHash === secretHash ? { client, secret } : { client: stored };
+}
 
 /** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
 const MAX_TRIES = 8;
@@ -70,4 +113,21 @@ async function changeClient(
     if (written.kind === 'replaced') return next;
   }
   throw new CairnError('UNAVAILABLE', 'too many concurrent changes of the client');
+}
+
+interface NewSecret {
+  /** Shown once, stored nowhere. */
+  readonly secret: string;
+  readonly secretHash: string;
+}
+
+/** 256 random bits: nothing to guess, so a plain hash is enough. */
+function newSecret(random: Randomness): NewSecret {
+  const secret = random.token() + random.token();
+  return { secret, secretHash: sha256Hex(secret) };
+}
+
+/** The API key that a caller sends. */
+export function apiKeyOf(clientId: string, secret: string): string {
+  return `cairn_${clientId}_${secret}`;
 }
