@@ -23,8 +23,15 @@ interface IdleGcOptions {
   readonly also?: Pick<EventEmitter, 'on'>;
 }
 
-/** Collects after the start, when idle after the first request, which loads libraries, and when idle after many requests. */
-export function collectWhenIdle(server: Server, { collect, idleMs = IDLE_MS, also }: IdleGcOptions): void {
+/**
+ * Collects after the start, when idle after the first request, which loads libraries, and when idle after many requests.
+ *
+ * @returns function to call after work without a request: collects when idle after it
+ */
+export function collectWhenIdle(
+  server: Server,
+  { collect, idleMs = IDLE_MS, also }: IdleGcOptions,
+): () => void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
   let timer: NodeJS.Timeout | undefined;
@@ -49,6 +56,11 @@ export function collectWhenIdle(server: Server, { collect, idleMs = IDLE_MS, als
   };
   server.on('request', onRequest);
   also?.on('request', onRequest);
+  return () => {
+    if (underWay > 0) return;
+    clearTimeout(timer);
+    collectSoon(since);
+  };
 }
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;

@@ -14,12 +14,13 @@ const IDLE_GC = import.meta.resolve('../../../packages/local/src/idle-gc.ts');
 describe('a worker that becomes idle', () => {
   let server: EventEmitter;
   const collect = jest.fn();
+  let worked: () => void;
 
   beforeEach(() => {
     jest.useFakeTimers();
     collect.mockClear();
     server = new EventEmitter();
-    collectWhenIdle(server as Server, { collect });
+    worked = collectWhenIdle(server as Server, { collect });
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -51,6 +52,26 @@ describe('a worker that becomes idle', () => {
     request()();
     jest.advanceTimersByTime(IDLE_MS);
     expect(collect).toHaveBeenCalledTimes(2);
+  });
+
+  test('frees memory when it is idle after other work', () => {
+    server.emit('listening');
+    worked();
+    jest.advanceTimersByTime(IDLE_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(UNUSED_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  test('after other work, frees no memory during a request', () => {
+    worked();
+    const end = request();
+    worked();
+    jest.advanceTimersByTime(10 * IDLE_MS);
+    expect(collect).not.toHaveBeenCalled();
+    end();
+    jest.advanceTimersByTime(IDLE_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
   });
 
   test('does so again only after many more requests', () => {

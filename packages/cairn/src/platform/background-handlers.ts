@@ -27,7 +27,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 let hasDriven = false;
 
 /**
- * Opens the clients that the first task would open. For a process that is kept ready to take the place of one that died.
+ * Opens the clients that the first task would open. For a process that is idle before its first request, or kept in reserve.
  * Sends nothing, so that it neither counts as an operation nor meets an injected fault.
  */
 export async function warmUp(installation: CairnInstallation): Promise<void> {

@@ -21,7 +21,7 @@ export function startServing(): void {
   guardBodies(memberOf);
   endAfterDispatch(memberOf);
   setImmediate(() => void learnExports());
-  // Emitted by the local cloud in a worker that is kept in reserve; `waits` is to be filled.
+  // Emitted by the local cloud in an idle worker, before its first request; `waits` is to be filled.
   process.once('cairn:warm-up' as 'message', (waits: unknown) => {
     const warm = async () => {
       const [{ warmUp }] = await Promise.all([backgroundHandlers(), httpHandlers()]);

@@ -20,7 +20,7 @@ export type ToWorker =
       readonly graceMs?: number | undefined;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
-  /** For a spare: load the libraries that the first request would load. */
+  /** While it is idle: load the libraries that the first request would load. */
   | { readonly kind: 'warm-up' }
   /** Sent after a connection broke; the response is `alive`. */
   | { readonly kind: 'are-you-alive' }

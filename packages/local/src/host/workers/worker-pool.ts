@@ -2,9 +2,11 @@
  * Keeps the wanted number of workers of each role alive, with a spare that replaces one that died, and assigns each request
  * a worker of its function's role with room. Kills workers without a heartbeat. Owns restarts and waiting, not HTTP.
  */
+import { isShortLived } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { Blockers } from './blockers.ts';
 import { chooseWorker } from './choice.ts';
+import { Loading } from './loading.ts';
 import { Reaper } from './orphan-killer.ts';
 import type { PoolOptions } from './pool-options.ts';
 import { lowerPriority } from './priority.ts';
@@ -19,8 +21,6 @@ import { describeEnd, pidsByRole, type WorkerEnd, WorkerProcess } from './worker
 const GRACE_MS = 10_000;
 /** The first spare starts when no request is under way, because loading it takes a processor for a second. */
 const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
-/** Delay before a ready spare loads the functions' libraries, so that workers that start with it come first. */
-const WARM_UP_AFTER_MS = 1_000;
 /** Interval at which workers are checked. */
 const TICK_MS = 500;
 /** A superfluous worker ends after this time without a request. */
@@ -34,6 +34,7 @@ export class WorkerPool {
   readonly #watchdog: Watchdog;
   readonly #sharing: Sharing;
   readonly #blockers = new Blockers();
+  readonly #loading: Loading;
   #checkTimer: NodeJS.Timeout | undefined;
   readonly #restarts = new Restarts();
   /** True once any worker has served. */
@@ -47,7 +48,8 @@ export class WorkerPool {
   #stopping = false;
 
   constructor(options: PoolOptions) {
-    this.#options = options;
+    this.#loading = new Loading(!isShortLived(options.env), () => performance.now());
+    this.#options = { ...options, onLoaded: this.#loading.knowing(options.onLoaded) };
     this.#watchdog = new Watchdog({ ...options, tickMs: TICK_MS });
     const { roles, env } = options;
     // Without frames a request would wait for the body that blocks its worker.
@@ -105,6 +107,7 @@ export class WorkerPool {
     role: WorkerRole,
     { user = NO_USER, byFrames = false, signal }: Acquiring,
   ): Promise<WorkerLease> {
+    this.#loading.begin(role);
     const wanted = { spec, role, user, byFrames };
     const free = this.#assign({ ...wanted, takesCold: false });
     if (free) return free;
@@ -147,7 +150,6 @@ export class WorkerPool {
         servedAt = performance.now();
         this.#hasServed = true;
         this.#waiters.serve();
-        if (worker.role === undefined) this.#warmUpSoon(worker);
       },
       () => {},
     );
@@ -157,12 +159,6 @@ export class WorkerPool {
       if (!this.#stopping) this.#replace(worker, end, servedAt);
     });
     return worker;
-  }
-
-  #warmUpSoon(worker: WorkerProcess): void {
-    setTimeout(() => {
-      if (worker.role === undefined) worker.warmUp();
-    }, WARM_UP_AFTER_MS).unref();
   }
 
   #replace(worker: WorkerProcess, end: WorkerEnd, servedAt: number | undefined): void {
@@ -215,6 +211,7 @@ export class WorkerPool {
   #check(): void {
     this.#watchdog.check(this.#workers);
     this.#blockers.check();
+    if (this.#options.roles) this.#loading.check([...this.#workers]);
     // Answers that came while this process was busy are read first.
     setImmediate(() =>
       setImmediate(() => {

@@ -81,6 +81,7 @@ export class WorkerProcess {
   #silentMs = 0;
   #hasServed = false;
   #isWarm = false;
+  #isToldToLoad = false;
   #retired = false;
   #isKilled = false;
   #memoryLimitMib = memoryLimitMib([]);
@@ -137,6 +138,7 @@ export class WorkerProcess {
         if (message.kind === 'ready') {
           this.#port = message.port;
           this.#hasServed = true;
+          this.#idleSince = performance.now();
           if (message.hasLink) void openLink(message.port).then((link) => this.#linked(link));
           resolve(message.port);
         }
@@ -265,8 +267,10 @@ export class WorkerProcess {
     return this.#silentMs > HANGS_AFTER_MS;
   }
 
-  /** Makes it load the libraries of a first request. */
+  /** Makes it load the libraries of a first request. Idempotent. */
   warmUp(): void {
+    if (this.#isToldToLoad) return;
+    this.#isToldToLoad = true;
     this.#send({ kind: 'warm-up' });
   }
 

@@ -32,8 +32,9 @@ const server = functionsServer(handlers, Date.now);
 const tasks = new Set<string>();
 const link = new ServedLink(server, { handlers: wholeHandlers, tasks, now: Date.now });
 const drainServer = drainable(server);
-const isIdleCollected = !isShortLived(process.env);
-if (isIdleCollected) collectWhenIdle(server, { collect: collectAll, also: link });
+const collectSoon = isShortLived(process.env)
+  ? undefined
+  : collectWhenIdle(server, { collect: collectAll, also: link });
 
 const sendToCloud = takeChannel();
 /** Without the cloud process the message is lost, and `disconnect` ends this process. */
@@ -95,7 +96,7 @@ async function warmUp(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:warm-up' as 'message', waits, undefined);
   await Promise.allSettled(waits);
-  if (isIdleCollected) collectAll();
+  collectSoon?.();
   send({ kind: 'warm' });
 }
 

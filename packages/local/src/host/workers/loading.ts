@@ -1,0 +1,57 @@
+/**
+ * Decides which idle workers load the libraries of a first request: those of tasks, which will get it. A spare, which takes the place of a worker
+ * that a body blocked or ended, loads them once a task has begun, because it takes 45 MB more then.
+ */
+import { REQUESTS, TASKS, type WorkerRole } from './roles.ts';
+import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
+
+/** Delay in ms after which an idle worker loads them, so that what starts with it comes first. */
+export const LOADS_AFTER_MS = 1_000;
+/** Loading takes a processor for a third of a second, so a spare waits for a pause of the others, but not longer than this. */
+export const SPARE_WAITS_MS = 3_000;
+
+export type LoadingWorker = Pick<WorkerProcess, 'role' | 'port' | 'idleMs' | 'warmUp'>;
+
+export class Loading {
+  readonly #isEarly: boolean;
+  readonly #now: () => number;
+  /** Undefined: no spare has to be loaded yet. */
+  #spareWantedAt: number | undefined;
+
+  /**
+   * @param isEarly false: workers of tasks load with their first request
+   * @param now ms
+   */
+  constructor(isEarly: boolean, now: () => number) {
+    this.#isEarly = isEarly;
+    this.#now = now;
+  }
+
+  /** Notes functions that use Express: their first request gets a worker of its own, which is the spare. */
+  knowing(onLoaded: WorkerOptions['onLoaded']): WorkerOptions['onLoaded'] {
+    return (functions) => {
+      if (functions.some((one) => one.trigger.kind === 'https' && !one.takesWhole)) this.#wantSpare();
+      return onLoaded(functions);
+    };
+  }
+
+  /** Notes a request of this role. */
+  begin(role: WorkerRole): void {
+    if (role !== REQUESTS) this.#wantSpare();
+  }
+
+  #wantSpare(): void {
+    this.#spareWantedAt ??= this.#now();
+  }
+
+  check(workers: readonly LoadingWorker[]): void {
+    const isPause = workers.every(({ idleMs }) => idleMs >= LOADS_AFTER_MS);
+    const waitedMs = this.#now() - (this.#spareWantedAt ?? Number.POSITIVE_INFINITY);
+    const loadsSpare = waitedMs >= SPARE_WAITS_MS || (waitedMs >= 0 && isPause);
+    for (const worker of workers) {
+      const { role, port, idleMs } = worker;
+      const isNext = role === undefined ? loadsSpare : role === TASKS && this.#isEarly;
+      if (isNext && port !== undefined && idleMs >= LOADS_AFTER_MS) worker.warmUp();
+    }
+  }
+}
