@@ -29,6 +29,7 @@ const received: Told[] = [];
 
 const INDEX = (answer: string) => `
 import { onDocumentCreated } from 'firebase-functions/firestore';
+import * as v1 from 'firebase-functions/v1';
 import { onRequest } from 'firebase-functions/https';
 import { defineString, projectID } from 'firebase-functions/params';
 import { cairnFunctions } from 'cairn/functions';
@@ -43,6 +44,8 @@ export const values = onRequest({ secrets: ['DECLARED'] }, (request, response) =
   response.json({ DECLARED, UNDECLARED, PARAMETER, bucket: bucket.value(), plan: plan.value(), ...HEADERS });
 });
 export const onOrder = onDocumentCreated('orders/{id}', () => {});
+export const onFile = v1.storage.object().onFinalize(() => {});
+export const onValue = v1.database.ref('/a').onWrite(() => {});
 export const cairn = cairnFunctions({ workflows: [order] });
 `;
 
@@ -137,10 +140,11 @@ test(
 test('a function for events that nothing sends is reported once with their type, and not served', async () => {
   const reported = () => received.filter(({ message }) => message.startsWith('not served'));
   const message =
-    'not served, because nothing here sends their events: onOrder (google.cloud.firestore.document.v1.created)';
+    'not served, because nothing here sends their events: onFile (google.storage.object.finalize), ' +
+    'onOrder (google.cloud.firestore.document.v1.created), onValue (providers/google.firebase.database/eventTypes/ref.write)';
   expect(reported()).toEqual([expect.objectContaining({ message })]);
   expect(ready.functions).toContain('hello');
-  expect(ready.functions).not.toContain('onOrder');
+  for (const one of ['onOrder', 'onFile', 'onValue']) expect(ready.functions).not.toContain(one);
   expect((await fetch(`${ready.functionsUrl}/onOrder`, { method: 'POST', body: '{}' })).status).toBe(404);
 });
 

@@ -194,7 +194,11 @@ describe('the environment of functions', () => {
     expect(seen.env).toMatchObject({
       GCLOUD_PROJECT: 'demo-cairn',
       GOOGLE_CLOUD_PROJECT: 'demo-cairn',
-      FIREBASE_CONFIG: '{"projectId":"demo-cairn"}',
+      FIREBASE_CONFIG: JSON.stringify({
+        projectId: 'demo-cairn',
+        databaseURL: 'https://demo-cairn.firebaseio.com',
+        storageBucket: 'demo-cairn.appspot.com',
+      }),
       FIRESTORE_EMULATOR_HOST: cloud.firestore,
       CAIRN_TASKS_HOST: cloud.tasks,
       CAIRN_FUNCTIONS_URL: cloud.functionsUrl,

@@ -21,7 +21,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
   const ours = {
     GCLOUD_PROJECT: projectId,
     GOOGLE_CLOUD_PROJECT: projectId,
-    FIREBASE_CONFIG: JSON.stringify({ projectId }),
+    FIREBASE_CONFIG: JSON.stringify(firebaseConfig(projectId)),
     FIRESTORE_EMULATOR_HOST: firestore,
     PUBSUB_EMULATOR_HOST: pubsub,
     CAIRN_TASKS_HOST: tasks,
@@ -56,3 +56,10 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     SLACK_HOOKS_URL: slack,
   };
 }
+
+/** As in Firebase's emulators. A function for the events of a bucket or of a Realtime Database does not load without its default. */
+const firebaseConfig = (projectId: string) => ({
+  projectId,
+  databaseURL: `https://${projectId}.firebaseio.com`,
+  storageBucket: `${projectId}.appspot.com`,
+});
