@@ -32,6 +32,7 @@ describe('rewrites of firebase.json', () => {
       { regex: '^/r/[0-9]+$', function: 'numbers' },
       { source: '/static/**', destination: '/index.html' },
       { source: '/v1/late', function: 'never' },
+      { source: '/static/api', function: 'never' },
     ],
   });
   const functionFor = (path: string) => rules.find((rule) => rule.matches(path))?.functionName;
@@ -48,6 +49,7 @@ describe('rewrites of firebase.json', () => {
     ['/r/12', 'numbers'],
     ['/r/x', undefined],
     ['/static/a', undefined],
+    ['/static/api', undefined],
     ['/', undefined],
   ])('%s is answered by %s', (path, name) => {
     expect(functionFor(path)).toBe(name);

@@ -66,7 +66,9 @@ export async function startGateway({
       return refuse(response, 400, 'the request has no Host header', { field: 'Host' });
     readTarget(request);
     const path = pathOf(request);
-    const rewrite = path === undefined ? undefined : rewrites().find((candidate) => candidate.matches(path));
+    const isFile = path !== undefined && isReading(request) && site?.has(path) === true;
+    const rewrite =
+      path === undefined || isFile ? undefined : rewrites().find((candidate) => candidate.matches(path));
     const missing = path === undefined || rewrite ? undefined : unserved?.(path);
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {

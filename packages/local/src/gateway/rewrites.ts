@@ -10,6 +10,8 @@ export interface Rewrite {
 
 export interface HostingConfig {
   readonly public?: string;
+  /** Pages are served without `.html`. */
+  readonly cleanUrls?: boolean;
   readonly headers?: readonly {
     readonly source: string;
     readonly headers: readonly { readonly key: string; readonly value: string }[];
@@ -31,16 +33,21 @@ export function sitesOf(firebaseJson: string): HostingConfig[] {
   return [config.hosting ?? {}].flat();
 }
 
-/** The rewrites to functions, in their order: the first that matches decides. */
+/** The rewrites to functions, in their order: the first that matches decides. Paths that an earlier one of a site rewrites to a page are not theirs. */
 export function readRewrites(firebaseJson: string): Rewrite[] {
-  return sitesOf(firebaseJson)
-    .flatMap((site) => site.rewrites ?? [])
-    .flatMap((rewrite) => {
+  return sitesOf(firebaseJson).flatMap(({ rewrites = [] }) =>
+    rewrites.flatMap((rewrite, at) => {
       const target = rewrite.function;
       if (target === undefined) return [];
       const functionName = typeof target === 'string' ? target : target.functionId;
-      return [{ functionName, matches: matcher(rewrite) }];
-    });
+      const earlier = rewrites.slice(0, at).filter(({ destination }) => destination !== undefined);
+      const pages = earlier.map(matcher);
+      const matchesIt = matcher(rewrite);
+      return [
+        { functionName, matches: (path: string) => matchesIt(path) && !pages.some((page) => page(path)) },
+      ];
+    }),
+  );
 }
 
 function matcher({ source, glob, regex }: { source?: string; glob?: string; regex?: string }) {

@@ -9,6 +9,8 @@ import sirv from 'sirv';
 import { type HostingConfig, sitesOf, sourceMatcher } from './rewrites.ts';
 
 export interface Site {
+  /** True for a file of the site, which comes before rewrites. */
+  has(path: string): boolean;
   /** False if the site has no such file; then nothing was sent. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean;
   /** Responds with the site's page for missing paths. Returns false if it has none, without a response. */
@@ -26,8 +28,11 @@ export function readSite(firebaseJson: string): Site | undefined {
 }
 
 /** @param root absolute path of the folder; undefined is returned if it was never built */
-export function siteOf(root: string, { rewrites = [], headers = [] }: HostingConfig): Site | undefined {
-  if (!existsSync(join(root, 'index.html'))) return undefined;
+export function siteOf(
+  root: string,
+  { rewrites = [], headers = [], cleanUrls = false }: HostingConfig,
+): Site | undefined {
+  if (!existsSync(root)) return undefined;
   // Checked on each request: the console may be built while this runs.
   const files = sirv(root, { dev: true, etag: true });
   const pages = rewrites.flatMap(({ source, destination }) =>
@@ -42,7 +47,12 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
       for (const { key, value } of some) response.setHeader(key, value);
     }
   };
+  const has = (path: string) =>
+    isFileOf(root, path) ||
+    (path.endsWith('/') && isFileOf(root, `${path}index.html`)) ||
+    (cleanUrls && isFileOf(root, `${path}.html`));
   return {
+    has,
     miss(path, request, response) {
       if (!isReading(request) || !existsSync(join(root, MISSING_PAGE))) return false;
       setHeaders(path, response);
@@ -51,9 +61,9 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
     },
     serve(path, request, response) {
       if (!isReading(request)) return false;
-      const page = pages.find(({ matches }) => matches(path))?.destination;
-      const isFile = isFileOf(root, path) || (path.endsWith('/') && isFileOf(root, `${path}index.html`));
-      if (!isFile && page === undefined) return false;
+      const isFile = has(path);
+      const page = isFile ? undefined : pages.find(({ matches }) => matches(path))?.destination;
+      if (!isFile && (page === undefined || !isFileOf(root, page))) return false;
       setHeaders(path, response);
       if (!isFile && page !== undefined)
         sendPage(join(root, page), response, { method: request.method, status: 200 });

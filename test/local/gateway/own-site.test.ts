@@ -1,0 +1,73 @@
+/** The order in which Hosting looks for what answers a path (https://firebase.google.com/docs/hosting/full-config#hosting_priority_order). */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
+import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
+import { readSite } from '../../../packages/local/src/gateway/site.ts';
+
+let folder: string;
+let gateway: Gateway | undefined;
+afterEach(async () => {
+  await gateway?.stop(0);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** @param files of the folder `public`; each has its name as its text */
+async function siteWith(hosting: object, files: readonly string[]) {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-own-site-'));
+  mkdirSync(join(folder, 'public/assets'), { recursive: true });
+  for (const file of files) writeFileSync(join(folder, 'public', file), file);
+  const firebaseJson = join(folder, 'firebase.json');
+  writeFileSync(firebaseJson, JSON.stringify({ hosting: { public: 'public', ...hosting } }));
+  const rewrites = readRewrites(firebaseJson);
+  gateway = await startGateway({
+    port: 0,
+    rewrites: () => rewrites,
+    now: Date.now,
+    serve: (name, _request, response) => void response.end(`function ${name}`),
+    site: readSite(firebaseJson),
+  });
+  const { url } = gateway;
+  return async (path: string, method = 'GET') => {
+    const answer = await fetch(url + path, { method });
+    return answer.ok ? answer.text() : answer.status;
+  };
+}
+
+test('a function for all other paths, without a page of its own, leaves the files of the site to it', async () => {
+  const ask = await siteWith({ rewrites: [{ source: '**', function: 'ssr' }] }, ['assets/app.css', 'a.html']);
+  expect(await ask('/assets/app.css')).toBe('assets/app.css');
+  expect(await ask('/a.html')).toBe('a.html');
+  for (const path of ['/', '/a', '/assets/', '/assets/missing.css'])
+    expect([path, await ask(path)]).toEqual([path, 'function ssr']);
+  expect(await ask('/assets/app.css', 'POST')).toBe('function ssr');
+});
+
+test('the first rewrite that matches decides, whether to a page or to a function', async () => {
+  const rewrites = [
+    { source: '/app/api/**', function: 'api' },
+    { source: '/app/**', destination: '/app.html' },
+    { source: '**', function: 'ssr' },
+  ];
+  const ask = await siteWith({ rewrites }, ['app.html']);
+  expect(await ask('/app/api/x')).toBe('function api');
+  expect(await ask('/app/x')).toBe('app.html');
+  expect(await ask('/x')).toBe('function ssr');
+});
+
+test('with cleanUrls pages are served without .html, before rewrites; others are not', async () => {
+  const rewrites = [{ source: '/api/**', function: 'api' }];
+  for (const cleanUrls of [true, false]) {
+    await gateway?.stop(0);
+    const ask = await siteWith({ cleanUrls, rewrites }, ['index.html', 'about.html']);
+    expect(await ask('/about')).toBe(cleanUrls ? 'about.html' : 404);
+    expect(await ask('/')).toBe('index.html');
+  }
+});
+
+test('a rewrite to a page that is not there answers 404', async () => {
+  const ask = await siteWith({ rewrites: [{ source: '**', destination: '/index.html' }] }, ['a.html']);
+  expect(await ask('/x')).toBe(404);
+});
