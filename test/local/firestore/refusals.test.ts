@@ -116,6 +116,22 @@ test.each<[string, object, string]>([
   ['RunQuery', query({ where: {} }), 'Unknown Filter type.'],
   [
     'RunQuery',
+    query({
+      where: {
+        compositeFilter: {
+          op: 'AND',
+          filters: [
+            compare('__name__', 'EQUAL', { referenceValue: doc('h/a') }),
+            compare('a', 'EQUAL', one),
+            compare('a', 'GREATER_THAN', one),
+          ],
+        },
+      },
+    }),
+    'Equality on key is not allowed if there are other inequality fields and key does not appear in inequalities.',
+  ],
+  [
+    'RunQuery',
     query({ where: compare('m.__x__', 'EQUAL', one) }),
     'Invalid reserved name in field path __x__',
   ],

@@ -166,13 +166,10 @@ function checkParts(comparisons: readonly Comparison[], { orders, scope }: Query
 /** A name that must be equal leaves nothing to order by the other fields; production refuses such a query. */
 function checkNameEquality(comparisons: readonly Comparison[], inequalities: ReadonlySet<string>): void {
   const namesDocuments = ({ op, field }: Comparison) => (op === '==' || op === 'in') && isNameField(field);
-  if (inequalities.has(NAME_FIELD) || !comparisons.some(namesDocuments)) return;
-  const equal = new Set(comparisons.filter((c) => c.op === '==').map((c) => formatFieldPath(c.field)));
-  if ([...inequalities].some((field) => !equal.has(field))) {
-    throw invalid(
-      'Equality on key is not allowed if there are other inequality fields and key does not appear in inequalities.',
-    );
-  }
+  if (inequalities.size === 0 || inequalities.has(NAME_FIELD) || !comparisons.some(namesDocuments)) return;
+  throw invalid(
+    'Equality on key is not allowed if there are other inequality fields and key does not appear in inequalities.',
+  );
 }
 
 /** At most one array-contains in each disjunction. Returns the largest number in any disjunction of `filter`. */
