@@ -168,7 +168,7 @@ describe('plain requests', () => {
     expect(Object.keys(body as object).sort()).toEqual(['createTime', 'name', 'updateTime']);
     const from = [{ collectionId: 'nobody' }];
     expect((await ask('POST', ':runQuery', { structuredQuery: { from } })).body).toEqual([
-      { readTime: expect.any(String) },
+      { readTime: expect.any(String), done: true },
     ]);
     expect((await ask('GET', '/nobody')).body).toEqual({});
     const write = { delete: `${database}/documents/bare/none` };

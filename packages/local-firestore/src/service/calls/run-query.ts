@@ -88,7 +88,8 @@ function* answers(
   { selected, shown, skipped, readTime, stats }: QueryAnswer,
 ): Generator<object> {
   yield* begun(selected);
-  const end = stats ? { explainMetrics: stats } : {};
+  // Clients take what they have for the result from then on, whatever becomes of the stream.
+  const end = { done: true, ...(stats && { explainMetrics: stats }) };
   if (shown.length === 0) yield { readTime, skippedResults: skipped, ...end };
   // Projected at once, so that the omitted parts need not be held while an answer is sent.
   const parts = query.select && shown.map((one) => encodeShown(query, one));
