@@ -53,6 +53,25 @@ test('a refused request gets the focus, which its button lost while it was sent'
   await becomes(() => focused(page), expect.stringContaining('INVALID_INPUT'));
 });
 
+test('the first field of a form has the focus though its schema comes late', async () => {
+  const { promise: read, resolve: letGo } = Promise.withResolvers<void>();
+  const page = await stage.browser.open('/workflows/gift', {
+    prepare: (one) =>
+      one.route('**/v1/workflows/*/input', async (route) => {
+        await read;
+        await route.continue();
+      }),
+  });
+  const opener = page.getByRole('button', { name: 'Start a run' });
+  const json = page.getByRole('dialog').getByRole('textbox', { name: 'Input' });
+  const cents = page.getByRole('dialog').getByRole('textbox', { name: 'cents' });
+  await opener.click();
+  await json.waitFor();
+  letGo();
+  await cents.waitFor();
+  await becomes(() => cents.evaluate((one) => one === document.activeElement), true);
+});
+
 test('what was searched for has the focus, and a name of workflows leads to their runs', async () => {
   const page = await stage.browser.open('/runs');
   await page.locator('.run-grid').waitFor();

@@ -116,6 +116,22 @@ test.each(['as it was', 'moved'])(
   },
 );
 
+test('a step that is found among hundreds is in sight in the table', async () => {
+  const page = await stage.browser.open(`/runs/${show.completed}?view=table`, {
+    prepare: (one) => withWidePlan(one, 60),
+  });
+  await page.locator('.step-table tbody tr').first().waitFor();
+  await page.getByPlaceholder('Find a step').fill('wide-222');
+  await page.keyboard.press('Enter');
+  const inSight = () =>
+    page.locator('.step-table').evaluate((table) => {
+      const { top, bottom } = table.getBoundingClientRect();
+      const row = table.querySelector('tr[data-step=wide-222]')?.getBoundingClientRect();
+      return row !== undefined && row.top >= top && row.bottom <= bottom;
+    });
+  await becomes(inSight, true);
+});
+
 test('a graph that its width makes small has a frame of its own height', async () => {
   const layers = 6;
   const page = await stage.browser.open(`/runs/${show.completed}`, {

@@ -87,6 +87,20 @@ test.each([
     'version 3 is not deployed',
   ],
   ['that its worker died', { status: 'interrupted' }, 'the worker died; resumes within a minute'],
+  [
+    'why it rests after failed dispatches',
+    { failures: { times: 2, error: { code: 'INTERNAL', message: 'the rules are down' } }, currentStep: 'a' },
+    'the last 2 dispatches failed: the rules are down',
+  ],
+  [
+    'which steps run though the dispatch before failed',
+    {
+      failures: { times: 1, error: { code: 'INTERNAL', message: 'no' } },
+      running: [body('a')],
+      runningCount: 1,
+    },
+    'a',
+  ],
   ['which steps run', { running: [body('a'), body('b[2]')], runningCount: 5 }, 'a, b[2] and 3 more'],
   ['where it is', { currentStep: 'summarise' }, 'summarise'],
   ['nothing once it is complete', { status: 'completed', currentStep: 'last' }, ''],

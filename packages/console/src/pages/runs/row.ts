@@ -142,10 +142,15 @@ function nowOf(run: RunSummary): string {
   }
   if (status === 'interrupted') return 'the worker died; resumes within a minute';
   if (status === 'pending') return 'queued';
-  const { running, runningCount } = run;
+  const { running, runningCount, failures } = run;
+  if (running.length === 0 && failures) return failuresText(failures);
   if (running.length === 0) return run.currentStep ?? '';
   const more = runningCount - running.length;
   return `${running.map(({ step }) => step).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function failuresText({ times, error }: NonNullable<RunSummary['failures']>): string {
+  return `the last ${times === 1 ? 'dispatch' : `${times} dispatches`} failed: ${error.message}`;
 }
 
 const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], string>> = {

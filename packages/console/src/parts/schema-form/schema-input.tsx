@@ -1,4 +1,6 @@
 /** Enters a value for a schema: in a form where there is one, or as JSON. Says every issue at once. */
+import { useLayoutEffect, useRef } from 'react';
+import { isFocusLost } from '../focus.ts';
 import { JsonInput } from '../json-view/json-input.tsx';
 import { asForm, asJson, type Entered, readEntered, withExample } from './entered.ts';
 import { type RefusedEntry, stillRefused } from './refused.ts';
@@ -19,6 +21,8 @@ interface SchemaInputProps {
   onEntered(entered: Entered): void;
 }
 
+const FIELD = ':is(input, select, textarea)';
+
 export function SchemaInput({
   schema,
   entered,
@@ -32,6 +36,14 @@ export function SchemaInput({
   const reading = readEntered(schema, entered, begin);
   const { fields, isForm, typed, issues, jsonText } = reading;
   const exampled = offersExample ? withExample(reading, schema, entered) : undefined;
+  const place = useRef<HTMLDivElement>(null);
+  const wasForm = useRef(isForm);
+  // The schema may come after a person has begun to write: the field that had the focus is gone.
+  useLayoutEffect(() => {
+    if (wasForm.current === isForm) return;
+    wasForm.current = isForm;
+    if (isFocusLost()) place.current?.querySelector<HTMLElement>(FIELD)?.focus();
+  }, [isForm]);
   return (
     <>
       <div className="row between">
@@ -59,24 +71,26 @@ export function SchemaInput({
           </button>
         )}
       </div>
-      {isForm ? (
-        <SchemaForm
-          label={label}
-          fields={fields}
-          typed={typed}
-          issues={issues}
-          refused={stillRefused(refused, typed)}
-          onTyped={(next) => onEntered({ ...entered, typed: next })}
-        />
-      ) : (
-        <JsonInput
-          label={label}
-          text={jsonText}
-          onText={(text) => onEntered({ ...entered, text, wantsJson: true })}
-          hint={hint}
-          rows={10}
-        />
-      )}
+      <div ref={place} className="stack">
+        {isForm ? (
+          <SchemaForm
+            label={label}
+            fields={fields}
+            typed={typed}
+            issues={issues}
+            refused={stillRefused(refused, typed)}
+            onTyped={(next) => onEntered({ ...entered, typed: next })}
+          />
+        ) : (
+          <JsonInput
+            label={label}
+            text={jsonText}
+            onText={(text) => onEntered({ ...entered, text, wantsJson: true })}
+            hint={hint}
+            rows={10}
+          />
+        )}
+      </div>
     </>
   );
 }

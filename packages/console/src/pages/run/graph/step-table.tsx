@@ -41,6 +41,8 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: BEYOND,
+    // The head is above the rows, which begin below it.
+    scrollPaddingEnd: 2 * ROW_HEIGHT,
   });
   const shownOf = useCallback(
     (key: string): RowFacts => {
@@ -77,6 +79,14 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
     if (!next.delete(key)) next.add(key);
     setOpen(next);
   };
+  // A step that was found or is in the address is scrolled to once, unless it is in view.
+  const scrolledTo = useRef<string>(undefined);
+  const place = all.findIndex((row) => row.kind === 'step' && row.key === selected);
+  useEffect(() => {
+    if (place < 0 || scrolledTo.current === selected) return;
+    scrolledTo.current = selected;
+    rows.scrollToIndex(place);
+  }, [place, selected, rows]);
   const shown = rows.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = rows.getTotalSize() - (shown.at(-1)?.end ?? 0);
