@@ -12,7 +12,7 @@ import { joinMailbox } from '../../packages/cairn/src/engine/mailbox/join.ts';
 import { leaveMailbox } from '../../packages/cairn/src/engine/mailbox/leave.ts';
 import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/offer.ts';
 import { resumptionDrafts } from '../../packages/cairn/src/engine/waits/end-of-wait.ts';
-import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
+import { expiredWaitDrafts } from '../../packages/cairn/src/engine/waits/expired-wait.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
 import { appendToRun } from '../../packages/cairn/src/operations/append-to-run.ts';
 import { World } from './world.ts';
@@ -117,7 +117,7 @@ export async function expire(deps: EngineDeps, runId: string, stepId = 'any'): P
     const step = waits.steps.get(stepId);
     if (!wait || !step) return [];
     return [
-      ...timeUp({ step, wait, now: deps.clock.now() }),
+      ...expiredWaitDrafts({ step, wait, now: deps.clock.now() }),
       ...resumptionDrafts(current, 'its time has come'),
     ];
   });

@@ -9,9 +9,9 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import * as build from '../../../packages/cairn/src/engine/recording/event-builders.ts';
 import { resumptionDrafts } from '../../../packages/cairn/src/engine/waits/end-of-wait.ts';
+import { expiredWaitDrafts } from '../../../packages/cairn/src/engine/waits/expired-wait.ts';
 import { openedDraft } from '../../../packages/cairn/src/engine/waits/new-wait.ts';
 import { doubtOf } from '../../../packages/cairn/src/engine/waits/question.ts';
-import { timeUp } from '../../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import type {
@@ -181,7 +181,7 @@ export class Scene {
     await this.claim();
     const wait = this.#journal.state.waits.find(({ execution }) => execution.stepId === stepId);
     if (!wait) throw new Error(`'${stepId}' asks nothing`);
-    await this.append(timeUp({ step: this.step(stepId), wait, now: this.now }));
+    await this.append(expiredWaitDrafts({ step: this.step(stepId), wait, now: this.now }));
   }
 
   async interrupt(): Promise<void> {

@@ -38,7 +38,7 @@ interface Recovering {
 
 /**
  * Two commits: the first records the interruption, the second its handling. A crash between them leaves an interrupted
- * run, which the next scan finds. Safe with any number of concurrent scanners and drives.
+ * run, which the next scan finds. Safe with any number of concurrent scanners and dispatches.
  */
 export async function recoverRun(
   deps: EngineDeps,

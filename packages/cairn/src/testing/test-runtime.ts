@@ -2,7 +2,7 @@
  * The test kit's runtime: runs workflows as they run when deployed, with all that this means (tasks, leases, journals,
  * recovery), in memory and in a time that only the test moves.
  *
- * Must not: know a shortcut. Whatever happens to a run here goes through the operations and drives that happen deployed.
+ * Must not: know a shortcut. Whatever happens to a run here goes through the operations and dispatches of a deployment.
  */
 
 import type { BudgetOptions } from '../core/budget/day-limits.ts';

@@ -4,7 +4,7 @@ import type {
   ExpiredRun,
   RetentionState,
   RunRetentionState,
-} from '../../operations/retention/expired-runs.ts';
+} from '../../operations/retention/preview-retention.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 

@@ -152,8 +152,8 @@ function cancelled(facts: EndFacts): EndingDecision | undefined {
   const { cancellation, undoDue, lostWorkers, isDeployed } = facts;
   if (!cancellation) return undefined;
   const undoes = undoDue && !lostWorkers && !cancellation.withoutUndo;
-  const takesDrive = undoes || (isForChildren(facts) && !cancellation.withoutUndo);
-  if (takesDrive && !isDeployed) return undefined;
+  const needsDispatch = undoes || (isForChildren(facts) && !cancellation.withoutUndo);
+  if (needsDispatch && !isDeployed) return undefined;
   return undoneFirst({ kind: 'cancelled', cancellation }, undoes);
 }
 

@@ -7,13 +7,13 @@ import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/admission.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
 import { CONCURRENCY, PAGE } from './bounds.ts';
-import { type Done, deleteLineage } from './carry-out.ts';
+import { type Done, deleteLineage } from './delete-lineage.ts';
+import { deleteOrphans } from './delete-orphans.ts';
 import type { DeletionDeps } from './deps.ts';
+import { type BucketPosition, eachExpired, placeText, readPlace } from './each-expired.ts';
 import { deleteErasedData, type ErasureReport } from './erasure/delete-erased.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
-import { deleteOrphans } from './orphans.ts';
 import { TICK, type TickBounds, TickBudget } from './tick-budget.ts';
-import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 
 export interface RetentionReport {
   /** Checked lineages by result. */
@@ -83,7 +83,7 @@ export async function deleteExpiredRuns(
 async function handleRuns(deps: DeletionDeps, tick: DeletionTick): Promise<string | undefined> {
   const from = placeIn(deps, tick.progress.runs);
   let before = from;
-  for await (const { runs, place } of walk(deps, from, PAGE)) {
+  for await (const { runs, place } of eachExpired(deps, from, PAGE)) {
     const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
     tick.budget.inspected(Math.max(1, runs.length));
     await handleLineages(deps, tick, [...roots], before);

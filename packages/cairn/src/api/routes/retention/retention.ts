@@ -1,6 +1,7 @@
 /** The retention of runs: what becomes of a run and when, and whether it is held. */
-import { expiredRuns, retentionStateOf } from '../../../operations/retention/expired-runs.ts';
+
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
+import { expiredRuns, retentionStateOf } from '../../../operations/retention/preview-retention.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { expiredRunView, holdView, runRetentionView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';

@@ -12,7 +12,7 @@ import type { EventStep } from '../../define/steps.ts';
 import { eventOutput } from '../../mailbox/offer.ts';
 import * as build from '../../recording/event-builders.ts';
 import type { Output } from '../../recording/output.ts';
-import { timeUp } from '../../waits/time-up.ts';
+import { expiredWaitDrafts } from '../../waits/expired-wait.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement, Command } from '../messages.ts';
 
@@ -78,7 +78,7 @@ export function expire(dispatch: DispatchState, key: string): boolean {
   const wait = dispatch.waits.of(key);
   if (!wait) return false;
   const { step } = dispatch.unitOf(key);
-  const events = timeUp({ step, wait, now: dispatch.now });
+  const events = expiredWaitDrafts({ step, wait, now: dispatch.now });
   // The child stays registered until it reports its end, so that the end of the run cancels it as well.
   const { child } = wait;
   endWait(dispatch, wait, {

@@ -2,7 +2,7 @@
 import { messageOf } from '../../../core/thrown.ts';
 import type { ErasingDeps } from '../deps.ts';
 import type { TickBudget } from '../tick-budget.ts';
-import { pass } from './pass.ts';
+import { erasurePass } from './erasure-pass.ts';
 
 /** Erasures continued in one tick; the others wait for the next. */
 const MAX_OPEN = 50;
@@ -21,7 +21,7 @@ export async function deleteErasedData(deps: ErasingDeps, budget: TickBudget): P
   for (const { erasure, version } of await erasures.open(MAX_OPEN)) {
     if (budget.isSpent) return { ...report, open: report.open + 1 };
     try {
-      const after = await pass(deps, erasure, budget);
+      const after = await erasurePass(deps, erasure, budget);
       // Stale: another tick has worked on it and written its result.
       await erasures.write(after, version);
       report[after.state] += 1;

@@ -22,7 +22,7 @@ import type { ErasingDeps } from '../deps.ts';
 import { inspectLineage } from '../inspect-lineage.ts';
 import type { TickBounds } from '../tick-budget.ts';
 import { TickBudget } from '../tick-budget.ts';
-import { pass } from './pass.ts';
+import { erasurePass } from './erasure-pass.ts';
 
 /** Most lineages of one erasure, including those of children: their ids are in one document. */
 const MAX_ROOTS = 500;
@@ -125,7 +125,7 @@ async function begin(
   const stored = await sendUntilKnown(deps, () => erasures.read(erasure.id));
   if (!stored) throw new Error(`erasure ${erasure.id} no longer exists`);
   try {
-    const after = await pass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
+    const after = await erasurePass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
     await erasures.write(after, stored.version);
     return after;
   } catch (error) {

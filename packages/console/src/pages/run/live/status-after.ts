@@ -23,7 +23,7 @@ export function statusAfter(before: StatusState, anyEvent: RunEvent): StatusStat
       if (isFinal(status)) return before;
       return { status: status === 'interrupted' && replaying ? 'replaying' : 'running', replaying };
     case 'orphan_detected':
-      // A run can lose its drive between claim and start; what never ran has nothing to interrupt.
+      // A run can lose its dispatch between claim and start; what never ran has nothing to interrupt.
       return status === 'pending' ? before : { status: 'interrupted', replaying };
     case 'replay_started':
       return { status: 'replaying', replaying: true };

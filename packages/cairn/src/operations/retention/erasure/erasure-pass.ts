@@ -10,7 +10,7 @@ import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import { PAGE } from '../bounds.ts';
-import { type Done, deleteLineage } from '../carry-out.ts';
+import { type Done, deleteLineage } from '../delete-lineage.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
 import type { TickBudget } from '../tick-budget.ts';
@@ -18,7 +18,7 @@ import type { TickBudget } from '../tick-budget.ts';
 type Count = { -readonly [K in keyof DeletedCounts]: number };
 
 /** Returns the erasure after the pass. @throws what the store throws; earlier deletions of the pass are kept */
-export async function pass(deps: ErasingDeps, erasure: Erasure, budget: TickBudget): Promise<Erasure> {
+export async function erasurePass(deps: ErasingDeps, erasure: Erasure, budget: TickBudget): Promise<Erasure> {
   const deleted: Count = { ...NOTHING_GONE };
   const own = { ...deps, retention: counting(deps.retention, deleted), retentionOf: () => 0 };
   const after =

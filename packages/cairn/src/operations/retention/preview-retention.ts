@@ -8,8 +8,8 @@ import type { Bucket } from '../../ports/runs/retention-store.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { PAGE } from './bounds.ts';
 import type { LineageDeps } from './deps.ts';
+import { eachExpired, placeAfter, placeText, readPlace } from './each-expired.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
-import { placeAfter, placeText, readPlace, walk } from './walk.ts';
 
 export interface RetentionState {
   readonly runId: string;
@@ -63,7 +63,7 @@ export async function expiredRuns(
   const lineages = new Map<string, ReturnType<typeof inspectLineage>>();
   const items: ExpiredRun[] = [];
   let inspected = 0;
-  for await (const { bucket, runs, place } of walk(deps, from, PAGE)) {
+  for await (const { bucket, runs, place } of eachExpired(deps, from, PAGE)) {
     for (const run of runs) {
       const { runId, rootRunId, completedAt } = run;
       if (run.tenantId === tenantId) {

@@ -9,7 +9,7 @@ import { answerDrafts, budgetAnswerDrafts, type EndOfWait, expiryDrafts } from '
 
 const UNATTENDED = canonicalJson({ decision: 'approve' });
 
-export function timeUp(end: EndOfWait): EventDraft[] {
+export function expiredWaitDrafts(end: EndOfWait): EventDraft[] {
   const { step, wait } = end;
   if (wait.kind === 'timer') return answerDrafts(end, { initiator: 'timeout' }, NO_OUTPUT);
   // The next day has a budget of its own.

@@ -1,6 +1,6 @@
 /**
- * Goes through all runs that have been kept as long as they are to be by themselves: workflow by workflow, way to end by way to
- * end, the earliest first. Can be left anywhere and continued later.
+ * Iterates over all runs past their retention period: by workflow, by final status, the earliest end first. May be left anywhere
+ * and continued later.
  */
 
 import { invalidInput } from '../../core/errors.ts';
@@ -25,7 +25,7 @@ interface WalkPage {
  *
  * @param from undefined: the beginning
  */
-export async function* walk(
+export async function* eachExpired(
   { retention, retentionOf, clock }: LineageDeps,
   from: BucketPosition | undefined,
   pageSize: number,
