@@ -23,13 +23,20 @@ export function startServing(): void {
   setImmediate(() => void learnExports());
   // Emitted by the local cloud in an idle worker, before its first request; `waits` is to be filled.
   process.once('cairn:warm-up' as 'message', (waits: unknown) => {
+    // In pieces, because a request that arrives meanwhile waits for the end of one.
     const warm = async () => {
-      const [{ warmUp }] = await Promise.all([backgroundHandlers(), httpHandlers()]);
+      const { warmUp } = await backgroundHandlers();
+      await turn();
+      await httpHandlers();
+      await turn();
       await Promise.all(served.map(warmUp));
     };
     (waits as Promise<void>[]).push(warm());
   });
 }
+
+/** Resolves in the next turn of the event loop. */
+const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 /** Until the exports are known, what has the last name of one of our functions is taken for it. */
 function memberOf(called: string): string | undefined {
