@@ -71,9 +71,9 @@ describe('a spare', () => {
 
   test('loads at rest if the first request of a function will get it', () => {
     const onLoaded = loading.knowing(() => ({}));
-    onLoaded([API, MANY]);
+    onLoaded([API, MANY], []);
     expect(told(spare)).toEqual([]);
-    onLoaded([API, PLAIN]);
+    onLoaded([API, PLAIN], []);
     expect(told(spare)).toEqual([spare]);
   });
 });

@@ -29,9 +29,9 @@ export class Loading {
 
   /** Notes functions that use Express: their first request gets a worker of its own, which is the spare. */
   knowing(onLoaded: WorkerOptions['onLoaded']): WorkerOptions['onLoaded'] {
-    return (functions) => {
+    return (functions, unset) => {
       if (functions.some((one) => one.trigger.kind === 'https' && !one.takesWhole)) this.#wantSpare();
-      return onLoaded(functions);
+      return onLoaded(functions, unset);
     };
   }
 
