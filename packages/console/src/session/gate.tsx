@@ -7,11 +7,13 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Api, type Credential } from '../api/client.ts';
 import { ApiError, isSignedOut } from '../api/problem.ts';
 import { Failure, Loading } from '../parts/states.tsx';
-import { forgetKey, keepKey, keptKey } from './kept-key.ts';
 import { type ClosedForm, LateOutcomes, type RefusedApproval } from './late-outcomes.ts';
 import { type Place, readPlace } from './place.ts';
 import { maySeeAllOf, type Session, SessionContext } from './session.ts';
 import { SignIn, SignInAgain } from './sign-in.tsx';
+
+/** The API key in the session storage of this tab. A Firebase user is kept by Firebase's own library. */
+const KEPT = 'cairn.api-key';
 
 type GateState =
   | { readonly at: 'starting' }
@@ -214,3 +216,15 @@ const UNKNOWN = new ApiError({
   title: 'This key or sign-in is not valid',
   detail: 'Check that the key was copied completely, has not been revoked, and belongs to this installation.',
 });
+
+function keptKey(): string | undefined {
+  return sessionStorage.getItem(KEPT) ?? undefined;
+}
+
+function keepKey(key: string): void {
+  sessionStorage.setItem(KEPT, key);
+}
+
+function forgetKey(): void {
+  sessionStorage.removeItem(KEPT);
+}

@@ -3,8 +3,7 @@
  * the page, and everything in it is shown as text.
  */
 import { useId, useMemo, useState } from 'react';
-import { CopyButton } from '../copy/copy-button.tsx';
-import { DownloadButton } from '../copy/download-button.tsx';
+import { CopyButton, DownloadButton } from '../copy/text-buttons.tsx';
 import { Text } from '../value-text.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { openTo } from './search.ts';

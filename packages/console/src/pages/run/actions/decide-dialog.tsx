@@ -2,8 +2,11 @@
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
+import { Details } from '../../../parts/json-view/details.tsx';
 import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
 import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
+import { Text } from '../../../parts/value-text.tsx';
+import { When } from '../../../parts/when.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
   type AskedKind,
@@ -14,10 +17,10 @@ import {
   type DecisionName,
   type Filled,
   lacking,
+  questionOf,
   RAISES,
   UNFILLED,
 } from './decisions.ts';
-import { Question } from './question.tsx';
 import './actions.css';
 
 interface DecideDialogProps {
@@ -183,5 +186,35 @@ function SendBack({ filled: { feedback, steps }, before, fill }: SendBackProps) 
         </fieldset>
       )}
     </>
+  );
+}
+
+interface QuestionProps {
+  readonly detail: unknown;
+  readonly dueAt?: string | undefined;
+  /** The text has all details in words. */
+  readonly saysAll?: boolean;
+}
+
+/** The question and its details. */
+function Question({ detail, dueAt, saysAll = false }: QuestionProps) {
+  const { text, beside, to = [] } = questionOf(detail);
+  return (
+    <section className="question" aria-label="The question">
+      <p>
+        <Text value={text} />
+      </p>
+      {to.length > 0 && (
+        <p className="dim">
+          Asked: <Text value={to.join(', ')} max={300} />
+        </p>
+      )}
+      {beside !== undefined && !saysAll && <Details value={beside} label="Details of the question" />}
+      {dueAt !== undefined && (
+        <p className="hint">
+          Times out <When at={dueAt} />.
+        </p>
+      )}
+    </section>
   );
 }

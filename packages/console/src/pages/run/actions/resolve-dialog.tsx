@@ -1,5 +1,6 @@
 /** Form that resolves an effect that is in doubt or needs consent to be repeated. */
 import { stepKey } from '@cairn/client';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
@@ -9,6 +10,7 @@ import { readJson } from '../../../parts/json-view/json-text.ts';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
+import { useSession } from '../../../session/session.ts';
 import { ChoiceOf } from './choice.tsx';
 import {
   type EffectCaller,
@@ -20,7 +22,6 @@ import {
   SAYINGS,
   takesResult,
 } from './resolutions.ts';
-import { useEffectRow } from './use-effect-row.ts';
 import './actions.css';
 
 interface ResolveDialogProps {
@@ -135,4 +136,35 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
       )}
     </section>
   );
+}
+
+const PAGE = '100';
+/** Rows looked through: 2,000, which is more effects than a run has. */
+const MAX_PAGES = 20;
+
+/**
+ * One row of the ledger of a run, looked for in its list, since the API has no address for one. `data` is null where the run has no
+ * such row among those.
+ */
+function useEffectRow(runId: string, effectId: string) {
+  const { api } = useSession();
+  return useQuery({
+    queryKey: ['run', runId, 'effect', effectId],
+    queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
+      let cursor: string | undefined;
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const query = { limit: PAGE, cursor };
+        const { items, next } = await api.get('/v1/runs/{id}/effects', {
+          params: { id: runId },
+          query,
+          signal,
+        });
+        const found = items.find((row) => row.effectId === effectId);
+        if (found) return found;
+        if (next === undefined) return null;
+        cursor = next;
+      }
+      return null;
+    },
+  });
 }

@@ -4,13 +4,16 @@
  *
  * Must not: request the same data twice, or hold more than `event-log.ts` allows.
  */
+import { ApiError, isPassing } from '../../../api/problem.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
 import type { GraphStepState, RunEvent, RunGraph } from './events.ts';
 import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
-import { retryWhileBusy } from './patiently.ts';
 import type { StepHistory } from './span.ts';
 import { StepHistories } from './step-history.ts';
+
+/** About fifteen seconds in all; after that the error is shown. */
+const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
 export interface RunSource {
   readGraph(): Promise<RunGraph>;
@@ -236,4 +239,23 @@ export class RunFollower {
     };
     for (const listener of this.#listeners) listener();
   }
+}
+
+/**
+ * Repeats a request that the API could not answer temporarily, for example while its worker is replaced.
+ *
+ * @throws the error of the last attempt; the first error if it is permanent
+ */
+async function retryWhileBusy<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted || !isPassing(error)) throw error;
+      const requestedMs = error instanceof ApiError ? (error.problem.retryAfterMs ?? 0) : 0;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, requestedMs)));
+      if (signal.aborted) throw error;
+    }
+  }
+  return ask();
 }

@@ -10,7 +10,6 @@ import { type Selection, toggledRow, withRows } from '../selection.ts';
 import type { OptionalColumn } from '../view/columns.ts';
 import type { Density } from '../view/use-kept.ts';
 import { ColumnHeader, Grid, Row, RowGroup } from './grid-parts.tsx';
-import { openedRun, rememberOpened } from './opened-run.ts';
 import { COLUMNS, RowView, rowElementId } from './row-view.tsx';
 import { useGridKeys } from './use-grid-keys.ts';
 import type { RunList } from './use-run-list.ts';
@@ -19,6 +18,9 @@ import type { RunList } from './use-run-list.ts';
 const ROW_HEIGHT: Readonly<Record<Density, number>> = { roomy: 50, compact: 19 };
 const HEAD_HEIGHT = 34;
 const OVERSCAN = 8;
+
+/** The run that was opened last from the list: Back returns to its row. Not kept over a reload. */
+let opened: string | undefined;
 
 interface RunGridProps {
   readonly list: RunList;
@@ -36,7 +38,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const margin = useTopOf(body);
-  const [activeId, setActiveId] = useState(openedRun);
+  const [activeId, setActiveId] = useState(opened);
   /** First row of a range. */
   const [anchorId, setAnchorId] = useState<string>();
   const virtual = useWindowVirtualizer({
@@ -87,7 +89,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
     moveTo: (end) => moveTo(end === 'first' ? 0 : sections.total - 1, false),
     open: () => {
       if (!activeRow) return;
-      rememberOpened(activeRow.id);
+      opened = activeRow.id;
       onOpen(activeRow.id);
     },
     choose: (isRange) => activeRow && toggle(activeRow, isRange),
@@ -137,7 +139,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
 
 /** Calls once, when the row that was opened before is in the list, if it is active from the beginning. */
 function useReturn(active: number, onReturn: () => void): void {
-  const isDue = useRef(openedRun() !== undefined);
+  const isDue = useRef(opened !== undefined);
   useEffect(() => {
     if (!isDue.current || active === -1) return;
     isDue.current = false;

@@ -1,4 +1,20 @@
-/** A button that saves a text as a file. */
+/** Buttons that copy a text, and save it as a file. */
+import { copyWords, useCopy } from './use-copy.ts';
+
+interface CopyButtonProps {
+  readonly children: string;
+  /** Called on the click, because the text may be large. */
+  text(): string;
+}
+
+export function CopyButton({ children, text }: CopyButtonProps) {
+  const { outcome, copy, forget } = useCopy();
+  return (
+    <button type="button" className="small" onClick={() => copy(text())} onBlur={forget}>
+      <span aria-live="polite">{copyWords(outcome, children)}</span>
+    </button>
+  );
+}
 
 interface DownloadButtonProps {
   readonly file: string;
