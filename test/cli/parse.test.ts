@@ -160,3 +160,28 @@ function caught(act: () => unknown): UsageError {
   }
   throw new Error('nothing was refused');
 }
+
+test('JSON, or a file with it, where a command takes no further argument is told the option for it', () => {
+  const taking = COMMANDS.filter(({ options }) =>
+    Object.values(options).some(({ value }) => value === 'JSON'),
+  );
+  expect(taking.map(({ name }) => name)).toContain('runs start');
+  const json = fc.oneof(fc.object(), fc.array(fc.integer())).map((value) => JSON.stringify(value));
+  fc.assert(
+    fc.property(fc.constantFrom(...taking), fc.oneof(json, fc.constant('@order.json')), (one, word) => {
+      const words = [
+        ...one.name.split(' '),
+        ...Object.values(one.args).map(({ choices }) => choices?.[0] ?? 'x'),
+      ];
+      expect(parse(words, COMMANDS).kind).toBe('run');
+      const [option = ''] = Object.entries(one.options).find(([, { value }]) => value === 'JSON') ?? [];
+      let help: string | undefined;
+      try {
+        parse([...words, word], COMMANDS);
+      } catch (error) {
+        help = (error as UsageError).help;
+      }
+      expect(help).toBe(`Give it with --${option}: see cairn ${one.name} --help.`);
+    }),
+  );
+});

@@ -165,13 +165,21 @@ function numberOf(name: string, { range = [0, Number.MAX_SAFE_INTEGER] }: Option
   throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`);
 }
 
+/** JSON and a file with it have an option. Undefined: it is neither, or the command takes none. */
+function forJson({ name, options }: CliCommand, word: string): string | undefined {
+  const [option] = Object.entries(options).find(([, { value }]) => value === 'JSON') ?? [];
+  if (option === undefined || !/^[{["@]/.test(word)) return undefined;
+  return `Give it with --${option}: see cairn ${name} --help.`;
+}
+
 function argumentsOf(command: CliCommand, words: readonly string[]): Record<string, string | undefined> {
   const specs = Object.entries(command.args);
   const usage = `See cairn ${command.name} --help.`;
   const missing = specs.find(([, { optional }], at) => !optional && (words[at] ?? '') === '');
   if (missing) throw new UsageError(`${missing[0].toUpperCase()} is missing: ${missing[1].help}`, usage);
   const extra = words[specs.length];
-  if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'`, usage);
+  if (extra !== undefined)
+    throw new UsageError(`unexpected argument '${extra}'`, forJson(command, extra) ?? usage);
   for (const [at, [name, { choices }]] of specs.entries()) {
     const word = words[at];
     if (choices && word !== undefined && !choices.includes(word))
