@@ -176,8 +176,12 @@ test(
     });
     await said('step_log');
     let from = received.length;
-    write('index.ts', INDEX('one').replace('[order]', '[]'));
-    await said('reloaded', from);
+    write(
+      'index.ts',
+      INDEX('one').replace('[order]', '[]').replace('export const hello', 'export const hallo'),
+    );
+    const { message } = await said('reloaded', from);
+    expect(message).toMatch(/^reloaded in \d+ ms: functions\/src\/index.ts; no longer served: hello$/);
     const told = received.slice(from).find(({ event }) => event === 'version_missing');
     expect(told).toMatchObject({ type: 'order', planVersion: 1, liveRuns: 1, runs: [runId] });
 

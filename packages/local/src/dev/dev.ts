@@ -70,7 +70,7 @@ const FILES: ProjectFiles = {
   read: (path) => readFileSync(path, 'utf8'),
   real: realpathSync,
 };
-/** Changed files that a line names. */
+/** Files or functions that a line names. */
 const MAX_NAMED = 8;
 /** Grace period of requests when their workers are replaced: the longest timeout of a function. */
 const GRACE_MS = 1_800_000;
@@ -208,6 +208,7 @@ class DevSession implements AsyncDisposable {
   async #reload(codebase: DevCodebase, changed: readonly string[]): Promise<void> {
     const { name } = codebase;
     const began = performance.now();
+    const before = this.#cloud?.functions ?? [];
     const reload = (this.#reloads.get(name) ?? 0) + 1;
     this.#reloads.set(name, reload);
     const isLatest = () => this.#reloads.get(name) === reload && !this.#options.interrupted.aborted;
@@ -216,10 +217,14 @@ class DevSession implements AsyncDisposable {
       await this.#reportingSlow(reloading, `'${name}'`, 'The previous version continues to serve.');
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
-        this.#logEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
-          codebase: name,
-          tookMs,
-        });
+        this.#logEvent(
+          'reloaded',
+          `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}${this.#goneSince(before)}`,
+          {
+            codebase: name,
+            tookMs,
+          },
+        );
     } catch (error) {
       if (isLatest()) await this.#logNotLoaded(name, error, () => changed);
     }
@@ -309,9 +314,14 @@ class DevSession implements AsyncDisposable {
   }
 
   #placesOf(paths: readonly string[]): string {
-    const names = this.#namesOf(paths);
-    const rest = names.length - MAX_NAMED;
-    return rest <= 0 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${rest} more`;
+    return listed(this.#namesOf(paths));
+  }
+
+  /** Functions that an edit removed or renamed: requests for them find nothing from then on. */
+  #goneSince(before: readonly string[]): string {
+    const now = new Set(this.#cloud?.functions);
+    const gone = before.filter((name) => !now.has(name));
+    return gone.length === 0 ? '' : `; no longer served: ${listed(gone)}`;
   }
 
   #namesOf(paths: readonly string[]): string[] {
@@ -335,6 +345,11 @@ class DevSession implements AsyncDisposable {
     const text = json ? forMachine(line, shown) : forPerson(line, shown, paint);
     if (text !== undefined) write(`${text}\n`);
   }
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMED;
+  return rest <= 0 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${rest} more`;
 }
 
 /** Instances of a kit have one source, which is built once. */
