@@ -50,6 +50,26 @@ export function versions(stage: Stage): void {
     },
   );
 
+  test('the plan of a workflow stays where it is when its statistics come', async () => {
+    const page = await stage.browser.open('/inbox');
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/v1/runs/statistics?*', async (route) => {
+      const found = (await (await route.fetch()).json()) as Record<string, unknown>;
+      await asked.promise;
+      await route.fulfill({ json: { ...found, total: figures(16, 3, 4_000, 9_000), versions: VERSIONS } });
+    });
+    await page.goto('/workflows/chain-10');
+    const plan = page.getByRole('heading', { name: 'Plan of v1' });
+    const placeOf = async () => (await plan.boundingBox())?.y;
+    await plan.waitFor();
+    await page.getByText('Loading the statistics').waitFor();
+    const before = await placeOf();
+    asked.resolve();
+    await page.getByRole('region', { name: 'Statistics by version' }).waitFor();
+    expect(before).toBeDefined();
+    expect(await placeOf()).toBe(before);
+  });
+
   test('the charts and their table show the durations of each part, of all versions or of one', async () => {
     const part = (hour: number, ...of: readonly ReturnType<typeof figures>[]) => ({
       from: `2026-01-31T0${hour}:00:00.000Z`,

@@ -98,8 +98,9 @@ export function OneWorkflow({ workflow }: { readonly workflow: ListedWorkflow })
           </tbody>
         </table>
       </Scrolls>
-      <WorkflowStatistics type={type} />
       {version && <Plan version={version} />}
+      {/* Last, because it grows when the statistics come. */}
+      <WorkflowStatistics type={type} />
       {doing === 'start' && <StartDialog type={type} onClose={() => setDoing(undefined)} />}
       {doing === 'pause' && (
         <PauseDialog type={type} isPaused={paused !== null} onClose={() => setDoing(undefined)} />
