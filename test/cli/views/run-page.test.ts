@@ -7,6 +7,7 @@ import {
   stepTable,
   waitList,
 } from '../../../packages/cli/src/views/run-page.ts';
+import { type RunListItem, runTable } from '../../../packages/cli/src/views/runs.ts';
 
 type Shape = Parameters<typeof runHead>[2];
 type Step = Parameters<typeof stepTable>[0][number];
@@ -109,4 +110,14 @@ test('an explanation has one row per code position', () => {
     /Code\n\nOPERATION +STATE +ASKED FOR AT\nflow\[ask\] +running +src\/a\.ts:7\n/,
   );
   expect(page([])).not.toContain('Code');
+});
+
+test.each([
+  ['a run whose dispatches fail', {}, '3 dispatches failed'],
+  ['a step that runs nevertheless', { running: [{ step: 'send' }], runningCount: 1 }, 'at send'],
+])('a list says %s', (_what, more, expected) => {
+  const failures = { times: 3, error: { code: 'INTERNAL', message: 'out of ink', retryable: true } };
+  const run = { ...RUN, failures, ...more } as unknown as RunListItem;
+  const wide = { ...shape, columns: 200 } as unknown as Shape;
+  expect(runTable([run], NOW, wide).split('\n').at(1)?.trimEnd()).toMatch(new RegExp(` {2}${expected}$`));
 });

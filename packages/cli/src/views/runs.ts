@@ -76,9 +76,9 @@ const PURPOSES: Readonly<Record<NonNullable<RunListItem['waits'][number]['purpos
   budget: 'budget',
 };
 
-/** The error, wait, step or subject of the run, whichever comes first. */
+/** The error, wait, step, failed dispatches or subject of the run, whichever comes first. */
 function aboutText(run: RunListItem): string {
-  const { error, parked, waits, running, runningCount, prId, repoId, threadId, id } = run;
+  const { error, parked, waits, running, runningCount, failures, prId, repoId, threadId, id } = run;
   if (error) return `${error.code}${error.stepId === undefined ? '' : ` in ${error.stepId}`}`;
   if (run.blocked) return run.blocked.code;
   if (parked !== undefined) return parked;
@@ -86,6 +86,7 @@ function aboutText(run: RunListItem): string {
   if (wait) return `${wait.execution.stepId} (${wait.purpose ? PURPOSES[wait.purpose] : wait.kind})`;
   const [body] = running;
   if (body) return `at ${body.step}${runningCount > 1 ? ` and ${runningCount - 1} more` : ''}`;
+  if (failures) return `${failures.times} ${failures.times === 1 ? 'dispatch' : 'dispatches'} failed`;
   if (prId !== undefined) return `${repoId ?? ''}#${prId}`;
   return repoId ?? (threadId === id ? '' : threadId);
 }
