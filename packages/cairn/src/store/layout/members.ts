@@ -96,7 +96,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   effects: words(`
     effectId idempotencyKey n tenantId rootRunId runId stepId itemKey revision attempt epoch
     capabilityId bindingId call bindingCallId effectClass replayPolicy status blockedBy requestHash
-    requestText responseHash resultText recordedResultRef askedBy originEffectId error resolution
+    requestText responseHash resultText recordedResultRef askedBy policyReason originEffectId error resolution
     lateAnswer presumedAt askingSince keepMs expiresAt calledAt createdAt updatedAt
   `),
 };
