@@ -113,8 +113,8 @@ test('a scan reports the number of due runs, its lag, and its actions', async ()
   world.clock.jump(60_000 + 45_000);
   await scan({ ...world.deps, counts });
   expect(received).toEqual([
-    { due: 0, lagMs: 0, handled: { enqueued: 0, recovered: 0, deferred: 0, failed: 0, skipped: 0 } },
-    { due: 3, lagMs: 45_000, handled: { enqueued: 3, recovered: 0, deferred: 0, failed: 0, skipped: 0 } },
+    { due: 0, lagMs: 0, handled: { enqueued: 0, recovered: 0, held: 0, failed: 0, skipped: 0 } },
+    { due: 3, lagMs: 45_000, handled: { enqueued: 3, recovered: 0, held: 0, failed: 0, skipped: 0 } },
   ]);
 });
 

@@ -113,9 +113,8 @@ export async function recover(installation: CairnInstallation): Promise<void> {
   const { engine, telemetry, statistics, restore, heartbeat } = await compose(installation);
   await withHeartbeat(heartbeat, 'recoverRuns', async () => {
     await noticeRestore(restore);
-    const report = await scan({ ...engine, counts: telemetry });
-    if (report.found > 0 || report.watched > 0) engine.log.info('recovery_scan', { ...report });
-    return { off: report.off };
+    const { off } = await scan({ ...engine, counts: telemetry });
+    return { off };
   });
   if (telemetry) await reportActive(telemetry, { statistics, log: engine.log });
 }

@@ -52,7 +52,7 @@ export interface Conflict {
 
 export interface DispatchMetric {
   readonly tenantId: string;
-  /** End of the dispatch (`DispatchEnd`), or `failed`: the task is redelivered. */
+  /** End of the dispatch by its {@link publishedName}, or `failed`: the task is redelivered. */
   readonly end: string;
   /** The first one of its instance, including the time to load its modules. */
   readonly cold: boolean;
@@ -79,7 +79,7 @@ export interface ScanMetric {
   readonly due: number;
   /** Age of the oldest due time, ms. */
   readonly lagMs: number;
-  /** Number of runs by action. */
+  /** Number of runs by the {@link publishedName} of the action. */
   readonly handled: Readonly<Record<string, number>>;
 }
 
@@ -133,6 +133,11 @@ export interface CountReader {
 export const DURATION_BOUNDS_MS: readonly number[] = [
   100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000,
 ];
+
+/** Metrics, spans and log events call a deferral `held`, the name that alerts match. */
+export function publishedName(name: string): string {
+  return name === 'deferred' ? 'held' : name;
+}
 
 /** Without a collector: counts nothing. */
 export const UNMEASURED: Metrics = {

@@ -25,7 +25,7 @@ import { recoverRun } from '../engine/recover-run.ts';
 import { endUnwritable, reviewFindings } from '../engine/unwritable.ts';
 import { CostCounter } from '../journal/cost/cost-counter.ts';
 import { countedStores } from '../journal/cost/counted-stores.ts';
-import type { InstallationMetrics } from '../ports/metrics.ts';
+import { type InstallationMetrics, publishedName } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
@@ -105,7 +105,8 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   };
   const { found, isCut, lagMs } = backlog;
   if (isCut) deps.log.warn('recovery_scan_cut', { found, handled: handled.length, lagMs });
-  deps.counts?.scan({ due: found, lagMs, handled: { ...counts, skipped: count('skipped') } });
+  const published = Object.fromEntries(Object.entries(counts).map(([name, n]) => [publishedName(name), n]));
+  deps.counts?.scan({ due: found, lagMs, handled: { ...published, skipped: count('skipped') } });
   span?.set({
     'cairn.scan.due': found,
     'cairn.scan.lag_ms': lagMs,
@@ -113,6 +114,8 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   });
   span?.end();
   if (end.status === 'rejected') throw end.reason;
+  if (found > 0 || watched > 0)
+    deps.log.info('recovery_scan', { found, ...published, watched, isCut, off: false });
   return { found, ...counts, watched, isCut, off: false };
 }
 

@@ -7,6 +7,7 @@ import type { TaskDelivery } from '../../core/decisions/claim.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
+import { publishedName } from '../../ports/metrics.ts';
 import type { DriveTask } from '../../ports/task-queue.ts';
 import { errorTypeOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -93,7 +94,7 @@ export class DriveAccount {
   }
 
   ended(end: string): void {
-    this.#report(end);
+    this.#report(publishedName(end));
   }
 
   failed(error: unknown): void {

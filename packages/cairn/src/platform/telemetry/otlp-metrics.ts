@@ -61,7 +61,7 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
       conflicts.add(1, { leased: String(leased), tenant_id: tenantId });
     },
     dispatch({ tenantId, end, cold, durationMs }) {
-      drives.record(durationMs / 1_000, { end: labelOf(end), cold: String(cold), tenant_id: tenantId });
+      drives.record(durationMs / 1_000, { end, cold: String(cold), tenant_id: tenantId });
     },
     enqueue({ reason, result }) {
       tasks.add(1, { reason, result });
@@ -69,8 +69,7 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
     scan({ due: found, lagMs, handled }) {
       due.record(found);
       lag.record(lagMs / 1_000);
-      for (const [outcome, runs] of Object.entries(handled))
-        if (runs > 0) scanned.add(runs, { outcome: labelOf(outcome) });
+      for (const [outcome, runs] of Object.entries(handled)) if (runs > 0) scanned.add(runs, { outcome });
     },
     spansDropped(count) {
       dropped.add(count);
@@ -88,9 +87,6 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
     },
   };
 }
-
-/** The value of a label by its published name. */
-const labelOf = (value: string) => (value === 'deferred' ? 'held' : value);
 
 /** Instruments by name; docs/observability.md describes them. */
 function instrumentsOf(meter: Meter) {
