@@ -212,6 +212,39 @@ test('a preview of a start names what is wrong with the input, and gives no toke
   expect(codeOf(await agent.call('preview_start_run', { type: 'nothing' }))).toBe('NOT_FOUND');
 });
 
+describe('a preview of a start says what keeps the run from moving:', () => {
+  const since = 0;
+  const pause = new Map([['review', { since, by: 'c.ops', reason: 'wrong labels' }]]);
+  const restore = { at: since, by: 'system', isPaused: true };
+  test.each([
+    ['nothing', {}, ''],
+    [
+      'a pause of its workflow',
+      { paused: pause },
+      ' Workflow review is paused. Its runs wait until it is unpaused.',
+    ],
+    [
+      'a restore, whatever else is paused',
+      { paused: pause, restore },
+      ' The database was restored: no run of any tenant moves until it is released.',
+    ],
+    ['nothing after a release', { restore: { ...restore, isPaused: false } }, ''],
+    [
+      'the kill switch, before all others',
+      { paused: pause, restore, killSwitch: true },
+      ' The kill switch is on: no run of any tenant moves until it is off.',
+    ],
+  ])('%s', async (_what, config, expected) => {
+    const { stage, agent } = await scene();
+    const { world } = stage.installation;
+    const known = await world.config.read();
+    await world.config.write({ killSwitch: false, paused: new Map(), ...config }, known?.version);
+    const { text } = await agent.call('preview_start_run', START);
+    const [said] = text.split('\n');
+    expect(said).toBe(`Would start review v2 with 3 steps.${expected}`);
+  });
+});
+
 test('a missing resource is named with advice', async () => {
   const { stage, agent } = await scene();
   const runId = await asking(stage, agent);

@@ -34,7 +34,7 @@ export {
   UNDECIDABLE,
 } from './explain/moves.ts';
 export { readActivity, readUndecidable } from './explain/read-activity.ts';
-export { mayBeStopped } from './explain/stop.ts';
+export { explainStop, mayBeStopped } from './explain/stop.ts';
 export type { Followed, RunEventView as RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
 export { followStream, type Stream, type Streamed } from './follow-stream.ts';

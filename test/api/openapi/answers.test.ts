@@ -343,6 +343,7 @@ scene('answers about the installation match their description', async () => {
   await checked.ask('PUT /v1/runtime', { body: { killSwitch: false } });
   await checked.ask('GET /v1/restore');
   await checked.ask('POST /v1/restore/begin', { body: {} });
+  await checked.ask('GET /v1/workflows');
   await checked.ask('POST /v1/restore/release', { body: {} });
   await checked.ask('POST /v1/workflows/{type}/unpause', { path });
   const headers = { 'idempotency-key': 'new-client' };

@@ -1,5 +1,5 @@
 /** Tools that only read. Each makes a bounded number of requests and shows a bounded number of items. */
-import { ago, type CairnClient } from '@cairn/client';
+import { ago, type CairnClient, explainStop } from '@cairn/client';
 import { z } from 'zod';
 import { CURSOR, DEFAULT_LISTED, LIMIT } from './arguments.ts';
 import { completePage, counted } from './pages.ts';
@@ -96,7 +96,7 @@ const listWorkflows = read({
   description: 'Lists the workflows of the installation by type, their versions and live runs. Role viewer.',
   input: z.strictObject({ limit: LIMIT, cursor: CURSOR }),
   async run(client, { limit = DEFAULT_LISTED, cursor = '' }) {
-    const { items, killSwitch } = await client.get('/v1/workflows');
+    const { items, killSwitch, restored } = await client.get('/v1/workflows');
     const rest = items.filter(({ type }) => type > cursor).toSorted((a, b) => (a.type < b.type ? -1 : 1));
     return completePage(limit, async (size) => {
       const page = rest.slice(0, size);
@@ -107,7 +107,8 @@ const listWorkflows = read({
       );
       return {
         text: [
-          killSwitch && 'The kill switch is on: no run moves.',
+          killSwitch && explainStop({ by: 'kill_switch' }).text,
+          restored && explainStop({ by: 'restored' }).text,
           counted(page.length, 'workflow', next),
           ...lines,
         ]
@@ -115,6 +116,7 @@ const listWorkflows = read({
           .join('\n'),
         data: {
           killSwitch,
+          restored,
           items: page.map(({ type, newest, paused, versions }) => ({
             type,
             newest,

@@ -1,7 +1,11 @@
 /** Starts a run of the newest version of a workflow. */
+import { explainStop } from '@cairn/client';
 import { fromJsonSchema, type JsonSchemaType } from '@modelcontextprotocol/server';
+import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { act, type Blocker } from '../act.ts';
+
+type WorkflowList = Answer<'WorkflowList'>;
 
 export const startRun = act({
   name: 'start_run',
@@ -16,23 +20,31 @@ export const startRun = act({
   async preview(client, { type, input = {} }) {
     const params = { type };
     // Throws NOT_FOUND with the workflow.
-    const [{ planVersion, schema }, { items, killSwitch }] = await Promise.all([
+    const [{ planVersion, schema }, list] = await Promise.all([
       client.get('/v1/workflows/{type}/input', { params }),
       client.get('/v1/workflows'),
     ]);
-    const workflow = items.find((one) => one.type === type);
+    const workflow = list.items.find((one) => one.type === type);
     const steps = workflow?.versions.find((version) => version.planVersion === planVersion)?.steps;
-    const isPaused = killSwitch || workflow?.paused != null;
+    const stop = stopOf(list, workflow);
     const problems = await problemsOf(input, schema);
     return {
       text: [
         `Would start ${type} v${planVersion}${steps ? ` with ${steps.length} steps` : ''}.`,
-        isPaused && 'It is paused: the run would not move until an operator unpauses it.',
+        stop && explainStop(stop).text,
       ]
         .filter(Boolean)
         .join(' '),
-      data: { type, planVersion, input, steps, killSwitch, paused: workflow?.paused ?? null },
-      state: { planVersion, isPaused },
+      data: {
+        type,
+        planVersion,
+        input,
+        steps,
+        killSwitch: list.killSwitch,
+        restored: list.restored,
+        paused: workflow?.paused ?? null,
+      },
+      state: { planVersion, stoppedBy: stop?.by ?? null },
       blockers: problems,
     };
   },
@@ -47,6 +59,13 @@ export const startRun = act({
     };
   },
 });
+
+/** Reason why the run would not move; undefined: none. The kill switch comes first, as in the API. */
+function stopOf({ killSwitch, restored }: WorkflowList, workflow?: WorkflowList['items'][number]) {
+  if (killSwitch) return { by: 'kill_switch' } as const;
+  if (restored) return { by: 'restored' } as const;
+  return workflow?.paused && ({ by: 'paused', type: workflow.type, ...workflow.paused } as const);
+}
 
 /**
  * The schema may allow more than the workflow does, never less; the start itself has the last word. The validator names a

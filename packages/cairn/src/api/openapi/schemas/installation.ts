@@ -60,6 +60,10 @@ const Workflow = z.object({
 
 export const WorkflowList = z.object({
   killSwitch: z.boolean(),
+  restored: z
+    .boolean()
+    .optional()
+    .describe('True while no run moves because the database was restored. Absent: it never was.'),
   items: z.array(Workflow),
   countedVersions: Count.optional(),
 });

@@ -46,9 +46,10 @@ export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, ca
       isSummary,
     }),
   );
-  const { killSwitch } = config;
+  const { killSwitch, restore } = config;
   return {
     killSwitch,
+    restored: restore?.isPaused,
     items,
     countedVersions: live.length === MAX_LIVE_VERSIONS ? MAX_LIVE_VERSIONS : undefined,
   };
