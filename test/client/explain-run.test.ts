@@ -56,7 +56,7 @@ test.each([
   },
 );
 
-describe('a run that the budget of the day holds back', () => {
+describe('a run that the budget of the day defers', () => {
   const reason = 'other runs hold the rest of what the tenant may spend on this day';
   const of = (facts: object, ...retrying: Activity['retrying']) =>
     explainRun(run({ status: 'running', dueAt: LATER, ...facts }), { working: [], retrying });

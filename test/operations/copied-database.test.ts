@@ -103,7 +103,7 @@ test('an installation on a copied database drives nothing until a person release
   expect(stoppedBy(await first.reader())).toBeUndefined();
 });
 
-test('a copy of a copy is held again, with its own time', async () => {
+test('a copy of a copy is paused again, with its own time', async () => {
   const third = installation('third');
   await copyAll(client('second'), third.db);
   third.clock.jump(3_600_000);

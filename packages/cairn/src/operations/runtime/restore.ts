@@ -23,7 +23,7 @@ interface Restoring {
 }
 
 /**
- * Before each scan: records where the installation is used, and holds one whose database was used elsewhere, because it is a
+ * Before each scan: records where the installation is used, and pauses it if its database was used elsewhere, because it is then a
  * copy. True: it is paused.
  *
  * @throws CairnError UNAVAILABLE, and read errors of the store

@@ -92,7 +92,7 @@ export const INSTALLATION_OPERATIONS = {
   'POST /v1/restore/begin': {
     id: 'beginRestore',
     summary:
-      'Marks the database as restored and holds the runs of all tenants; each instance knows it within 3 seconds',
+      'Marks the database as restored and pauses the runs of all tenants; each instance knows it within 3 seconds',
     role: 'installation',
     body: 'RestoreBody',
     answers: { 200: { what: 'The restore mark; an existing mark is kept', schema: 'Restore' } },

@@ -1,10 +1,10 @@
-/** The retention of runs: what becomes of a run and when, and whether it is held. */
-
+/** The retention of runs: what becomes of a run and when, and its legal hold. */
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
 import { expiredRuns, retentionStateOf } from '../../../operations/retention/preview-retention.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { expiredRunView, holdView, runRetentionView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';
+
 export const readRetention: ReadHandler<'GET /v1/runs/{id}/retention'> = async (call) =>
   runRetentionView(await retentionStateOf(call.deps, runOf(call)));
 
