@@ -232,7 +232,15 @@ describe('the sentence that explains a run', () => {
     expect(explainRun(run({ status: 'awaiting_approval', waits }))).toMatchObject({
       text: 'Step ask waits because the run has reached its budget. 2 other waits are open.',
       since: AT,
+      waitId: 'ask.1',
     });
+  });
+
+  test('names the wait of which it tells, and none of several', () => {
+    const waitId = (...waits: object[]) => explainRun(run({ status: 'awaiting_approval', waits })).waitId;
+    expect(waitId(wait('event', 'parcel'), wait('approval', 'sign'))).toBe('sign.1');
+    expect(waitId(wait('approval'), wait('approval', 'sign'))).toBeUndefined();
+    expect(waitId()).toBeUndefined();
   });
 
   test('exists for every status, and ends as a sentence does', () => {

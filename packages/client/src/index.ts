@@ -22,6 +22,7 @@ export {
   type ExplainedRun,
   type Explanation,
   explainRun,
+  type Held,
   isBackingOff,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';

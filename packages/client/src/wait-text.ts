@@ -60,6 +60,8 @@ interface WaitingText {
   /** When the named wait began, and when it ends by itself, ISO. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
+  /** Id of the named wait; undefined: several are counted. */
+  readonly waitId?: string | undefined;
 }
 
 /** The open waits of a run in sentences. @param waits at least one */
@@ -77,7 +79,12 @@ export function waitingText(waits: readonly Wait[]): WaitingText {
       ? `Waiting for ${alike} ${MANY[first.kind]}.`
       : `Step ${stepKey(first.execution)} ${waitText(first)}.`;
   const more = others === 0 ? '' : ` ${others} other ${others === 1 ? 'wait is' : 'waits are'} open.`;
-  return { text: `${text}${more}`, since: first.openedAt, until: first.dueAt };
+  return {
+    text: `${text}${more}`,
+    since: first.openedAt,
+    until: first.dueAt,
+    waitId: alike > 1 ? undefined : first.id,
+  };
 }
 
 const MANY: Readonly<Record<Wait['kind'], string>> = {

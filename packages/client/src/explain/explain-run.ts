@@ -49,6 +49,9 @@ export interface Deferral {
   readonly isOver: boolean;
 }
 
+/** @deprecated Use {@link Deferral}. */
+export type Held = Deferral;
+
 /** The moving steps, as far as the caller knows them: the run alone does not name every one. */
 export interface Activity {
   /** Keys of steps with a running body. */
@@ -70,6 +73,8 @@ export interface Explanation {
   readonly until?: string | undefined;
   /** Steps to fix the problem. */
   readonly help?: string | undefined;
+  /** The wait that the text names; undefined: it names none, or counts several. */
+  readonly waitId?: string | undefined;
   readonly moves: readonly ExplainedMove[];
 }
 
