@@ -54,16 +54,16 @@ interface DispatchHooks {
   readonly isStopped: () => boolean;
 }
 
-/** Copies the members of a leased run, so that the state of a dispatch has them by the same names. */
-const LeasedRunCopy = class {
-  constructor(run: LeasedRun) {
-    Object.assign(this, run);
-  }
-} as new (
-  run: LeasedRun,
-) => LeasedRun;
-
-export class DispatchState extends LeasedRunCopy {
+export class DispatchState implements Required<LeasedRun> {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly workflow: Workflow;
+  readonly input: unknown;
+  readonly report: BodyReport;
+  readonly budgetEndsAt: number;
+  readonly alone: boolean;
+  readonly restoredAt: number | undefined;
+  readonly restedMs: number | undefined;
   /** Queues a message. */
   readonly post: (message: Message) => void;
   readonly outputs: StepOutputs;
@@ -91,9 +91,17 @@ export class DispatchState extends LeasedRunCopy {
   readonly #hooks: DispatchHooks;
 
   constructor(run: LeasedRun, hooks: DispatchHooks) {
-    super(run);
-    const { deps, workflow } = run;
-    const { state } = run.journal;
+    const { deps, journal, workflow } = run;
+    const { state } = journal;
+    this.deps = deps;
+    this.journal = journal;
+    this.workflow = workflow;
+    this.input = run.input;
+    this.report = run.report;
+    this.budgetEndsAt = run.budgetEndsAt;
+    this.alone = run.alone;
+    this.restoredAt = run.restoredAt;
+    this.restedMs = run.restedMs;
     this.#hooks = hooks;
     this.post = hooks.post;
     this.#owner = state.lease?.owner;
