@@ -214,8 +214,9 @@ export interface EventData {
   };
   run_resumed: { readonly reason: string };
   /**
-   * Reason `error`: the dispatch threw; `error` has what it threw. Reason `cleared`: the run is no longer a suspect. `interrupted`:
-   * keys of the steps whose bodies a shutdown interrupted.
+   * Reason `error`: the dispatch threw; `error` has what it threw. Reason `cleared`: the run is no longer a suspect. Reason
+   * `held`: operators paused its workflow or everything, or suspended the run. `interrupted`: keys of the steps whose bodies a
+   * shutdown interrupted.
    */
   run_released: {
     readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared' | 'error';

@@ -149,8 +149,9 @@ export function nextDue(state: RestingRun): number | undefined {
 }
 
 /**
- * Bound of the lag of a snapshot behind its journal (J4, J10), for its writer and the checker: true if the events between the two may not be committed without the snapshot: claims, releases, status changes, waits,
- * terminals, everything on an unleased run, and whatever moves `wakeAt` earlier.
+ * Bound of the lag of a snapshot behind its journal (J4, J10), for its writer and the checker. True if the events between the two
+ * may not be committed without the snapshot. These are claims, releases, status changes, waits, terminals, everything on an
+ * unleased run, and whatever moves `wakeAt` earlier.
  */
 export function mustWriteSnapshot(before: RunState, after: RunState): boolean {
   if (after.lease === undefined || before.lease?.epoch !== after.lease.epoch) return true;
