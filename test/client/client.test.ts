@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { CairnClient, type ClientOptions } from '../../packages/client/src/client.ts';
+import { followStream } from '../../packages/client/src/follow-stream.ts';
 import { isUncertain, Refusal, Unreachable } from '../../packages/client/src/problem.ts';
 import type { Fetch } from '../../packages/client/src/transport.ts';
 import { Installation } from '../api/installation.ts';
@@ -176,4 +177,12 @@ test('a list continues over pages up to its limit, and says whether there is mor
   const { client, keys } = clientOf([page]);
   const listed = await client.list('/v1/runs', { limit: 4 });
   expect([listed.items.length, listed.more, keys.length]).toEqual([4, true, 2]);
+});
+
+test('a page without a text in place of a stream is told as not of the API', async () => {
+  const { client } = clientOf([], {
+    fetch: async () => new Response('', { headers: { 'content-type': 'text/html' } }),
+  });
+  const { value } = await followStream(client, { target: () => '/v1/stream', after: undefined }).next();
+  expect(value).toEqual({ kind: 'again', why: 'The response is not from the Cairn API' });
 });

@@ -137,7 +137,10 @@ async function* openStream(
     );
     if (answer.status !== 200 || answer.body === null)
       throw new Refusal(problemOf(answer.status, await answer.text()), undefined);
-    if (isPageInPlace(answer)) throw new Error(problemOf(answer.status, await answer.text()).detail);
+    if (isPageInPlace(answer)) {
+      const { detail, title } = problemOf(answer.status, await answer.text());
+      throw new Error(detail ?? title);
+    }
     yield { kind: 'open' };
     const restartTimer = () => {
       onSign();

@@ -147,3 +147,15 @@ test('a request that its page gave up says nothing about the API', async () => {
   await settled(api.get('/v1/me', { signal: over.signal }).catch(() => undefined));
   expect(api.reach.shown().lostAt).toBeUndefined();
 });
+
+test('a page without a text in place of the API is told as not of the API', async () => {
+  next = Array.from(
+    { length: 4 },
+    () => () => new Response('', { headers: { 'content-type': 'text/html' } }),
+  );
+  const read = settled(signedIn().get('/v1/me'));
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(await read).toMatchObject({
+    error: { problem: { detail: 'No response (The response is not from the Cairn API).' } },
+  });
+});

@@ -202,7 +202,8 @@ export class Api {
     }
     if (isPageInPlace(answer)) {
       this.reach.lost(askedAt);
-      throw new TypeError(readProblem(answer.status, await answer.text()).detail);
+      const { detail, title } = readProblem(answer.status, await answer.text());
+      throw new TypeError(detail ?? title);
     }
     if (await isOfApi(answer)) this.reach.answered(answer.headers.get('date'), askedAt, deviceNow());
     else this.reach.lost(askedAt);
