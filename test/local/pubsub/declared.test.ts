@@ -1,8 +1,9 @@
-/** Exports, imports, keys and transforms: kept, told as they were given, and named as not carried out. */
+/** Exports, imports, keys and transforms: stored, returned as they were given, and named as not applied. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { outcomesOf, type Step } from '../both-transports.ts';
 import { PROJECT, type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC } from './pubsub-fixture.ts';
 
@@ -56,11 +57,11 @@ test('each setting is told as it was given, after a restart too', async () => {
     ['createSubscription', { cloudStorageConfig }],
   ]);
   expect(first.notices).toEqual([
-    expect.stringMatching(/^kmsKeyName of .*topics.* but messages are not encrypted/),
+    expect.stringMatching(/^kmsKeyName of .*topics.* not applied: messages are not encrypted/),
     expect.stringMatching(/^ingestionDataSourceSettings of .* nothing is ingested/),
-    expect.stringMatching(/^messageTransforms of .*topics.* not run/),
+    expect.stringMatching(/^messageTransforms of .*topics.* as they are published$/),
     expect.stringMatching(/^bigqueryConfig of .* nothing is written to the table/),
-    expect.stringMatching(/^messageTransforms of .*subscriptions.* not run/),
+    expect.stringMatching(/^messageTransforms of .*subscriptions.* as they are published$/),
     expect.stringMatching(/^cloudStorageConfig of .* nothing is written to the bucket/),
   ]);
   await first.stop();
@@ -101,6 +102,70 @@ test('an update replaces what its mask names and keeps the others', async () => 
   ]);
   expect(outcomes[4]).not.toMatchObject(['updateSubscription', { messageTransforms }]);
   expect(outcomes[5]).not.toMatchObject(['updateTopic', { messageTransforms }]);
+  await pubsub.stop();
+});
+
+/** Every kind of value that these settings have, 64-bit numbers and durations included. */
+const anyTransforms = fc.array(
+  fc.record(
+    { javascriptUdf: fc.constant({ functionName: 'f', code }), disabled: fc.boolean() },
+    { requiredKeys: ['javascriptUdf'] },
+  ),
+  { minLength: 1, maxLength: 5 },
+);
+const anyFiles = fc.record(
+  {
+    bucket: fc.constant('files'),
+    maxDuration: fc.record({ seconds: fc.integer({ min: 60, max: 599 }), nanos: fc.nat(999_999_999) }),
+    maxBytes: fc.integer({ min: 1000, max: 10 * 1024 ** 3 }),
+    maxMessages: fc.integer({ min: 1000, max: 2 ** 40 }),
+    textConfig: fc.constant({}),
+  },
+  { requiredKeys: ['bucket'] },
+);
+const anyExport = fc.oneof(
+  fc.constant({}),
+  anyFiles.map((files) => ({ cloudStorageConfig: files })),
+  fc.boolean().map((writeMetadata) => ({ bigqueryConfig: { table: 'p.d.t', writeMetadata } })),
+  fc.constant({ bigtableConfig: { table: 'projects/p/instances/i/tables/t' } }),
+);
+const anySettings = fc.record({
+  ofTopic: fc.record({ kmsKeyName: fc.constant(kmsKeyName), messageTransforms: anyTransforms }),
+  ofSubscription: fc
+    .tuple(anyExport, fc.record({ messageTransforms: anyTransforms }, { requiredKeys: [] }))
+    .map(([to, others]) => ({ ...to, ...others })),
+});
+
+test('an update of another field, and the end of a push, keep every setting', async () => {
+  const pubsub = await startPubsub();
+  let made = 0;
+  await fc.assert(
+    fc.asyncProperty(anySettings, async ({ ofTopic, ofSubscription }) => {
+      const [topic, subscription] = [`${TOPIC}-${++made}`, `${SUBSCRIPTION}-${made}`];
+      const updateMask = { paths: ['labels'] };
+      const [createdTopic, created, ...updates] = await outcomesOf(
+        [
+          ['createTopic', { name: topic, ...ofTopic }],
+          ['createSubscription', { name: subscription, topic, ...ofSubscription }],
+          ['updateTopic', { topic: { name: topic }, updateMask }],
+          ['updateSubscription', { subscription: { name: subscription }, updateMask }],
+          ['modifyPushConfig', { subscription, pushConfig: {} }],
+          ['getSubscription', { subscription }],
+        ],
+        clients(pubsub),
+      );
+      expect(created).toMatchObject(['createSubscription', { name: subscription }]);
+      const [, asTopic] = createdTopic as [string, object];
+      const [, asSubscription] = created as [string, object];
+      expect(updates).toEqual([
+        ['updateTopic', asTopic],
+        ['updateSubscription', asSubscription],
+        ['modifyPushConfig', undefined],
+        ['getSubscription', asSubscription],
+      ]);
+    }),
+    { numRuns: 30 },
+  );
   await pubsub.stop();
 });
 

@@ -5,7 +5,7 @@
 import type { Encoding, SchemaType } from '../schema/definition.ts';
 import type { RevisionBound } from './revision-bounds.ts';
 
-/** Settings that are told as they were given, and not carried out, by their names in JSON. */
+/** Settings that are returned as they were given, and not applied, by their names in JSON. */
 export type DeclaredSettings = Readonly<Record<string, unknown>>;
 
 export interface TopicConfig {

@@ -69,7 +69,7 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
       pushConfig,
     }: SubscriptionRequest & { pushConfig?: WirePushConfig | null }) {
       const before = broker.feed(requireSubscription(subscription)).config;
-      declaredOfSubscription({ ...before.declared, pushConfig: pushConfig ?? null });
+      declaredOfSubscription({ pushConfig: pushConfig ?? null }, before.declared);
       broker.updateSubscription(pullIfExactlyOnce({ ...before, push: pushFrom(pushConfig) }));
       return {};
     },

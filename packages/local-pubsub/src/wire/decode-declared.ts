@@ -1,26 +1,26 @@
 /**
- * Settings of topics and subscriptions that this server keeps and tells, and does not carry out: exports, imports, keys, transforms.
- * Owns their rules, and the words in which their absence is told. Pure.
+ * Settings of topics and subscriptions that this server stores and returns, and does not apply: exports, imports, keys, transforms.
+ * Owns their rules, and the notices that they are not applied. Pure.
  */
 import { Script } from 'node:vm';
-import type { Int64, WireTimestamp } from '@cairn/local-kit/wire/timestamp';
+import { type Int64, integer, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import type protobuf from 'protobufjs';
 import type { DeclaredSettings } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 import { durationFrom } from './decode-time.ts';
 import type { WireSubscription, WireTopic } from './messages.ts';
 
-/** Names in JSON, and what happens instead. Tags are never told. */
+/** Names in JSON, and what happens instead. Tags are input only, so nothing returns them. */
 const OF_TOPIC = {
   kmsKeyName: 'messages are not encrypted with that key',
   ingestionDataSourceSettings: 'nothing is ingested from there: publish the messages',
-  messageTransforms: 'they are not run: messages are stored as they are published',
+  messageTransforms: 'messages are stored as they are published',
 } as const;
 const OF_SUBSCRIPTION = {
   bigqueryConfig: 'nothing is written to the table: the messages can be pulled',
   cloudStorageConfig: 'nothing is written to the bucket: the messages can be pulled',
   bigtableConfig: 'nothing is written to the table: the messages can be pulled',
-  messageTransforms: 'they are not run: messages are delivered as they are published',
+  messageTransforms: 'messages are delivered as they are published',
 } as const;
 
 const MAX_TRANSFORMS = 5;
@@ -50,35 +50,42 @@ interface WireCloudStorage {
   readonly bucket?: string;
   readonly filenameSuffix?: string;
   readonly maxDuration?: WireTimestamp | null;
-  /** Texts in what is kept. */
-  readonly maxBytes?: Int64 | string;
-  readonly maxMessages?: Int64 | string;
+  readonly maxBytes?: Int64;
+  readonly maxMessages?: Int64;
 }
 
-/** @throws PubsubError INVALID_ARGUMENT */
-export function declaredOfTopic(wire: WireTopic): DeclaredSettings {
-  const { ingestionDataSourceSettings: ingestion } = wire;
+/**
+ * Settings of a topic that has `before`. Only those of `given` are checked: the form of stored ones is another (`declared`).
+ *
+ * @throws PubsubError INVALID_ARGUMENT
+ */
+export function declaredOfTopic(given: WireTopic, before: DeclaredSettings = {}): DeclaredSettings {
+  const { ingestionDataSourceSettings: ingestion } = given;
   if (ingestion && Object.keys(ingestion).length === 0) throw invalid('No ingestion source provided');
-  checkTransforms(wire.messageTransforms);
-  return declared(wire, Object.keys(OF_TOPIC));
+  checkTransforms(given.messageTransforms);
+  return declared({ ...before, ...given }, Object.keys(OF_TOPIC));
 }
 
-/** @throws PubsubError INVALID_ARGUMENT */
-export function declaredOfSubscription(wire: WireSubscription): DeclaredSettings {
-  const { pushConfig, bigqueryConfig, cloudStorageConfig, bigtableConfig } = wire;
+/** Like `declaredOfTopic`. @throws PubsubError INVALID_ARGUMENT */
+export function declaredOfSubscription(
+  given: WireSubscription,
+  before: DeclaredSettings = {},
+): DeclaredSettings {
+  const after: WireSubscription = { ...before, ...given };
+  const { pushConfig, bigqueryConfig, cloudStorageConfig, bigtableConfig } = after;
   const targets = [pushConfig?.pushEndpoint, bigqueryConfig, cloudStorageConfig, bigtableConfig];
   if (targets.filter(Boolean).length > 1) {
     throw invalid(
       'At most one of push_config, bigquery_config, cloud_storage_config and bigtable_config can be set.',
     );
   }
-  if (bigqueryConfig) checkBigQuery(bigqueryConfig);
-  if (cloudStorageConfig) checkCloudStorage(cloudStorageConfig);
-  checkTransforms(wire.messageTransforms);
-  return declared(wire, Object.keys(OF_SUBSCRIPTION));
+  if (given.bigqueryConfig) checkBigQuery(given.bigqueryConfig);
+  if (given.cloudStorageConfig) checkCloudStorage(given.cloudStorageConfig);
+  checkTransforms(given.messageTransforms);
+  return declared(after, Object.keys(OF_SUBSCRIPTION));
 }
 
-/** A sentence for each setting that is not carried out. */
+/** A sentence for each setting that is not applied. */
 export function notCarriedOut(resource: {
   readonly name: string;
   readonly declared?: DeclaredSettings | undefined;
@@ -88,7 +95,7 @@ export function notCarriedOut(resource: {
     : OF_SUBSCRIPTION;
   return Object.keys(resource.declared ?? {}).map(
     (setting) =>
-      `${setting} of ${resource.name} is kept and told, but ${words[setting] ?? 'not carried out'}`,
+      `${setting} of ${resource.name} is stored and returned, but not applied: ${words[setting] ?? 'see the documentation'}`,
   );
 }
 
@@ -145,7 +152,7 @@ function checkCloudStorage(config: WireCloudStorage): void {
   const ms = maxDuration ? durationFrom('CloudStorageConfig.max_duration', maxDuration) : MIN_FILE_MS;
   if (ms < MIN_FILE_MS || ms > MAX_FILE_MS)
     throw invalid('CloudStorageConfig.max_duration must be between 1 and 10 minutes.');
-  const [bytes, messages] = [Number(config.maxBytes ?? 0), Number(config.maxMessages ?? 0)];
+  const [bytes, messages] = [integer(config.maxBytes), integer(config.maxMessages)];
   if (bytes !== 0 && (bytes < MIN_FILE_BYTES || bytes > MAX_FILE_BYTES))
     throw invalid('CloudStorageConfig.max_bytes must be between 1 KB and 10 GiB.');
   if (messages !== 0 && messages < MIN_FILE_MESSAGES)

@@ -92,11 +92,11 @@ export function updatedSubscription(
     return change(wire);
   });
   const after: SubscriptionConfig = Object.assign({}, before, ...changes);
-  const declared = declaredOfSubscription({
-    ...before.declared,
+  const given = {
     ...(after.push && { pushConfig: { pushEndpoint: after.push.endpoint } }),
     ...named(wire, paths, DECLARED_OF_SUBSCRIPTION),
-  });
+  };
+  const declared = declaredOfSubscription(given, before.declared);
   return pullIfExactlyOnce({ ...after, declared });
 }
 
@@ -140,7 +140,7 @@ export function updatedTopic(
     const fields = settings.map((path) => path.slice(SETTINGS.length));
     changes.push({ schema: updatedSettings(before.schema, wire.schemaSettings, fields) });
   }
-  const declared = declaredOfTopic({ ...before.declared, ...named(wire, paths, DECLARED_OF_TOPIC) });
+  const declared = declaredOfTopic(named(wire, paths, DECLARED_OF_TOPIC), before.declared);
   return Object.assign({}, before, ...changes, { declared });
 }
 

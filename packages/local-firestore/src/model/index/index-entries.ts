@@ -32,7 +32,7 @@ const writer = new ByteWriter();
 /**
  * Entries to add and remove so that the index matches `after`. Unchanged fields are skipped.
  *
- * @throws INVALID_ARGUMENT if `after` has too many entries; what was stored may always be changed to fewer, or removed
+ * @throws INVALID_ARGUMENT if `after` has too many entries; a delete is never refused
  */
 export function entryDifference(
   config: IndexConfig,
