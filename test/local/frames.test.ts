@@ -38,6 +38,7 @@ const definition = Object.fromEntries(
 
 interface Texts {
   readonly request: { readonly text: string };
+  readonly cancelled: boolean;
   on(event: 'cancelled', listener: () => void): void;
   on(event: 'data', listener: (request: { readonly text: string }) => void): void;
 }
@@ -51,13 +52,13 @@ type Reply = (error: object | null, answer?: object) => void;
 /** Listeners under way, by what they asked for. */
 const followed = new Map<string, Sends>();
 
-/** @param cancelled told of each call of `Never` whose caller has gone */
-async function serve(port = 0, cancelled = () => {}): Promise<SharedPort> {
+/** @param cancelled told of each call of `Never` whose caller has gone, with the call */
+async function serve(port = 0, cancelled: (call: Texts) => void = () => {}): Promise<SharedPort> {
   const implementation = {
     Echo: (call: Texts, reply: Reply) => setImmediate(() => reply(null, call.request)),
     Refuse: (call: Texts, reply: Reply) =>
       reply({ code: Number(call.request.text), details: `says ${call.request.text}` }),
-    Never: (call: Texts) => call.on('cancelled', cancelled),
+    Never: (call: Texts) => call.on('cancelled', () => cancelled(call)),
     List: (call: Texts & Sends) => {
       const [count, end] = call.request.text.split(' ');
       for (let i = 0; i < Number(count); i += 1) call.write({ text: `message ${i}` });
@@ -161,10 +162,8 @@ describe('a call over the wire', () => {
   });
 
   test('is cancelled at the server when its caller goes away', async () => {
-    let cancelled = 0;
-    const { host } = await serve(0, () => {
-      cancelled += 1;
-    });
+    const cancelled: boolean[] = [];
+    const { host } = await serve(0, (call) => void cancelled.push(call.cancelled));
     const socket = connect({ host: '127.0.0.1', port: Number(host.split(':')[1]) });
     await once(socket, 'connect');
     const path = bytes('/test.Service/Never');
@@ -173,7 +172,8 @@ describe('a call over the wire', () => {
     head.writeUInt8(path.length, 8);
     socket.write(Buffer.concat([PREFACE, head, path]));
     socket.end();
-    await until(() => cancelled === 1, 'the handler to hear of it');
+    await until(() => cancelled.length > 0, 'the handler to hear of it');
+    expect(cancelled).toEqual([true]);
   });
 });
 

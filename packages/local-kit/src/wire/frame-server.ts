@@ -41,7 +41,9 @@ type ServedFrameCall =
       readonly handler: handleBidiStreamingCall<object, object>;
     };
 
-type CallListener = EventEmitter & { isPaused: boolean };
+/** As in grpc-js, which sets the flag before the event. */
+type FrameCall = EventEmitter & { cancelled: boolean };
+type CallListener = FrameCall & { isPaused: boolean };
 
 /** The outcome of a call that did not succeed, as handlers tell it. */
 type HandlerFailure = Partial<ServiceError>;
@@ -74,7 +76,7 @@ class FrameConnection {
   readonly #socket: Socket;
   readonly #calls: ReadonlyMap<string, ServedFrameCall>;
   readonly #frames = new FrameReader();
-  readonly #underWay = new Set<EventEmitter>();
+  readonly #underWay = new Set<FrameCall>();
   readonly #listeners = new Map<number, CallListener>();
   #preface = PREFACE.length;
 
@@ -87,8 +89,7 @@ class FrameConnection {
       for (const call of this.#listeners.values()) if (!call.isPaused) call.emit('drain');
     });
     socket.once('close', () => {
-      for (const call of [...this.#underWay, ...this.#listeners.values()])
-        call.emit('cancelled', 'cancelled');
+      for (const call of [...this.#underWay, ...this.#listeners.values()]) cancel(call);
     });
   }
 
@@ -134,7 +135,7 @@ class FrameConnection {
       this.#listen(id, served, request);
       return;
     }
-    const call = Object.assign(new EventEmitter(), { request });
+    const call = Object.assign(new EventEmitter(), { request, cancelled: false });
     this.#underWay.add(call);
     const end = (failure: HandlerFailure | null, answer: Buffer) => {
       if (!this.#underWay.delete(call)) return;
@@ -161,7 +162,7 @@ class FrameConnection {
   }
 
   #listen(id: number, { method, handler }: ServedFrameCall & { kind: 'listener' }, request: object): void {
-    const call = Object.assign(new EventEmitter(), { isPaused: false });
+    const call = Object.assign(new EventEmitter(), { isPaused: false, cancelled: false });
     this.#listeners.set(id, call);
     const end = (code: number, text: string) => {
       if (this.#listeners.delete(id)) this.#answer(id, code, Buffer.from(text));
@@ -190,7 +191,7 @@ class FrameConnection {
       return;
     }
     this.#listeners.delete(id);
-    call.emit('cancelled', 'cancelled');
+    cancel(call);
   }
 
   #answer(id: number, code: number, payload: Buffer): void {
@@ -211,4 +212,9 @@ class FrameConnection {
     if (this.#underWay.size > MAX_UNDER_WAY || this.#socket.writableNeedDrain) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
+}
+
+function cancel(call: FrameCall): void {
+  call.cancelled = true;
+  call.emit('cancelled', 'cancelled');
 }

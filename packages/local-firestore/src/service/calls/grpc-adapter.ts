@@ -9,7 +9,7 @@ import type {
 import { notImplemented, type ServedCall, servedCall } from '../served-calls.ts';
 import { serveWrite } from '../write-stream/grpc-write.ts';
 import type { CallContext } from './call.ts';
-import { drained } from './drained.ts';
+import { sendAll } from './drained.ts';
 import { serveListen } from './grpc-listen.ts';
 import { refuse, toStatus } from './grpc-outcome.ts';
 
@@ -42,12 +42,7 @@ function serveUnary(served: ServedCall & { kind: 'unary' }, context: CallContext
 function serveStream(served: ServedCall & { kind: 'stream' }, context: CallContext) {
   return async (call: ServerWritableStream<object, object>) => {
     try {
-      for (const message of await served.answer(call.request, context)) {
-        // The connection of frames takes all (undefined) and slows itself.
-        if ((call.write(message) as boolean | undefined) === false) await drained(call);
-        if (call.cancelled) return;
-      }
-      call.end();
+      await sendAll(call, await served.answer(call.request, context));
     } catch (error) {
       refuse(call, toStatus(error));
     }
