@@ -67,7 +67,7 @@ function uriFrom(wire: WireUriOverride): UriOverride {
   const { scheme, host, port, pathOverride, queryOverride }: WireUriOverride = { ...wire };
   const named = scheme === null || scheme === undefined ? undefined : URI_SCHEMES[scheme];
   if (named === undefined && scheme) throw invalid(`UriOverride.scheme ${scheme} is unknown.`);
-  if (typeof host === 'string' && !HOST.test(host))
+  if (typeof host === 'string' && !isHost(host))
     throw invalid('UriOverride.host must be the name or the address of a host.');
   return {
     ...(named && { scheme: named }),
@@ -77,6 +77,13 @@ function uriFrom(wire: WireUriOverride): UriOverride {
     ...(queryOverride && { query: queryOverride.queryParams ?? '' }),
     isFallback: wire.uriOverrideEnforceMode === IF_NOT_EXISTS,
   };
+}
+
+/** A URL takes `1.2` and `0x7f` for other addresses; IPv6 has several spellings of one. */
+function isHost(host: string): boolean {
+  const url = `http://${host}`;
+  if (!HOST.test(host) || !URL.canParse(url)) return false;
+  return host.startsWith('[') || new URL(url).hostname === host.toLowerCase();
 }
 
 function portFrom(wire: WireUriOverride['port']): { readonly port?: number } {
