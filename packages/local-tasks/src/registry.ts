@@ -240,7 +240,8 @@ export class TaskRegistry {
     const now = this.#clock.now();
     this.#store.forgetTombstonesBefore(now);
     const lives = [...this.#queues.keys()].map((queue) => this.#taskLifeMs(queue));
-    const shortest = lives.reduce((a, b) => Math.min(a, b), LIMITS.taskLifeMs);
+    // Without a queue there is no task.
+    const shortest = lives.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
     for (const { name, created } of this.#store.tasksBefore(now - shortest)) {
       const entry = this.#entries.get(name);
       if (!entry || created > now - this.#taskLifeMs(entry.queue)) continue;
