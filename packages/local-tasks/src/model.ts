@@ -61,6 +61,10 @@ export interface TaskTarget {
 /** In the order of the protocol's enum, so that an index is the wire value (0 is "unspecified": POST). */
 export const HTTP_METHODS = [undefined, 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
 export type HttpMethod = Exclude<(typeof HTTP_METHODS)[number], undefined>;
+/** Methods whose request may have a body. */
+export const METHODS_WITH_BODY: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+/** The same of tasks for App Engine. */
+export const APP_ENGINE_METHODS_WITH_BODY: readonly HttpMethod[] = ['POST', 'PUT'];
 
 export interface AttemptStart {
   readonly scheduledAt: number;

@@ -1,6 +1,13 @@
 /** Validates where a task is sent: to a URL or to an App Engine app. Pure. */
 import { failedPrecondition, invalid } from './errors.ts';
-import { type AppEngineRouting, HTTP_METHODS, type HttpMethod, LIMITS, type TaskTarget } from './model.ts';
+import {
+  APP_ENGINE_METHODS_WITH_BODY,
+  type AppEngineRouting,
+  HTTP_METHODS,
+  LIMITS,
+  METHODS_WITH_BODY,
+  type TaskTarget,
+} from './model.ts';
 
 export interface WireRouting {
   readonly service?: string | null;
@@ -30,12 +37,8 @@ export interface WireTarget {
     | null;
 }
 
-type RequestName = 'HttpRequest' | 'AppEngineHttpRequest';
-
-const WITH_BODY: Readonly<Record<RequestName, readonly HttpMethod[]>> = {
-  HttpRequest: ['POST', 'PUT', 'PATCH'],
-  AppEngineHttpRequest: ['POST', 'PUT'],
-};
+const WITH_BODY = { HttpRequest: METHODS_WITH_BODY, AppEngineHttpRequest: APP_ENGINE_METHODS_WITH_BODY };
+type RequestName = keyof typeof WITH_BODY;
 const APP_ENGINE_AGENT = 'AppEngine-Google; (+http://code.google.com/appengine)';
 const DEFAULT_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 

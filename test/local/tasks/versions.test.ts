@@ -1,4 +1,6 @@
 /** The beta versions of Cloud Tasks, BufferTask and the locations, by the unmodified clients. */
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { v2beta2, v2beta3 } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -226,6 +228,37 @@ describe('BufferTask', () => {
     expect(first?.headers['x-own']).toBeUndefined();
     expect(first?.headers.Authorization).not.toContain('of-the-api');
     expect(second?.method).toBe('GET');
+    await beta.deleteQueue({ name: QUEUE });
+    await beta.close();
+  });
+
+  test('a header that was sent several times has all its values', async () => {
+    const [fixture] = fixtures;
+    const beta = new v2beta3.CloudTasksClient(grpcOptions(fixture?.server.host ?? ''));
+    await beta.createQueue({ parent: LOCATION, queue: { name: QUEUE, httpTarget } as object });
+    const before = fixture?.requests.length ?? 0;
+    const headers = [
+      'Host',
+      fixture?.server.host ?? '',
+      'X-Many',
+      '1',
+      'x-many',
+      '2',
+      'X-Many',
+      '3',
+      'Cookie',
+      'a=1',
+      'cookie',
+      'b=2',
+    ];
+    const url = `http://${fixture?.server.host}/v2beta3/${QUEUE}/tasks:buffer`;
+    const call = request(url, { method: 'POST', headers });
+    call.end('x');
+    const [response] = await once(call, 'response');
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    await fixture?.dispatched(before + 1);
+    expect(fixture?.requests[before]?.headers).toMatchObject({ 'X-Many': '1, 2, 3', Cookie: 'a=1; b=2' });
     await beta.deleteQueue({ name: QUEUE });
     await beta.close();
   });

@@ -1,9 +1,6 @@
 /** The target of a task as the queue changes it. Pure. */
-import type { TaskTarget } from '../model.ts';
+import { METHODS_WITH_BODY, type TaskTarget } from '../model.ts';
 import type { HttpTarget, UriOverride } from './model.ts';
-
-/** Methods whose request has no body. */
-const BODILESS = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
 
 /** Tasks for App Engine are not changed. */
 export function overriddenTarget(target: TaskTarget, override: HttpTarget | undefined): TaskTarget {
@@ -17,7 +14,7 @@ export function overriddenTarget(target: TaskTarget, override: HttpTarget | unde
     url: uri ? overriddenUrl(target.url, uri) : target.url,
     method,
     headers: Object.fromEntries([...kept, ...own]),
-    body: BODILESS.includes(method) ? new Uint8Array() : target.body,
+    body: METHODS_WITH_BODY.includes(method) ? target.body : new Uint8Array(),
     ...((oidc ?? oauth) && { oidc, oauth }),
   };
 }

@@ -7,7 +7,7 @@ import { bytesBody } from '@cairn/local-kit/http/json-body';
 import { HOP_BY_HOP } from '../dispatch/attempt.ts';
 import { failedPrecondition, invalid } from '../errors.ts';
 import { urlOfQueue } from '../http-target/override.ts';
-import { HTTP_METHODS, type HttpMethod, LIMITS, type QueueConfig } from '../model.ts';
+import { HTTP_METHODS, type HttpMethod, LIMITS, METHODS_WITH_BODY, type QueueConfig } from '../model.ts';
 import { requireQueue } from '../names.ts';
 import type { WireTask } from '../validate.ts';
 
@@ -21,7 +21,6 @@ const PATH =
 /** About the request to Cloud Tasks, or made anew for the one to the target. */
 const NOT_OF_THE_TASK =
   /^(?:host|content-length|authorization|accept-encoding|expect|user-agent|x-goog-.*)$/i;
-const WITH_BODY: readonly string[] = ['POST', 'PUT', 'PATCH'];
 
 /** Undefined: not such a request. @throws GrpcRefusal */
 export async function bufferTaskCall(
@@ -46,7 +45,7 @@ export async function bufferTaskCall(
     url,
     httpMethod: HTTP_METHODS.indexOf(method),
     headers: headersOf(request),
-    ...(WITH_BODY.includes(method) && { body }),
+    ...(METHODS_WITH_BODY.includes(method) && { body }),
   };
   const task = { ...(id !== undefined && { name: `${parent}/tasks/${id}` }), httpRequest };
   return createTask({ parent, task });
@@ -58,11 +57,16 @@ function methodOf(text = 'POST'): HttpMethod {
   return method;
 }
 
+/** A header that is sent several times is one of all its values (RFC 9110, 5.3; cookies: RFC 6265, 5.4), spelt as at first. */
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
-  const pairs: [string, string][] = [];
+  const headers = new Map<string, readonly [name: string, value: string]>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (!HOP_BY_HOP.test(name) && !NOT_OF_THE_TASK.test(name)) pairs.push([name, rawHeaders[i + 1] ?? '']);
+    const [name, value] = [rawHeaders[i] ?? '', rawHeaders[i + 1] ?? ''];
+    if (HOP_BY_HOP.test(name) || NOT_OF_THE_TASK.test(name)) continue;
+    const key = name.toLowerCase();
+    const [spelling, before] = headers.get(key) ?? [name];
+    const separator = key === 'cookie' ? '; ' : ', ';
+    headers.set(key, [spelling, before === undefined ? value : before + separator + value]);
   }
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(headers.values());
 }
