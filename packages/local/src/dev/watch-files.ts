@@ -1,6 +1,7 @@
 /** Watches folders and reports changes, gathered while an editor writes. Owns its timers. */
 import { statSync } from 'node:fs';
-import { watch } from 'chokidar';
+import { sep } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
 
 /** Long enough for the writes of an editor; a longer delay would be noticed. */
 const QUIET_MS = 40;
@@ -29,35 +30,76 @@ export function watchFiles({ folders, ignored, take, onError }: FileWatch): () =
     },
     take,
   });
-  const watching = (folder: string, ignoreInitial: boolean) =>
-    watch(folder, { ignoreInitial, ignored: (path) => ignored(path) })
-      .on('all', (_event, path) => changes.add(path))
+  const identities = new Identities(onError);
+  const watched = new Map<string, FSWatcher>();
+  const begin = (folder: string, ignoreInitial: boolean) => {
+    const watcher = watch(folder, { ignoreInitial, ignored: (path) => ignored(path) })
+      .on('all', (_event, path) => {
+        // A folder that was missing at first: what this watcher reports of it needs no second report.
+        if (!identities.has(folder) && isIn(folder, path)) identities.look(folder);
+        changes.add(path);
+      })
       .on('error', onError);
-  const watched = new Map(
-    [...folders].map((folder) => [folder, { identity: identityOf(folder), watcher: watching(folder, true) }]),
-  );
+    watched.set(folder, watcher);
+  };
+  for (const folder of folders) {
+    identities.look(folder);
+    begin(folder, true);
+  }
   // A watcher sees nothing of a folder that has replaced its own, as that of a build that removes what it wrote before.
   const replaced = setInterval(() => {
-    for (const [folder, { identity: known, watcher }] of watched) {
-      const identity = identityOf(folder);
-      if (identity === undefined || identity === known) continue;
+    for (const [folder, watcher] of watched) {
+      if (!identities.look(folder)) continue;
       void watcher.close();
       // Reports its files, which may all be others.
-      watched.set(folder, { identity, watcher: watching(folder, false) });
+      begin(folder, false);
     }
   }, REPLACED_MS);
   return async () => {
     clearInterval(replaced);
     changes.stop();
-    await Promise.all([...watched.values()].map(({ watcher }) => watcher.close()));
+    await Promise.all([...watched.values()].map((watcher) => watcher.close()));
   };
 }
 
-/** Another one for a folder that was removed and made anew. Undefined: there is none. */
-function identityOf(folder: string): string | undefined {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  // File systems give the number of a removed folder to the next one.
-  return found && `${found.ino} ${found.birthtimeMs}`;
+const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}${sep}`);
+
+/** Tells a folder that was removed and made anew from the one before. */
+class Identities {
+  readonly #onError: (error: unknown) => void;
+  readonly #known = new Map<string, string>();
+  /** Folders whose last look failed. */
+  readonly #failing = new Set<string>();
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  has(folder: string): boolean {
+    return this.#known.has(folder);
+  }
+
+  /** @returns true if there is another one than at the last look, or the first one */
+  look(folder: string): boolean {
+    const identity = this.#identityOf(folder);
+    if (identity === undefined || identity === this.#known.get(folder)) return false;
+    this.#known.set(folder, identity);
+    return true;
+  }
+
+  /** Undefined: there is none, or none that can be read now. Errors in a row are reported once. */
+  #identityOf(folder: string): string | undefined {
+    try {
+      const found = statSync(folder, { throwIfNoEntry: false });
+      this.#failing.delete(folder);
+      // File systems give the number of a removed folder to the next one.
+      return found && `${found.ino} ${found.birthtimeMs}`;
+    } catch (error) {
+      if (!this.#failing.has(folder)) this.#onError(error);
+      this.#failing.add(folder);
+      return undefined;
+    }
+  }
 }
 
 interface DebounceOptions<T> {
