@@ -33,7 +33,7 @@ export interface PlanFinding {
   readonly type: string;
   readonly planVersion: number;
   readonly liveRuns: number;
-  /** Ids of the newest of them, at most {@link MAX_NAMED}. */
+  /** Ids of the newest of them, at most {@link MAX_NAMED}; empty if they cannot be listed. */
   readonly runs: readonly string[];
   readonly message: string;
 }
@@ -44,7 +44,7 @@ export type Ask = (path: string) => Promise<Response>;
 const MAX_PROBLEM_CHARS = 500;
 /** Run ids in a message. */
 const MAX_NAMED = 5;
-/** Runs among which those of a version are looked for. */
+/** Runs of a type among which those of a version are looked for. */
 const MAX_LISTED = 100;
 const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
 
@@ -104,18 +104,20 @@ async function assertPlansUnchanged(ask: Ask): Promise<readonly PlanFinding[]> {
 
 /** @throws Error if the functions do not answer, or refuse the request */
 export async function planFindings(ask: Ask): Promise<readonly PlanFinding[]> {
-  const workflows = await itemsOf<Workflow>(ask, '/v1/workflows');
+  const workflows = await workflowsOf(ask);
   const wrong = workflows.flatMap(({ type, newest, versions }) =>
     versions
       .filter(({ changed, deployed, liveRuns }) => changed !== undefined || (!deployed && liveRuns > 0))
       .map((version) => ({ type, newest, version })),
   );
-  return Promise.all(wrong.map((one) => findingOf(one, ask)));
+  const live = wrong.filter(({ version }) => version.liveRuns > 0).map(({ type }) => type);
+  const listed = await listedRuns([...new Set(live)], ask);
+  return wrong.map((one) => findingOf(one, listed.get(one.type) ?? []));
 }
 
 /** Empty for a function of the user with the name `api`, without Cairn. */
-async function itemsOf<T>(ask: Ask, path: string): Promise<readonly T[]> {
-  const answer = await ask(path);
+async function workflowsOf(ask: Ask): Promise<readonly Workflow[]> {
+  const answer = await ask('/v1/workflows');
   if (answer.status === 404) return [];
   if (!answer.ok) {
     const problem = (await answer.text()).slice(0, MAX_PROBLEM_CHARS);
@@ -123,36 +125,48 @@ async function itemsOf<T>(ask: Ask, path: string): Promise<readonly T[]> {
       `the API answers ${answer.status}: ${problem}\nIts error is among the lines of the functions above. Correct it, then start again.`,
     );
   }
-  return ((await answer.json()) as { readonly items: readonly T[] }).items;
+  return ((await answer.json()) as { readonly items: readonly Workflow[] }).items;
+}
+
+interface ListedRun {
+  readonly id: string;
+  readonly planVersion: number;
+}
+
+/**
+ * Live runs by type, one request at a time. They only complete a message, which otherwise names the command that lists them: so a
+ * failure is no error, and ends the requests.
+ */
+async function listedRuns(types: readonly string[], ask: Ask): Promise<ReadonlyMap<string, ListedRun[]>> {
+  const listed = new Map<string, ListedRun[]>();
+  for (const type of types) {
+    const query = new URLSearchParams({ type, status: LIVE, limit: `${MAX_LISTED}` });
+    const runs = await ask(`/v1/runs?${query}`)
+      .then(async (answer) =>
+        answer.ok ? ((await answer.json()) as { items: ListedRun[] }).items : undefined,
+      )
+      .catch(() => undefined);
+    if (runs === undefined) break;
+    listed.set(type, runs);
+  }
+  return listed;
 }
 
 interface WrongVersion extends Pick<Workflow, 'type' | 'newest'> {
   readonly version: Version;
 }
 
-async function findingOf({ type, newest, version }: WrongVersion, ask: Ask): Promise<PlanFinding> {
+function findingOf({ type, newest, version }: WrongVersion, listed: readonly ListedRun[]): PlanFinding {
   const { planVersion, liveRuns, changed } = version;
-  const runs = liveRuns === 0 ? [] : await liveRunsOf({ type, planVersion }, ask);
-  const named = namedRuns({ liveRuns, runs, type });
-  const message = changed
-    ? changedMessage({ type, newest, planVersion, change: changed[0] }, named)
-    : missingMessage({ type, newest, planVersion }, named);
-  return { kind: changed ? 'changed' : 'missing', type, planVersion, liveRuns, runs, message };
-}
-
-async function liveRunsOf(
-  { type, planVersion }: { readonly type: string; readonly planVersion: number },
-  ask: Ask,
-): Promise<readonly string[]> {
-  const query = new URLSearchParams({ type, status: LIVE, limit: `${MAX_LISTED}` });
-  const listed = await itemsOf<{ readonly id: string; readonly planVersion: number }>(
-    ask,
-    `/v1/runs?${query}`,
-  );
-  return listed
+  const runs = listed
     .filter((run) => run.planVersion === planVersion)
     .slice(0, MAX_NAMED)
     .map(({ id }) => id);
+  const named = namedRuns({ liveRuns, runs, type });
+  const message = changed
+    ? changedMessage({ type, newest, planVersion, change: changed[0] }, named)
+    : missingMessage({ type, newest, planVersion, liveRuns }, named);
+  return { kind: changed ? 'changed' : 'missing', type, planVersion, liveRuns, runs, message };
 }
 
 /** `2 live runs (run_a, run_b)`; empty without any. */
@@ -178,10 +192,14 @@ function changedMessage(
   );
 }
 
-function missingMessage({ type, newest, planVersion }: NamedVersion, runs: string): string {
+function missingMessage(
+  { type, newest, planVersion, liveRuns }: NamedVersion & Pick<PlanFinding, 'liveRuns'>,
+  runs: string,
+): string {
   const beside = newest === null ? '' : ` beside version ${newest}`;
+  const are = liveRuns === 1 ? 'is' : 'are';
   return (
-    `'${type}' version ${planVersion} is gone from the functions, and blocked for that are ${runs}. They lose nothing. ` +
+    `'${type}' version ${planVersion} was removed from the functions. Its ${runs} ${are} blocked until it is back; nothing is lost. ` +
     `Undo the edit, or add version ${planVersion} again${beside}: they continue within ten minutes, or at once with ` +
     `cairn runs resume RUN. To end them: cairn runs cancel RUN --without-undo.`
   );

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { planFindings } from '../../../packages/local/src/changed-plans.ts';
+import { type PlanFinding, planFindings } from '../../../packages/local/src/changed-plans.ts';
 import { Installation } from '../../api/installation.ts';
 
 const TYPE = 'order';
@@ -25,7 +25,10 @@ const versions = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-async function edited(made: readonly { readonly live: number; readonly edit: (typeof EDITS)[number] }[]) {
+type Version = { readonly live: number; readonly edit: (typeof EDITS)[number] };
+
+/** @param list answers in place of the API's list of runs */
+async function edited(made: readonly Version[], list?: () => Response) {
   const numbered = made.map((one, index) => ({ ...one, planVersion: index + 1 }));
   const installation = new Installation(numbered.map(({ planVersion }) => version(planVersion)));
   const { world } = installation;
@@ -42,15 +45,22 @@ async function edited(made: readonly { readonly live: number; readonly edit: (ty
     ),
   );
   const api = createApi({ ...installation.apiDeps, registry });
-  const ask = async (path: string) => api.request(path, { headers: { authorization: `Bearer ${key}` } });
-  return { numbered, started, findings: await planFindings(ask) };
+  let lists = 0;
+  const ask = async (path: string) => {
+    const isList = path.startsWith('/v1/runs?');
+    if (isList) lists += 1;
+    if (isList && list) return list();
+    return api.request(path, { headers: { authorization: `Bearer ${key}` } });
+  };
+  const findings = await planFindings(ask);
+  return { numbered, started, findings, lists };
 }
 
 describe('after an edit of workflows', () => {
   test('each version that it removed or changed is reported with its live runs, and no other', async () => {
     await fc.assert(
       fc.asyncProperty(versions, async (made) => {
-        const { numbered, started, findings } = await edited(made);
+        const { numbered, started, findings, lists } = await edited(made);
         // A version without any run was never stored: a change of it is none.
         const blocking = numbered.filter(({ edit, live }) => edit !== 'none' && live > 0);
         expect(
@@ -62,6 +72,7 @@ describe('after an edit of workflows', () => {
             live,
           ]),
         );
+        expect(lists).toBe(blocking.length > 0 ? 1 : 0);
         for (const { planVersion, liveRuns, runs, message } of findings) {
           expect(started[planVersion]).toEqual(expect.arrayContaining([...runs]));
           expect(runs).toHaveLength(Math.min(liveRuns, 5));
@@ -73,6 +84,30 @@ describe('after an edit of workflows', () => {
     );
   });
 
+  test('a list of runs that fails is no failure of the check: the reports then name no runs but the command', async () => {
+    const failures = fc.constantFrom(
+      () => new Response('broken', { status: 500 }),
+      () => new Response('nothing', { status: 404 }),
+      () => new Response('no JSON'),
+      () => {
+        throw new DOMException('no answer', 'TimeoutError');
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(versions, failures, async (made, list) => {
+        const { findings } = await edited(made);
+        const { findings: unnamed } = await edited(made, list);
+        const known = ({ kind, planVersion, liveRuns }: PlanFinding) => ({ kind, planVersion, liveRuns });
+        expect(unnamed.map(known)).toEqual(findings.map(known));
+        for (const { runs, message } of unnamed) {
+          expect(runs).toEqual([]);
+          expect(message).toContain('cairn runs list --type order');
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   test('the report of a removed version says what is blocked, what to do, and where the version has to be', async () => {
     const { started, findings } = await edited([
       { live: 2, edit: 'removed' },
@@ -81,8 +116,8 @@ describe('after an edit of workflows', () => {
     const [{ message, runs } = { message: '', runs: [] }] = findings;
     expect([...runs].sort()).toEqual(started[1]?.toSorted());
     expect(message).toBe(
-      `'order' version 1 is gone from the functions, and blocked for that are 2 live runs (${runs.join(', ')}). ` +
-        'They lose nothing. Undo the edit, or add version 1 again beside version 2: they continue within ten minutes, ' +
+      `'order' version 1 was removed from the functions. Its 2 live runs (${runs.join(', ')}) are blocked until it is back; ` +
+        'nothing is lost. Undo the edit, or add version 1 again beside version 2: they continue within ten minutes, ' +
         'or at once with cairn runs resume RUN. To end them: cairn runs cancel RUN --without-undo.',
     );
   });
