@@ -78,6 +78,8 @@ export interface LocalCloudOptions {
   readonly output?: number | ((line: string, codebase: string) => void);
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
+  /** One line of that log that a person should act on; default: `log`. */
+  readonly warn?: (line: string) => void;
   /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: () => void;
 }
@@ -283,6 +285,7 @@ function settingOf(options: LocalCloudOptions, stack: CleanupStack): Setting {
     env,
     projectId: options.projectId ?? env.GCLOUD_PROJECT ?? DEFAULT_PROJECT,
     log,
+    warn: options.warn ?? log,
     clock,
     dir,
     acceptDamage: options.acceptDamage ?? false,

@@ -4,12 +4,15 @@
  *
  * Must not: run a function; the host does.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import type { FunctionStore } from './host/function-spec.ts';
 import type { FunctionsHost } from './host/host.ts';
 import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
+import { realServices } from './host/real-services.ts';
 import type { Codebase, StartWorkers } from './host/served-codebase.ts';
 import { workerEnv } from './host/worker-env.ts';
+import { parseJsonc } from './jsonc.ts';
 import type { Setting, StandIns } from './stand-ins.ts';
 
 interface Serving {
@@ -17,7 +20,7 @@ interface Serving {
   readonly servers: StandIns;
   readonly host: FunctionsHost;
   readonly region: string;
-  /** Names of functions that were reported as not served. */
+  /** Names of functions that were reported as not served, and of real services that were. */
   readonly reported: Set<string>;
 }
 
@@ -90,6 +93,7 @@ export async function startFunctions(
       for (const [name, value] of Object.entries(values)) secrets[shortName(name)] = value;
       for (const spec of specs) setUp(spec, serving);
       reportUnserved(specs, serving);
+      reportReal(specs, serving, env);
       prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));
       // Awaited below; that may be after it failed.
       prepared.catch(() => {});
@@ -136,6 +140,18 @@ function reportUnserved(specs: Specs, { reported, setting: { log } }: Serving): 
     return [`${name} (${trigger.what})`];
   });
   if (unserved.length > 0) log(`not served, because nothing here sends their events: ${unserved.join(', ')}`);
+}
+
+/** Once, also if several codebases use the service. */
+function reportReal(specs: Specs, { reported, setting }: Serving, env: Setting['env']): void {
+  const { projectId, firebaseJson, warn } = setting;
+  const eventTypes = specs.flatMap(({ trigger }) => (trigger.kind === 'unsupported' ? [trigger.what] : []));
+  const config = existsSync(firebaseJson) ? parseJsonc(readFileSync(firebaseJson, 'utf8')) : {};
+  const found = realServices({ projectId, eventTypes, firebaseJson: Object(config), env });
+  for (const [name, warning] of found) {
+    if (!reported.has(name)) warn(warning);
+    reported.add(name);
+  }
 }
 
 function subscribe(wanted: ForFunction, { pubsub }: StandIns, log: Setting['log']): void {

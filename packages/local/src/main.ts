@@ -76,7 +76,7 @@ function flagsOrExit(): StartArguments {
   }
 }
 
-async function start(log: Pick<LocalCloudOptions, 'output' | 'log'> = {}): Promise<Cloud> {
+async function start(log: Pick<LocalCloudOptions, 'output' | 'log' | 'warn'> = {}): Promise<Cloud> {
   const { data, workers, keepsSpare, watchdogSeconds, tickSeconds, projectId, functionsModule, emulators } =
     flags;
   const options = {

@@ -39,6 +39,8 @@ export interface Setting extends Omit<ServerContext, 'port'> {
   /** Its sites are served and its indexes created, if it exists. */
   readonly firebaseJson: string;
   readonly log: (line: string) => void;
+  /** A line that a person should act on. */
+  readonly warn: (line: string) => void;
 }
 
 export type StandIns = Awaited<ReturnType<typeof startStandIns>>;

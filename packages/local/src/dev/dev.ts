@@ -165,6 +165,7 @@ class DevSession implements AsyncDisposable {
       graceMs: GRACE_MS,
       output: (line, codebase) => this.#logLine(codebase, readLine(line)),
       log: (message) => this.#logLine('cairn', { severity: 'INFO', message, fields: {} }),
+      warn: (message) => this.#logLine('cairn', { severity: 'WARNING', message, fields: {} }),
       onNotLoaded: (codebase, error) =>
         void this.#logNotLoaded(codebase, error, () => this.#modulesOf(codebase)),
       onPlanFindings: (findings) => this.#logFindings(findings),

@@ -36,6 +36,7 @@ export function readableLog(terminal: LogOutput) {
   return {
     output: (line: string) => print('functions', line),
     log: (message: string) => print('cairn', message),
+    warn: (message: string) => print('cairn', message, 'WARNING'),
   };
 }
 
