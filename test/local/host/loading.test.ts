@@ -64,9 +64,19 @@ describe('a spare', () => {
     const busy = { ...worker, idleMs: 0 };
     now = SPARE_WAITS_MS - 1;
     loading.begin(TASKS);
-    expect(told(busy, spare)).toEqual([]);
+    const rested = { ...spare, idleMs: SPARE_WAITS_MS };
+    expect(told(busy, rested)).toEqual([]);
     now = SPARE_WAITS_MS;
-    expect(told(busy, spare)).toEqual([spare]);
+    expect(told(busy, rested)).toEqual([rested]);
+  });
+
+  test('that is ready later waits as long for it', () => {
+    loading.begin(TASKS);
+    const busy = { ...worker, idleMs: 0 };
+    now = 10 * SPARE_WAITS_MS;
+    const later = { ...spare, idleMs: SPARE_WAITS_MS - 1 };
+    expect(told(busy, later)).toEqual([]);
+    expect(told(worker, later)).toEqual([worker, later]);
   });
 
   test('loads at rest if the first request of a function will get it', () => {
@@ -78,12 +88,12 @@ describe('a spare', () => {
   });
 });
 
-test('no worker that serves a request, does not serve yet or has another role is told to load', () => {
+test('no worker that serves a request, does not serve yet or has another role is told to load, and no spare that could wait for a pause', () => {
   const role = fc.constantFrom(TASKS, REQUESTS, 'alone:one', undefined);
   const facts = fc.record({
     role,
     port: fc.constantFrom(undefined, 1),
-    idleMs: fc.nat(2 * IDLE),
+    idleMs: fc.nat(2 * SPARE_WAITS_MS),
   });
   fc.assert(
     fc.property(
@@ -95,13 +105,17 @@ test('no worker that serves a request, does not serve yet or has another role is
         loading = new Loading(true, () => now);
         if (hasTask) loading.begin(TASKS);
         now = at;
+        const isPause = workers.every(({ idleMs }) => idleMs >= IDLE);
         for (const one of told(...workers)) {
           expect(one.port).toBe(1);
           expect(one.idleMs).toBeGreaterThanOrEqual(IDLE);
           expect([TASKS, ...(hasTask ? [undefined] : [])]).toContain(one.role);
+          if (one.role === undefined && !isPause)
+            expect(Math.min(at, one.idleMs)).toBeGreaterThanOrEqual(SPARE_WAITS_MS);
         }
       },
     ),
+    { numRuns: 1_000 },
   );
 });
 

@@ -1,13 +1,13 @@
 /**
- * Decides which idle workers load the libraries of a first request: those of tasks, which will get it. A spare, which takes the place of a worker
- * that a body blocked or ended, loads them once a task has begun, because it takes 45 MB more then.
+ * Decides which idle workers load the libraries of a first request. Task workers load while idle, because they serve the first request. A
+ * spare, which takes the place of a worker that a body blocked or ended, loads once a task has begun: from then on it takes 45 MB more.
  */
 import { REQUESTS, TASKS, type WorkerRole } from './roles.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 /** Delay in ms after which an idle worker loads them, so that what starts with it comes first. */
 export const LOADS_AFTER_MS = 1_000;
-/** Loading takes a processor for a third of a second, so a spare waits for a pause of the others, but not longer than this. */
+/** Loading takes a processor for a third of a second, so an idle spare waits for a pause of the others, but not longer than this. */
 export const SPARE_WAITS_MS = 3_000;
 
 export type LoadingWorker = Pick<WorkerProcess, 'role' | 'port' | 'idleMs' | 'warmUp'>;
@@ -47,10 +47,11 @@ export class Loading {
   check(workers: readonly LoadingWorker[]): void {
     const isPause = workers.every(({ idleMs }) => idleMs >= LOADS_AFTER_MS);
     const waitedMs = this.#now() - (this.#spareWantedAt ?? Number.POSITIVE_INFINITY);
-    const loadsSpare = waitedMs >= SPARE_WAITS_MS || (waitedMs >= 0 && isPause);
+    const loadsSpare = (idleMs: number) =>
+      Math.min(waitedMs, idleMs) >= SPARE_WAITS_MS || (waitedMs >= 0 && isPause);
     for (const worker of workers) {
       const { role, port, idleMs } = worker;
-      const isNext = role === undefined ? loadsSpare : role === TASKS && this.#isEarly;
+      const isNext = role === undefined ? loadsSpare(idleMs) : role === TASKS && this.#isEarly;
       if (isNext && port !== undefined && idleMs >= LOADS_AFTER_MS) worker.warmUp();
     }
   }
