@@ -101,6 +101,20 @@ describe('an event as text', () => {
       '? size was interrupted and may have acted: a person must decide how to continue',
     ],
     [
+      'wait_opened',
+      {
+        wait: {
+          id: 'w',
+          kind: 'approval',
+          purpose: 'effect',
+          execution,
+          detail: { question: 'Was it paid?' },
+        },
+      },
+      '? Was it paid?',
+    ],
+    ['wait_opened', { wait: { id: 'w', kind: 'quorum', execution } }, '… size waits'],
+    [
       'wait_resolved',
       { waitId: 'ask.1', decision: 'reject', payload: { note: 'no' } },
       '✗ ask.1: reject (no)',

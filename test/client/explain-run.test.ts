@@ -8,6 +8,7 @@ import {
   explainRun,
 } from '../../packages/client/src/explain/explain-run.ts';
 import { helpFor } from '../../packages/client/src/explain/help-for.ts';
+import { waitLine } from '../../packages/client/src/wait-text.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-01-01T00:00:05.000Z';
@@ -169,7 +170,7 @@ describe('the sentence that explains a run', () => {
     ],
     [
       { status: 'awaiting_approval', waits: [wait('approval', 'pay', { purpose: 'effect', effectId: 'e' })] },
-      'Step pay asks about an action.',
+      'Step pay asks about a side effect: a person must answer.',
     ],
     [
       { status: 'waiting_external', waits: [wait('event', 'parcel', { name: 'arrived', key: '7' })] },
@@ -241,6 +242,38 @@ describe('the sentence that explains a run', () => {
     expect(waitId(wait('event', 'parcel'), wait('approval', 'sign'))).toBe('sign.1');
     expect(waitId(wait('approval'), wait('approval', 'sign'))).toBeUndefined();
     expect(waitId()).toBeUndefined();
+  });
+
+  test.each<[purpose: string | undefined, one: string, two: string]>([
+    [undefined, 'Step ask waits for approval.', 'Waiting for 2 approvals.'],
+    [
+      'doubt',
+      'Step ask was interrupted and may have acted: a person must decide how to continue.',
+      'Waiting for 2 decisions about interrupted steps.',
+    ],
+    [
+      'effect',
+      'Step ask asks about a side effect: a person must answer.',
+      'Waiting for 2 answers about side effects.',
+    ],
+  ])('counts the questions of purpose %s, and others beside them', (purpose, one, two) => {
+    const textOf = (...waits: object[]) => explainRun(run({ status: 'awaiting_approval', waits })).text;
+    const asked = wait('approval', 'ask', { purpose });
+    const other = wait('approval', 'sign', { purpose: purpose === 'effect' ? 'doubt' : 'effect' });
+    expect(textOf(asked)).toBe(one);
+    expect(textOf(asked, asked)).toBe(two);
+    expect(textOf(asked, other)).toBe(`${one} 1 other wait is open.`);
+    expect(textOf(asked, other, wait('timer'))).toBe(`${one} 2 other waits are open.`);
+  });
+
+  test('has words for a kind and a purpose that only a newer version knows', () => {
+    const newer = [wait('quorum'), wait('approval', 'ask', { purpose: 'quorum' })];
+    for (const one of newer) {
+      const { text, moves } = explainRun(run({ status: 'awaiting_approval', waits: [one, one] }));
+      expect(text).toMatch(/^Step ask waits( for approval)?\. 1 other wait is open\.$/);
+      expect(JSON.stringify(moves.map(({ what }) => String(what)))).not.toContain('undefined');
+      expect(waitLine(one as never)).toMatch(/^ask waits/);
+    }
   });
 
   test('exists for every status, and ends as a sentence does', () => {
@@ -317,7 +350,9 @@ describe('what would let a run continue', () => {
     const waits = [wait('approval'), wait('approval', 'ask', { purpose: 'doubt' }), effect];
     const waiting = run({ status: 'awaiting_approval', waits });
     const { text, help, moves } = explainRun(waiting, undecidable);
-    expect(text).toMatch(/^Waiting for 3 approvals\. .*not deployed/);
+    expect(text).toMatch(
+      /^Step ask waits for approval\. 2 other waits are open\. The version of the run is not/,
+    );
     expect(help).toMatch(/^Deploy that version/);
     expect(moves.map(({ words }) => words[0])).toEqual(['effects']);
     expect(explainRun(waiting, { ...undecidable, isUndecidable: false })).toEqual(explainRun(waiting));

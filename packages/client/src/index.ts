@@ -76,4 +76,4 @@ export {
 } from './streamed-text.ts';
 export { type QueryValue, targetOf } from './target.ts';
 export type { Fetch, Reply } from './transport.ts';
-export { questionText, waitLine, waitText } from './wait-text.ts';
+export { firstWait, questionText, waitLine, waitText } from './wait-text.ts';

@@ -14,7 +14,7 @@ export function waitText({
   child,
 }: Pick<Wait, 'kind' | 'purpose' | 'day' | 'name' | 'key' | 'child'>): string {
   if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
-  if (purpose === 'effect') return 'asks about an action';
+  if (purpose === 'effect') return 'asks about a side effect: a person must answer';
   if (purpose === 'budget')
     return day === undefined
       ? 'waits because the run has reached its budget'
@@ -28,6 +28,9 @@ export function waitText({
       return 'sleeps';
     case 'child':
       return `waits for child run ${child?.runId ?? ''}`;
+    default:
+      // From a newer version.
+      return 'waits';
   }
 }
 
@@ -41,10 +44,12 @@ export function waitLine(
   step = stepKey(wait.execution),
 ): string {
   const { kind, purpose, detail } = wait;
-  // This question names the step and the reason.
-  if (purpose === 'budget') return questionText(detail);
+  // These questions name the step and the reason.
+  if (purpose === 'budget' || (purpose === 'effect' && detail !== undefined)) return questionText(detail);
   const text = `${step} ${waitText(wait)}`;
-  return kind === 'approval' && purpose !== 'doubt' ? `${text}: ${questionText(detail)}` : text;
+  return kind === 'approval' && purpose !== 'doubt' && detail !== undefined
+    ? `${text}: ${questionText(detail)}`
+    : text;
 }
 
 /** The question of an approval. @param detail of the wait: the question, perhaps with more beside it */
@@ -66,18 +71,16 @@ interface WaitingText {
 
 /** The open waits of a run in sentences. @param waits at least one */
 export function waitingText(waits: readonly Wait[]): WaitingText {
-  // A wait for a person is named first, because other waits end by themselves; the budget holds up all of the run.
-  const first =
-    waits.find(({ purpose }) => purpose === 'budget') ??
-    waits.find(({ kind }) => kind === 'approval') ??
-    waits[0];
+  const first = firstWait(waits);
   if (!first) return { text: 'Waiting.' };
-  const alike = first.purpose === 'budget' ? 1 : waits.filter(({ kind }) => kind === first.kind).length;
+  const many = MANY[first.purpose ?? first.kind];
+  const alike =
+    many === undefined
+      ? 1
+      : waits.filter(({ kind, purpose }) => kind === first.kind && purpose === first.purpose).length;
   const others = waits.length - alike;
   const text =
-    alike > 1
-      ? `Waiting for ${alike} ${MANY[first.kind]}.`
-      : `Step ${stepKey(first.execution)} ${waitText(first)}.`;
+    alike > 1 ? `Waiting for ${alike} ${many}.` : `Step ${stepKey(first.execution)} ${waitText(first)}.`;
   const more = others === 0 ? '' : ` ${others} other ${others === 1 ? 'wait is' : 'waits are'} open.`;
   return {
     text: `${text}${more}`,
@@ -87,8 +90,21 @@ export function waitingText(waits: readonly Wait[]): WaitingText {
   };
 }
 
-const MANY: Readonly<Record<Wait['kind'], string>> = {
+/** The wait that is named if several are open. */
+export function firstWait(waits: readonly Wait[]): Wait | undefined {
+  // A wait for a person is named first, because other waits end by themselves; the budget holds up all of the run.
+  return (
+    waits.find(({ purpose }) => purpose === 'budget') ??
+    waits.find(({ kind }) => kind === 'approval') ??
+    waits[0]
+  );
+}
+
+/** By purpose, without one by kind. Others are named one by one: a budget, and those of a newer version. */
+const MANY: Readonly<Partial<Record<string, string>>> = {
   approval: 'approvals',
+  doubt: 'decisions about interrupted steps',
+  effect: 'answers about side effects',
   event: 'events',
   timer: 'timers',
   child: 'child runs',

@@ -102,6 +102,14 @@ test('the page shows the code positions of running operations and open waits', (
   );
 });
 
+test('an explanation has the question about a side effect', () => {
+  const question = "Step 'send' called 'bank.pay', and the outcome is unknown.";
+  const waits = [{ id: 'w', kind: 'approval', purpose: 'effect', effectId: 'e', detail: { question } }];
+  const run = { ...RUN, waits } as unknown as RunView;
+  const text = { text: 'Waiting.', moves: [], code: [] };
+  expect(explanationPage(run, text, NOW, shape as unknown as Shape)).toContain(`“${question}”`);
+});
+
 test('an explanation has one row per code position', () => {
   const page = (code: Parameters<typeof explanationPage>[1]['code']) =>
     explanationPage(RUN, { text: 'Running.', moves: [], code }, NOW, shape as unknown as Shape);

@@ -79,7 +79,7 @@ test('Health of a local cloud advises no command of Google', async () => {
 test('a run in doubt says once what is in doubt and what to do', async () => {
   const page = await stage.browser.open(`/runs/${show.doubtful}`);
   const state = page.locator('.run-state');
-  await state.getByText('asks about an action').first().waitFor();
+  await state.getByText('asks about a side effect').first().waitFor();
   const words = (await state.textContent()) ?? '';
   expect(words.match(/the outcome is unknown/g)).toHaveLength(1);
   expect(words.match(/Check with the receiver/g)).toHaveLength(1);

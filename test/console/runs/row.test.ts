@@ -60,7 +60,7 @@ test.each([
     waiting({ kind: 'approval', detail: [1] }),
     'ask waits for approval: [1]',
   ],
-  ['that nothing is asked', waiting({ kind: 'approval' }), 'ask waits for approval: (no question)'],
+  ['that nothing is asked', waiting({ kind: 'approval' }), 'ask waits for approval'],
   [
     'which event it waits for',
     waiting({ kind: 'event', name: 'parcel', key: '7' }),
@@ -79,7 +79,7 @@ test.each([
   [
     'that a side effect is in doubt',
     waiting({ kind: 'approval', purpose: 'effect' }),
-    'ask asks about an action: (no question)',
+    'ask asks about a side effect: a person must answer',
   ],
   [
     'why it is put aside',
@@ -111,7 +111,7 @@ test.each([
 test('several waits are shown as the first and the number of others', () => {
   const { waits } = waiting({ kind: 'approval' }) as { waits: never[] };
   expect(rowOf(summary({ waits: [...waits, ...waits, ...waits] })).now).toBe(
-    'ask waits for approval: (no question) and 2 more',
+    'ask waits for approval and 2 more',
   );
 });
 

@@ -66,7 +66,7 @@ function codeTable(places: readonly CodePlace[], shape: OutputShape): string {
 
 function questions({ waits }: RunView): readonly string[] {
   return waits
-    .filter(({ kind, effectId }) => kind === 'approval' && effectId === undefined)
+    .filter(({ kind }) => kind === 'approval')
     .slice(0, MAX_QUESTIONS)
     .map(({ detail }) => questionText(detail));
 }

@@ -84,8 +84,7 @@ function openedLine(wait: OpenedWait, context: EventContext): EventLine {
       return line('?', wait.purpose === 'doubt' ? 'bad' : 'wait', text, due);
     case 'event':
       return line('…', 'wait', text, due);
-    case 'timer':
-    case 'child':
+    default:
       return line('…', 'dim', text, due);
   }
 }

@@ -18,16 +18,17 @@ export const DOUBT_DECISIONS = 'runs it again; waive: it is done; reject: it fai
 /** Meaning of the decisions for a run that has reached its budget. */
 export const BUDGET_DECISIONS = 'raises the budget, see --raise; reject: the step fails; halt: the run ends';
 
-const DECISIONS: Readonly<Record<'approval' | NonNullable<ExplainedWait['purpose']>, string>> = {
-  approval: 'or waive, send-back, reject, halt',
-  effect: 'or waive, send-back, reject, halt',
+const APPROVAL_DECISIONS = 'or waive, send-back, reject, halt';
+
+/** By purpose. */
+const DECISIONS: Readonly<Partial<Record<string, string>>> = {
   doubt: DOUBT_DECISIONS,
   budget: BUDGET_DECISIONS,
 };
 
 /** The reason why a decision is refused where {@link needsDecision} holds and the version is missing. */
 export const UNDECIDABLE =
-  'Its version is not deployed as it was when the run started, so no decision is accepted.';
+  'The version of the run is not deployed as it was when the run started, so no decision is accepted.';
 
 /** True for a question whose decision the version of the run carries out; an effect is resolved without it. */
 export function needsDecision({ kind, effectId }: Pick<ExplainedWait, 'kind' | 'effectId'>): boolean {
@@ -40,7 +41,7 @@ export function moveOf(runId: string, wait: ExplainedWait): ExplainedMove | unde
   if (effectId !== undefined)
     return {
       words: ['effects', 'resolve', runId, effectId, 'recorded'],
-      what: 'it took place; re-execute: repeat it; failed: it did not',
+      what: 'records a result; re-execute: allows the call; failed: the step fails',
     };
   switch (kind) {
     case 'approval':
@@ -49,13 +50,13 @@ export function moveOf(runId: string, wait: ExplainedWait): ExplainedMove | unde
           ...['runs', 'approve', runId, stepKey(wait.execution)],
           ...(wait.dataSchema === undefined ? [] : ['--data', 'JSON']),
         ],
-        what: DECISIONS[purpose ?? 'approval'],
+        what: DECISIONS[purpose ?? ''] ?? APPROVAL_DECISIONS,
       };
     case 'event':
       return { words: ['events', 'send', name, key, '--data', 'JSON'], what: 'send the event' };
     case 'child':
       return child && { words: ['explain', child.runId], what: 'see why the child run is where it is' };
-    case 'timer':
+    default:
       return undefined;
   }
 }
