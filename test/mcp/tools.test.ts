@@ -60,6 +60,7 @@ test('an agent starts a run, reads its question, answers, and sees it end', asyn
   expect(questions.text).toContain(`${runId} sign-off: Merge #7? (approve`);
   const explained = await agent.call('get_run', { runId });
   expect(explained.text).toContain('review v2 awaiting_approval: Step sign-off waits for approval.');
+  expect(explained.text).toContain('question: Merge #7?');
   expect(explained.data).toMatchObject({ run: { id: runId, input: { pull: 7 } }, more: { steps: false } });
   expect(explained.data.newestEvents.at(-1)).toMatchObject({ seq: explained.data.run.head });
 
@@ -114,6 +115,7 @@ test('an effect in doubt is resolved after its preview, and not by a decision', 
   await stage.drive();
   const [question] = (await agent.call('list_questions')).data.items;
   expect(question).toMatchObject({ runId, kind: 'effect_in_doubt', step: 'send' });
+  expect((await agent.call('get_run', { runId })).text).toMatch(/question: .*the outcome is unknown/);
   const decision = await agent.call('preview_decide', { runId, step: 'send', decision: 'approve' });
   expect(decision.data.blockers).toMatchObject([{ code: 'EFFECT_IN_DOUBT' }]);
   const said = { runId, effectId: question.effectId, outcome: 'recorded', result: { id: 'pay_1' } };

@@ -1,7 +1,7 @@
 /** Explains one run. What does not fit into the answer is named, with the tool that has it. */
-import { explainRun, newestEvents, readActivity, readPlaces } from '@cairn/client';
+import { explainRun, firstWait, newestEvents, questionText, readActivity, readPlaces } from '@cairn/client';
 import { z } from 'zod';
-import { bounded, isComplete } from '../../bounded.ts';
+import { bounded, clipped, isComplete } from '../../bounded.ts';
 import { RUN_ID } from '../arguments.ts';
 import { read } from '../tool.ts';
 import { wholeRun } from './shown-run.ts';
@@ -13,6 +13,7 @@ const MAX_EFFECTS = 50;
 const MAX_WAITS = 100;
 /** Longest JSON of the input, and of the result. */
 const MAX_VALUE_CHARS = 4_000;
+const MAX_QUESTION_CHARS = 2_000;
 
 export const getRun = read({
   name: 'get_run',
@@ -71,10 +72,12 @@ export const getRun = read({
       ...(input.isCut || run.inputRef ? ['input'] : []),
       ...(result.isCut || run.resultRef ? ['result'] : []),
     ];
+    const asking = firstWait(run.waits);
     const lines = [
       `${run.type} v${run.planVersion} ${run.status}: ${text}`,
       from && `since ${from}`,
       until && `until ${until}`,
+      asking?.kind === 'approval' && `question: ${clipped(questionText(asking.detail), MAX_QUESTION_CHARS)}`,
       help,
       ...code.map(({ step, state, location }) => `${step} (${state}) was asked for at ${location}`),
       run.error && `error: ${run.error.code} ${run.error.message}`,
