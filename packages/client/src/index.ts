@@ -22,6 +22,7 @@ export {
   type ExplainedRun,
   type Explanation,
   explainRun,
+  failuresText,
   type Held,
   isBackingOff,
 } from './explain/explain-run.ts';

@@ -50,16 +50,8 @@ test.each([
     },
     'not needed · by u.1',
   ],
-  [
-    'what is asked',
-    waiting({ kind: 'approval', detail: { question: 'Ship it?' } }),
-    'ask waits for approval: Ship it?',
-  ],
-  [
-    'what is asked, in whatever form',
-    waiting({ kind: 'approval', detail: [1] }),
-    'ask waits for approval: [1]',
-  ],
+  ['what is asked', waiting({ kind: 'approval', detail: { question: 'Ship it?' } }), 'ask: Ship it?'],
+  ['what is asked, in whatever form', waiting({ kind: 'approval', detail: [1] }), 'ask: [1]'],
   ['that nothing is asked', waiting({ kind: 'approval' }), 'ask waits for approval'],
   [
     'which event it waits for',
@@ -93,6 +85,21 @@ test.each([
     'the last 2 dispatches failed: the rules are down',
   ],
   [
+    'that dispatches fail, before that the worker died',
+    {
+      status: 'interrupted',
+      failures: { times: 1, error: { code: 'INTERNAL', message: 'no' } },
+      running: [body('a')],
+      runningCount: 1,
+    },
+    'the last dispatch failed: no',
+  ],
+  [
+    'what is asked about a side effect',
+    waiting({ kind: 'approval', purpose: 'effect', detail: { question: "Step 'ask' called it. Repeat?" } }),
+    "Step 'ask' called it. Repeat?",
+  ],
+  [
     'which steps run though the dispatch before failed',
     {
       failures: { times: 1, error: { code: 'INTERNAL', message: 'no' } },
@@ -111,7 +118,7 @@ test.each([
 test('several waits are shown as the first and the number of others', () => {
   const { waits } = waiting({ kind: 'approval' }) as { waits: never[] };
   expect(rowOf(summary({ waits: [...waits, ...waits, ...waits] })).now).toBe(
-    'ask waits for approval and 2 more',
+    'ask waits for approval · 2 more',
   );
 });
 

@@ -204,9 +204,20 @@ function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
   return { text: `Between steps. The next worker will pick it up.${again}`, until: dueAt };
 }
 
-function failedText({ times, error }: NonNullable<RunToExplain['failures']>): string {
-  const which = times === 1 ? 'dispatch' : `${times} dispatches`;
-  return `The last ${which} failed: ${error.message.replace(/\.?$/, '.')}`;
+/** Such as `the last 2 dispatches failed: the rules are down`. */
+export function failuresText({
+  times,
+  error,
+}: {
+  readonly times: number;
+  readonly error: { readonly message: string };
+}): string {
+  return `the last ${times === 1 ? 'dispatch' : `${times} dispatches`} failed: ${error.message}`;
+}
+
+function failedText(failures: NonNullable<RunToExplain['failures']>): string {
+  const text = failuresText(failures).replace(/\.?$/, '.');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */

@@ -2,7 +2,7 @@
  * A run as a row of the list: the shown members of a summary, truncated, so that ten thousand rows fit in
  * memory. Pure.
  */
-import { waitLine } from '@cairn/client';
+import { failuresText, questionText, stepKey, waitLine } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
 import type { CostView } from '../../parts/cost-text.ts';
 import { isFinal } from '../../parts/run-status.ts';
@@ -137,20 +137,24 @@ function nowOf(run: RunSummary): string {
   if (parked !== undefined) return parked;
   const [wait] = run.waits;
   if (wait) {
-    const more = run.waitCount > 1 ? ` and ${run.waitCount - 1} more` : '';
-    return `${waitLine(wait)}${more}`;
+    const more = run.waitCount > 1 ? ` · ${run.waitCount - 1} more` : '';
+    return `${listedWait(wait)}${more}`;
   }
-  if (status === 'interrupted') return 'the worker died; resumes within a minute';
   if (status === 'pending') return 'queued';
   const { running, runningCount, failures } = run;
-  if (running.length === 0 && failures) return failuresText(failures);
+  if (failures && (running.length === 0 || status === 'interrupted')) return failuresText(failures);
+  if (status === 'interrupted') return 'the worker died; resumes within a minute';
   if (running.length === 0) return run.currentStep ?? '';
   const more = runningCount - running.length;
   return `${running.map(({ step }) => step).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function failuresText({ times, error }: NonNullable<RunSummary['failures']>): string {
-  return `the last ${times === 1 ? 'dispatch' : `${times} dispatches`} failed: ${error.message}`;
+/** The status of the row says that an approval is awaited, so that the narrow column begins with its question. */
+function listedWait(wait: RunSummary['waits'][number]): string {
+  const { kind, purpose, detail, execution } = wait;
+  return kind === 'approval' && purpose === undefined && detail !== undefined
+    ? `${stepKey(execution)}: ${questionText(detail)}`
+    : waitLine(wait);
 }
 
 const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], string>> = {
