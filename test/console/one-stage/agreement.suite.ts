@@ -39,7 +39,7 @@ test('a wait says how long ago it began', async () => {
   const page = await stage.browser.open(`/runs/${show.asking}`);
   const wait = page.locator('.wait-view').first();
   await wait.waitFor();
-  expect(await wait.textContent()).toMatch(/waits for approval\s*began (now|\d+\w+ ago) · times out in/);
+  expect(await wait.textContent()).toMatch(/‖\s*approve\s*began (now|\d+\w+ ago) · times out in/);
 });
 
 test('the list of runs says that the kill switch is on, and which workflows are paused', async () => {

@@ -135,6 +135,40 @@ test.each([
   expect((await state.textContent())?.split(question)).toHaveLength(2);
 });
 
+/** The page of a run of which the API tells these members. */
+async function headOf(facts: object) {
+  const page = await stage.browser.open('/inbox');
+  await page.route(`**/v1/runs/${show.asking}`, async (route) => {
+    const run = (await (await route.fetch()).json()) as { waits: readonly object[] };
+    const waits = [{ ...run.waits[0], ...facts }];
+    await route.fulfill({ json: { ...run, waits, ...facts } });
+  });
+  await page.goto(`/runs/${show.asking}`);
+  return page.locator('.run-state');
+}
+
+test.each([
+  ['an approval', {}, 'waits for approval'],
+  ['a budget', { purpose: 'budget', detail: { question: 'Raise it?' } }, 'has reached its budget'],
+  ['a kind of a newer version', { kind: 'quorum', detail: undefined }, 'waits'],
+])('a run that waits for nothing but %s says so once', async (_, facts, words) => {
+  const state = await headOf(facts);
+  await state.locator('.wait-view').waitFor();
+  expect((await state.textContent())?.split(words)).toHaveLength(2);
+});
+
+test('the link to a child that a run waits for names the child', async () => {
+  const state = await headOf({ kind: 'child', child: { runId: show.completed }, detail: undefined });
+  await state.getByRole('link', { name: `Open run ${show.completed}` }).waitFor();
+});
+
+test('a run that undoes its steps after an error says what helps if its dispatches fail', async () => {
+  const error = { code: 'BROKEN', message: 'the press is jammed', retryable: true };
+  const failures = { times: 3, error };
+  const state = await headOf({ status: 'running', waits: [], compensating: true, error, failures });
+  await state.getByText('continues once the cause is fixed').waitFor();
+});
+
 test('a run of a workflow that is paused meanwhile says so on its open page, until it moves', async () => {
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
   const queued = { status: 'pending', waits: [], waitCount: 0 };

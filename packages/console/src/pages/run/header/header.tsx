@@ -1,5 +1,5 @@
 /** The header of a run's page: type, status with its reason, and actions; facts below, which can be folded. */
-import { declaredType, explainRun, helpFor } from '@cairn/client';
+import { declaredType, explainRun, helpFor, waitText } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { isFinal } from '../../../parts/run-status.ts';
@@ -74,7 +74,8 @@ export function RunHeader({ run }: { readonly run: Run }) {
             </span>
           </span>
         </p>
-        {why.help && !run.error && <p className="dim">{why.help}</p>}
+        {/* The error of an ended run has the same help. */}
+        {why.help && !(run.error && isFinal(run.status)) && <p className="dim">{why.help}</p>}
         {run.error && <RunError error={run.error} run={run} />}
         {run.finding && <FindingView finding={run.finding} />}
         <Trouble trying={doing.trying} />
@@ -82,7 +83,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
         {run.waits.slice(0, MAX_WAITS).map((wait) => (
-          <WaitView key={wait.id} wait={wait} linked />
+          <WaitView key={wait.id} wait={wait} linked isSaid={isSaid(run, why.text)} />
         ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>
@@ -98,6 +99,12 @@ export function RunHeader({ run }: { readonly run: Run }) {
       <FamilyTree run={run} />
     </header>
   );
+}
+
+/** True if the sentence about the run says all that its waits would. */
+function isSaid({ waits }: Run, text: string): boolean {
+  const [only] = waits;
+  return only !== undefined && waits.length === 1 && text.includes(waitText(only));
 }
 
 interface RunErrorProps {
@@ -171,7 +178,7 @@ function LegalHold({ id }: { readonly id: string }) {
   const hold = useRetention(id)?.legalHold;
   if (!hold) return null;
   return (
-    <span className="held">
+    <span className="on-hold">
       On legal hold by <Text value={hold.by} max={80} /> <When at={hold.at} />:{' '}
       <Text value={hold.reason} max={120} />
     </span>

@@ -18,9 +18,11 @@ interface WaitViewProps {
   readonly wait: WaitOfRun;
   /** Names the step, with a link to it, and leaves out the answers. */
   readonly linked?: boolean;
+  /** For what it waits is said beside it. */
+  readonly isSaid?: boolean;
 }
 
-export function WaitView({ wait, linked = false }: WaitViewProps) {
+export function WaitView({ wait, linked = false, isSaid = false }: WaitViewProps) {
   const key = stepKey(wait.execution);
   const words = waitText(wait);
   const text = linked ? words : upper(words);
@@ -35,10 +37,12 @@ export function WaitView({ wait, linked = false }: WaitViewProps) {
             <CutText value={key} max={120} />
           </ViewLink>
         )}
-        <span>
-          <Text value={text} max={WAIT_CHARS} />
-        </span>
-        {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>Open</Link>}
+        {!isSaid && (
+          <span>
+            <Text value={text} max={WAIT_CHARS} />
+          </span>
+        )}
+        {wait.child && <ChildLink id={wait.child.runId} />}
         <span className="dim">
           began <When at={wait.openedAt} />
           {wait.dueAt === undefined ? (
@@ -70,6 +74,14 @@ export function WaitView({ wait, linked = false }: WaitViewProps) {
       )}
       {!linked && wait.kind !== 'timer' && wait.kind !== 'child' && <AnswerButtons waitId={wait.id} />}
     </div>
+  );
+}
+
+function ChildLink({ id }: { readonly id: string }) {
+  return (
+    <Link href={`/runs/${encodeURIComponent(id)}`} aria-label={`Open run ${id}`}>
+      Open
+    </Link>
   );
 }
 
