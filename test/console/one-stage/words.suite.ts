@@ -67,6 +67,12 @@ test('a run whose version is not deployed says in its header why no decision is 
   await page.clock.runFor('00:16');
   await becomes(() => answer.isEnabled(), true);
   expect(await header.getByText('no decision is accepted').count()).toBe(0);
+  const graphs: string[] = [];
+  page.on('request', (request) => {
+    if (/\/v1\/runs\/[^/]+\/graph/.test(request.url())) graphs.push(request.url());
+  });
+  await page.clock.runFor('00:31');
+  expect(graphs).toEqual([]);
 });
 
 test('Health of a local cloud advises no command of Google', async () => {

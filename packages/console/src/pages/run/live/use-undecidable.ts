@@ -15,7 +15,7 @@ export function useUndecidable(api: Api, run: Run | undefined, graph: RunGraph |
   const { data } = useQuery({
     ...graphQuery(api, graph?.runId ?? ''),
     enabled: isAsked,
-    refetchInterval: isAsked && REREAD_MS,
+    refetchInterval: ({ state }) => isAsked && state.data?.nodes === undefined && REREAD_MS,
   });
   return isMissing && data?.nodes === undefined;
 }
