@@ -88,13 +88,13 @@ function NothingFound({ sought }: { readonly sought: string }) {
         <Text value={sought} max={MAX_CHARS} />
         ”. Inputs and results are not searched.
       </p>
-      <WorkflowsNamed sought={sought} />
       <p>
         A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as
         a whole: the id of the GitHub delivery that started it (<code>X-GitHub-Delivery</code>), the
         idempotency key of its start, its thread, its trace id, a tag (<code>name:value</code>), or the
         address of its pull request. The field <em>Tag</em> of the list also takes beginnings and comparisons.
       </p>
+      <WorkflowsNamed sought={sought} />
       <p>
         <Link href="/runs">All runs</Link>
       </p>
@@ -102,7 +102,7 @@ function NothingFound({ sought }: { readonly sought: string }) {
   );
 }
 
-/** More are on the page of the workflows. */
+/** The page of the workflows has the others. */
 const MAX_NAMED = 5;
 
 /** The runs of workflows whose name has the text: nothing where there are none, or they are not known. */
@@ -123,6 +123,12 @@ function WorkflowsNamed({ sought }: { readonly sought: string }) {
           </Link>
         </span>
       ))}
+      {types.length > MAX_NAMED && (
+        <>
+          {' '}
+          and <Link href="/workflows">{types.length - MAX_NAMED} more</Link>
+        </>
+      )}
     </p>
   );
 }
