@@ -52,3 +52,16 @@ test('each page loads the styles of the classes that it shows, whatever page was
   });
   expect(missing).toEqual([]);
 });
+
+/** Selectors with their declarations, outside of at-rules. */
+const rulesIn = (path: string) =>
+  [...textOf(path).matchAll(/^([^\s@}/][^{}]*\{[^{}]*\})/gm)].map(([, rule = '']) =>
+    rule.replace(/\s+/g, ' '),
+  );
+
+test('no rule is written twice', () => {
+  const sheets = new Set([...pages].flatMap((files) => [...files]).filter(isSheet));
+  const rules = [...sheets].flatMap(rulesIn);
+  expect(rules.length).toBeGreaterThan(300);
+  expect(rules.filter((rule, at) => rules.indexOf(rule) !== at)).toEqual([]);
+});

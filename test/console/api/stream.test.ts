@@ -109,7 +109,7 @@ describe('a stream', () => {
   test('in whose place a web page answers is not live, and is asked for again ever more slowly', async () => {
     const { asked, states } = follow({ isWholeOnly: false, isPage: true });
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(states).toEqual(states.map(() => 'reconnecting'));
+    expect(new Set(states)).toEqual(new Set(['reconnecting']));
     expect(asked.length).toBeGreaterThan(5);
     expect(asked.length).toBeLessThan(20);
   });

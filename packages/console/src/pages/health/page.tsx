@@ -188,5 +188,4 @@ function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) 
 }
 
 const number = (value: number | undefined) => (value === undefined ? '—' : value.toLocaleString('en'));
-const counted = (value: number, isCut: boolean | undefined) =>
-  isCut ? `${value.toLocaleString('en')}+` : value.toLocaleString('en');
+const counted = (value: number, isCut = false) => `${number(value)}${isCut ? '+' : ''}`;

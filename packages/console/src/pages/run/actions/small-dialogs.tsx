@@ -78,8 +78,8 @@ export function FailDialog({ runId, step, onClose }: OfRun & { readonly step: st
 export function HoldDialog({ runId, onClose }: OfRun) {
   return (
     <ReasonDialog
-      title="Hold the run"
-      verb="Hold it"
+      title="Place a legal hold"
+      verb="Place the hold"
       plan={(reason) => holdRun(runId, reason)}
       label="Reason, for example a case number"
       required

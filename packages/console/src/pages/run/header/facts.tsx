@@ -55,7 +55,7 @@ export function Facts({ run }: { readonly run: Run }) {
       </Fact>
       <Fact name="Started">{startedLate(run) && run.startedAt && <When at={run.startedAt} />}</Fact>
       <Fact name="Ended">{run.completedAt && <When at={run.completedAt} exact />}</Fact>
-      <Fact name="Took">
+      <Fact name="Duration">
         <Took run={run} />
       </Fact>
       <Fact name="Deadline">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
