@@ -7,6 +7,7 @@ import { runActions } from './one-stage/run-actions.suite.ts';
 import { signIn } from './one-stage/sign-in.suite.ts';
 import { versions } from './one-stage/versions.suite.ts';
 import { childRuns } from './runs/child-runs.suite.ts';
+import { layoutOfList } from './runs/layout.suite.ts';
 import { placeInList } from './runs/place.suite.ts';
 import { PAGE, pageOf } from './runs/support/pages.ts';
 import { becomes } from './support/becomes.ts';
@@ -96,45 +97,6 @@ test('several runs with one name are listed; a search without results says what 
   await page.getByText('Inputs and results are not searched').waitFor();
   expect(new URL(page.url()).searchParams.get('q')).toBe('<b>nobody knows this</b>');
   await page.locator('main').getByText('<b>nobody knows this</b>').waitFor();
-});
-
-test('a search that finds no run names workflows below its help, which they do not move, and counts the others', async () => {
-  const items = Array.from({ length: 7 }, (_, at) => ({ type: `gift-${at}`, versions: [] }));
-  const page = await stage.browser.open('/runs?q=gift', {
-    prepare: (one) =>
-      one.route('**/v1/workflows?summary=*', async (route) => {
-        const answer = (await (await route.fetch()).json()) as object;
-        await route.fulfill({ json: { ...answer, items } });
-      }),
-  });
-  const others = page.getByRole('link', { name: '2 more', exact: true });
-  await others.waitFor();
-  expect(await others.getAttribute('href')).toMatch(/\/workflows$/);
-  const [help, named] = await Promise.all(
-    [page.getByText('X-GitHub-Delivery'), page.getByRole('link', { name: 'gift-4' })].map((part) =>
-      part.boundingBox(),
-    ),
-  );
-  expect(help?.y).toBeLessThan(named?.y ?? 0);
-});
-
-test.each([
-  ['two lines', 1_100],
-  ['one line', 1_800],
-])('the statuses to filter by stand in %s with one gap between them', async (_, width) => {
-  const page = await stage.browser.open('/runs');
-  await page.setViewportSize({ width, height: 900 });
-  const chips = page.locator('.chips button');
-  await chips.first().waitFor();
-  const boxes = await Promise.all((await chips.all()).map((chip) => chip.boundingBox()));
-  const gaps = boxes.slice(1).flatMap((box, at) => {
-    const before = boxes[at];
-    if (!box || !before) return [];
-    return box.y > before.y + 1 ? [] : [Math.round(box.x - before.x - before.width)];
-  });
-  expect(new Set(gaps)).toEqual(new Set([5]));
-  const tops = [...new Set(boxes.map((box) => Math.round(box?.y ?? 0)))];
-  expect(tops).toHaveLength(width < 1_600 ? 2 : 1);
 });
 
 test.each(['/runs', '/runs?thread=typed'])(
@@ -288,6 +250,7 @@ test('disabled buttons say which role is missing', async () => {
 });
 
 childRuns(stage);
+layoutOfList(stage);
 placeInList(stage);
 
 describe('ten thousand runs', () => {
