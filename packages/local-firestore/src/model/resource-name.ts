@@ -3,7 +3,7 @@
  * rules is refused here, once. Pure.
  */
 import { MAX_COLLECTION_DEPTH, MAX_ID_BYTES, MAX_NAME_BYTES } from './limits.ts';
-import { invalid } from './status.ts';
+import { invalid, shown } from './status.ts';
 import { numericId } from './value.ts';
 
 /** A document, or the root of a database when `segments` is empty. */
@@ -33,15 +33,14 @@ export function parseDocument(name: string, database?: string): Resource {
 export function parseParent(name: string, database?: string): Resource {
   const match = ROOT.exec(name);
   if (!match)
-    throw invalid(`Invalid resource name "${name}": expected projects/{p}/databases/{d}/documents/…`);
+    throw invalid(`Invalid resource name "${shown(name)}": expected projects/{p}/databases/{d}/documents/…`);
   const found = match[1] as string;
   if (database !== undefined && found !== database) {
     throw invalid(`"${name}" is not in the database of the request, "${database}".`);
   }
   const path = match[2] ?? '';
   if (name.endsWith('/')) {
-    const shown = name.length > MAX_NAME_BYTES ? `${name.slice(0, MAX_NAME_BYTES)}…` : name;
-    throw invalid(`Document parent name "${shown}" is invalid: Omit trailing "/".`);
+    throw invalid(`Document parent name "${shown(name)}" is invalid: Omit trailing "/".`);
   }
   if (path === '') return { database: found, segments: [] };
   const segments = path.split('/');

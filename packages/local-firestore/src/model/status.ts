@@ -45,3 +45,24 @@ export function invalid(message: string): StatusError {
 export function unimplemented(message: string): StatusError {
   return new StatusError(Code.UNIMPLEMENTED, message);
 }
+
+/**
+ * Most characters of a message, and of a part of it that a request gave. The message is a trailer of HTTP/2, where one character has up
+ * to nine and all trailers have 64 KiB.
+ */
+const MAX_MESSAGE = 7_000;
+const MAX_PART = 6_144;
+
+/** The part of a refusal that comes from the request, cut. */
+export function shown(text: string): string {
+  return cut(text, MAX_PART);
+}
+
+/** A message that fits its trailer; text that is not valid Unicode could not be sent either. */
+export function trailerText(message: string): string {
+  return cut(message, MAX_MESSAGE);
+}
+
+function cut(text: string, most: number): string {
+  return (text.length > most ? `${text.slice(0, most)}…` : text).toWellFormed();
+}

@@ -12,7 +12,7 @@ import {
   MAX_QUERY_PARTS,
 } from '../limits.ts';
 import { parseDocument } from '../resource-name.ts';
-import { invalid } from '../status.ts';
+import { invalid, shown } from '../status.ts';
 import { compareUtf8 } from '../utf8.ts';
 import type { Value } from '../value.ts';
 import { checkDisjunctions } from './disjunctions.ts';
@@ -64,7 +64,7 @@ export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Q
     leaves(query.filter).some((c) => isNameField(c.field)) ||
     (allDescendants && parent.length > 0);
   if (isByName && unordered.length > 0) {
-    const named = unordered.map(formatFieldPath).join(', ');
+    const named = shown(unordered.map(formatFieldPath).join(', '));
     throw invalid(
       `This query requires an index that has fields [${named}] after __name__ and Firestore does not currently support such an index. ` +
         'Please try the query again with additional ordering on those fields.',
@@ -143,7 +143,7 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   );
   checkNameEquality(comparisons, inequalities);
   if (inequalities.size > MAX_INEQUALITY_FIELDS) {
-    const named = [...inequalities].join(', ');
+    const named = shown([...inequalities].join(', '));
     throw invalid(
       `The query contains ${inequalities.size} distinct inequality fields: [${named}]. A query may not have more than ${MAX_INEQUALITY_FIELDS} distinct inequality fields.`,
     );

@@ -1,7 +1,7 @@
 /** Failures of calls: injected faults, refusals and defects. Shared by all calls. */
 import { Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
-import { Code, invalid, StatusError } from '../../model/status.ts';
+import { Code, invalid, StatusError, trailerText } from '../../model/status.ts';
 import { requestBytes } from '../../wire/protocol.ts';
 import type { CallContext } from './call.ts';
 import { requestPaths } from './request-paths.ts';
@@ -75,7 +75,7 @@ export function refuse(
 }
 
 export function toStatus(error: unknown): { code: number; details: string } {
-  if (error instanceof StatusError) return { code: error.code, details: error.message };
+  if (error instanceof StatusError) return { code: error.code, details: trailerText(error.message) };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: Code.INTERNAL, details: `Defect in the local Firestore server: ${text}` };
+  return { code: Code.INTERNAL, details: trailerText(`Defect in the local Firestore server: ${text}`) };
 }
