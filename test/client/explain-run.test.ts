@@ -8,7 +8,6 @@ import {
   explainRun,
 } from '../../packages/client/src/explain/explain-run.ts';
 import { helpFor } from '../../packages/client/src/explain/help-for.ts';
-import { waitLine } from '../../packages/client/src/wait-text.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-01-01T00:00:05.000Z';
@@ -225,55 +224,6 @@ describe('the sentence that explains a run', () => {
     [{ status: 'cancelled', stopKind: 'policy', cancellation: {} }, 'Stopped by a policy.'],
   ])('%j', (facts, text) => {
     expect(explainRun(run(facts)).text).toBe(text);
-  });
-
-  test('names the budget before other waits, with its times', () => {
-    const budget = wait('approval', 'ask', { purpose: 'budget' });
-    const waits = [wait('approval', 'sign', { openedAt: LATER }), wait('event'), budget];
-    expect(explainRun(run({ status: 'awaiting_approval', waits }))).toMatchObject({
-      text: 'Step ask waits because the run has reached its budget. 2 other waits are open.',
-      since: AT,
-      waitId: 'ask.1',
-    });
-  });
-
-  test('names the wait of which it tells, and none of several', () => {
-    const waitId = (...waits: object[]) => explainRun(run({ status: 'awaiting_approval', waits })).waitId;
-    expect(waitId(wait('event', 'parcel'), wait('approval', 'sign'))).toBe('sign.1');
-    expect(waitId(wait('approval'), wait('approval', 'sign'))).toBeUndefined();
-    expect(waitId()).toBeUndefined();
-  });
-
-  test.each<[purpose: string | undefined, one: string, two: string]>([
-    [undefined, 'Step ask waits for approval.', 'Waiting for 2 approvals.'],
-    [
-      'doubt',
-      'Step ask was interrupted and may have acted: a person must decide how to continue.',
-      'Waiting for 2 decisions about interrupted steps.',
-    ],
-    [
-      'effect',
-      'Step ask asks about a side effect: a person must answer.',
-      'Waiting for 2 answers about side effects.',
-    ],
-  ])('counts the questions of purpose %s, and others beside them', (purpose, one, two) => {
-    const textOf = (...waits: object[]) => explainRun(run({ status: 'awaiting_approval', waits })).text;
-    const asked = wait('approval', 'ask', { purpose });
-    const other = wait('approval', 'sign', { purpose: purpose === 'effect' ? 'doubt' : 'effect' });
-    expect(textOf(asked)).toBe(one);
-    expect(textOf(asked, asked)).toBe(two);
-    expect(textOf(asked, other)).toBe(`${one} 1 other wait is open.`);
-    expect(textOf(asked, other, wait('timer'))).toBe(`${one} 2 other waits are open.`);
-  });
-
-  test('has words for a kind and a purpose that only a newer version knows', () => {
-    const newer = [wait('quorum'), wait('approval', 'ask', { purpose: 'quorum' })];
-    for (const one of newer) {
-      const { text, moves } = explainRun(run({ status: 'awaiting_approval', waits: [one, one] }));
-      expect(text).toMatch(/^Step ask waits( for approval)?\. 1 other wait is open\.$/);
-      expect(JSON.stringify(moves.map(({ what }) => String(what)))).not.toContain('undefined');
-      expect(waitLine(one as never)).toMatch(/^ask waits/);
-    }
   });
 
   test('exists for every status, and ends as a sentence does', () => {
