@@ -191,7 +191,7 @@ describe('what is served and built of a codebase', () => {
   test('a folder that a build has not written yet is refused', () => {
     const files = filesOf({ '/shop/firebase.json': { functions: { source: 'dist/apps/shop' } } });
     expect(codeOf(() => codebasesOf('/shop', [], files))).toMatch(
-      /^ENTRY_NOT_FOUND: .*'default' has no \/shop\/dist\/apps\/shop\/package.json Build the codebase/,
+      /^ENTRY_NOT_FOUND: .*'default' has no \/shop\/dist\/apps\/shop\/package.json Build the codebase .*To serve only others: --codebase NAME\.$/,
     );
   });
 

@@ -179,7 +179,7 @@ function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): De
     throw new DevProblem(
       'ENTRY_NOT_FOUND',
       `the codebase '${name}' has no ${file}`,
-      'Build the codebase once, if a build writes this folder, or correct "source" in firebase.json.',
+      'Build the codebase once, if a build writes this folder, or correct "source" in firebase.json. To serve only others: --codebase NAME.',
     );
   const manifest = membersIn(file, files, 'MANIFEST_INVALID');
   const dependencies = isMembers(manifest.dependencies) ? manifest.dependencies : {};
@@ -190,7 +190,7 @@ function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): De
     throw new DevProblem(
       'ENTRY_NOT_FOUND',
       `the codebase '${name}' has no ${main}, the "main" of its package.json`,
-      `Correct "main" in ${file}, or build the codebase once.`,
+      `Correct "main" in ${file}, or build the codebase once. To serve only others: --codebase NAME.`,
     );
   return {
     ...rest,
