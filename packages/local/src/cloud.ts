@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
-import { assertPlansUnchangedAtStart, type PlanFinding, planFindings } from './changed-plans.ts';
+import { assertPlansUnchangedAtStart, type PlanFinding } from './changed-plans.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
@@ -23,6 +23,7 @@ import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import type { AskFunction, Codebase } from './host/served-codebase.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
+import { PlanReports } from './plan-reports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 
@@ -51,13 +52,13 @@ export interface LocalCloudOptions {
   /** Called with a codebase that cannot be loaded at the start; absent: the cloud does not start. */
   readonly onNotLoaded?: (codebase: string, error: unknown) => void;
   /**
-   * Called with versions that block runs, if there are any, whenever a codebase was loaded. Absent: with a definition that changed
-   * within its version the cloud does not start.
+   * Called when a codebase was loaded, with versions that block runs and were not reported, or otherwise, at its previous load. Absent: with
+   * a definition that changed within its version the cloud does not start.
    */
   readonly onPlanFindings?: (findings: readonly PlanFinding[]) => void;
   /** Called with secrets that got generated values. */
   readonly onMadeUp?: (secrets: readonly string[]) => void;
-  /** Called after each load of a codebase with the parameters that have no value. */
+  /** Called after each load of a codebase that no later one has replaced, with the parameters that have no value. */
   readonly onUnset?: (codebase: string, parameters: readonly string[]) => void;
   /** Grace period in ms of current requests when their workers are replaced; default: that of Cloud Run. */
   readonly graceMs?: number;
@@ -168,6 +169,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   const stores = new Map<string, readonly FunctionStore[]>();
   const reported = new Set<string>();
   let secrets: Readonly<Record<string, string>> = {};
+  const plans = options.onPlanFindings && new PlanReports(options.onPlanFindings);
   const serve = async (codebase: Codebase) => {
     const serving = { setting, servers, host, region: REGION, reported };
     const started = await startFunctions(codebase, serving, {
@@ -178,11 +180,11 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
         const served = all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.env)];
         return prepareStores(served, { setting, servers });
       },
-      ...(options.onPlanFindings && { verify: verifying(apiKey, options.onPlanFindings) }),
+      ...(plans && { verify: verifying(apiKey, plans) }),
     });
     secrets = { ...secrets, ...started.secrets };
     if (started.madeUp.length > 0) options.onMadeUp?.(started.madeUp);
-    options.onUnset?.(codebase.name, started.unset);
+    if (started.isNewest) options.onUnset?.(codebase.name, started.unset);
   };
   const codebases = codebasesOf(options);
   const { onNotLoaded } = options;
@@ -304,13 +306,10 @@ function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonl
 }
 
 /** Asks each API, which loads its workflows, and reports versions that block runs. */
-function verifying(apiKey: string, onPlanFindings: (findings: readonly PlanFinding[]) => void) {
+function verifying(apiKey: string, plans: PlanReports) {
   const headers = { Authorization: `Bearer ${apiKey}` };
   return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
-    for (const api of apisAmong(functions)) {
-      const findings = await planFindings((path) => ask(api, path, headers));
-      if (findings.length > 0) onPlanFindings(findings);
-    }
+    for (const api of apisAmong(functions)) await plans.check(api, (path) => ask(api, path, headers));
   };
 }
 

@@ -31,6 +31,8 @@ export interface Started {
   readonly madeUp: readonly string[];
   /** Names of parameters without a value. */
   readonly unset: readonly string[];
+  /** False: workers of a later call serve already. */
+  readonly isNewest: boolean;
 }
 
 interface Preparing {
@@ -65,7 +67,7 @@ export async function startFunctions(
   let madeUp: string[] = [];
   let unset: readonly string[] = [];
   let prepared: Promise<void> | undefined;
-  await host.startWorkers(codebase.name, {
+  const isNewest = await host.startWorkers(codebase.name, {
     env: workerEnv({
       projectId,
       region,
@@ -101,7 +103,7 @@ export async function startFunctions(
     },
   });
   await prepared;
-  return { secrets, madeUp, unset };
+  return { secrets, madeUp, unset, isNewest };
 }
 
 function ownHosts({ firestore, tasks, pubsub }: StandIns): string[] {

@@ -149,12 +149,12 @@ test('a function for events that nothing sends is reported once with their type,
 });
 
 test(
-  'a parameter without a value is reported once, with its codebase and the files that could have it',
+  'a parameter without a value is reported with its codebase and the files that could have it',
   async () => {
-    const reported = () => received.filter(({ event }) => event === 'parameters_unset');
-    expect(reported()).toEqual([expect.objectContaining({ codebase: 'default', parameters: ['PLAN'] })]);
-    expect(reported()[0]?.message).toBe(
-      "'default' has no value for PLAN, which is empty in its functions. A deployment would ask for it. " +
+    const first = received.find(({ event }) => event === 'parameters_unset');
+    expect(first).toMatchObject({ codebase: 'default', parameters: ['PLAN'] });
+    expect(first?.message).toBe(
+      "'default': PLAN has no value, so functions read an empty string. A deployment would ask for it. " +
         'Add to functions/.env, or for this machine only to functions/.env.local:\n  PLAN=…',
     );
     const from = received.length;
@@ -162,7 +162,8 @@ test(
     await said('reloaded', from);
     const values = await (await fetch(`${ready.functionsUrl}/values`)).json();
     expect(values).toMatchObject({ plan: 'gold' });
-    expect(reported()).toHaveLength(1);
+    const later = received.slice(from);
+    expect(later.filter(({ event }) => event === 'parameters_unset')).toEqual([]);
   },
   LIMIT_MS,
 );
@@ -170,11 +171,12 @@ test(
 test(
   'an edit that removes the workflow of a live run is reported with the run, until it is undone',
   async () => {
+    const before = received.length;
     const { runId } = await api<{ runId: string }>('/runs', {
       type: 'order',
       input: { until: join(folder, 'never') },
     });
-    await said('step_log');
+    await said('step_log', before);
     let from = received.length;
     write(
       'index.ts',
@@ -190,7 +192,6 @@ test(
     await said('reloaded', from);
     expect(received.slice(from).filter(({ event }) => event === 'version_missing')).toEqual([]);
     await api(`/runs/${runId}/cancel`, { reason: 'the test is over' });
-    received.length = 0;
   },
   LIMIT_MS,
 );
@@ -200,8 +201,9 @@ test(
   async () => {
     expect(await hello()).toBe('one');
     const until = join(folder, 'go');
+    const before = received.length;
     const { runId } = await api<{ runId: string }>('/runs', { type: 'order', input: { until } });
-    await said('step_log');
+    await said('step_log', before);
 
     let from = received.length;
     write('order.ts', ORDER('two'));

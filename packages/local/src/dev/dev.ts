@@ -7,15 +7,15 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
-import type { PlanFinding } from '../changed-plans.ts';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError, DataDirUnusableError } from '../data-dir/lock.ts';
 import { collectAll } from '../idle-gc.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
 import { isJavaScript } from './entry.ts';
-import { unsetMessage, valuesOf } from './env-files.ts';
+import { valuesOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
+import { LoadReports } from './load-reports.ts';
 import {
   forMachine,
   forPerson,
@@ -102,9 +102,10 @@ class DevSession implements AsyncDisposable {
   readonly #closing: (() => Promise<unknown>)[] = [];
   /** The last reload of a codebase: an earlier one that fails because a later one replaced it is no failure. */
   readonly #reloads = new Map<string, number>();
-  readonly #madeUp = new Set<string>();
-  /** Parameters without a value at the last load of each codebase. */
-  readonly #unset = new Map<string, ReadonlySet<string>>();
+  readonly #reports = new LoadReports({
+    settingsOf: (codebase) => this.#settingsOf(codebase),
+    warn: (event, message, fields) => this.#logEvent(event, message, fields, 'WARNING'),
+  });
   #cloud: LocalCloud | undefined;
 
   constructor(options: DevOptions, project: DevProject) {
@@ -168,9 +169,9 @@ class DevSession implements AsyncDisposable {
       warn: (message) => this.#logLine('cairn', { severity: 'WARNING', message, fields: {} }),
       onNotLoaded: (codebase, error) =>
         void this.#logNotLoaded(codebase, error, () => this.#modulesOf(codebase)),
-      onPlanFindings: (findings) => this.#logFindings(findings),
-      onMadeUp: (secrets) => this.#logGenerated(secrets),
-      onUnset: (codebase, parameters) => this.#logUnset(codebase, parameters),
+      onPlanFindings: (findings) => this.#reports.findings(findings),
+      onMadeUp: (secrets) => this.#reports.generated(secrets),
+      onUnset: (codebase, parameters) => this.#reports.unset(codebase, parameters),
     });
     return starting.catch((error: unknown) => {
       throw problemOfData(error) ?? error;
@@ -282,36 +283,9 @@ class DevSession implements AsyncDisposable {
     return valuesOf(codebase, this.#projectId, FILES);
   }
 
-  #logFindings(findings: readonly PlanFinding[]): void {
-    for (const { kind, message, type, planVersion, liveRuns, runs } of findings) {
-      const event = kind === 'changed' ? 'plans_changed' : 'version_missing';
-      this.#logEvent(event, message, { type, planVersion, liveRuns, runs }, 'WARNING');
-    }
-  }
-
-  /** Reports each secret once, although a codebase reports it at every load. */
-  #logGenerated(secrets: readonly string[]): void {
-    const news = secrets.filter((name) => !this.#madeUp.has(name));
-    if (news.length === 0) return;
-    for (const name of news) this.#madeUp.add(name);
-    const message = `not in .secret.local, using generated values: ${news.join(', ')}`;
-    this.#logEvent('secrets_made_up', message, { secrets: news }, 'WARNING');
-  }
-
-  /** Reports a parameter once, until it has had a value. */
-  #logUnset(name: string, parameters: readonly string[]): void {
-    const before = this.#unset.get(name) ?? new Set();
-    this.#unset.set(name, new Set(parameters));
-    const news = parameters.filter((one) => !before.has(one));
-    const codebase = this.#project.codebases.find((one) => one.name === name);
-    if (news.length === 0 || codebase === undefined) return;
-    const [settings = ''] = this.#namesOf([codebase.settings]);
-    this.#logEvent(
-      'parameters_unset',
-      unsetMessage(name, news, settings),
-      { codebase: name, parameters: news },
-      'WARNING',
-    );
+  #settingsOf(codebase: string): string {
+    const found = this.#project.codebases.find(({ name }) => name === codebase);
+    return this.#namesOf(found ? [found.settings] : []).join();
   }
 
   #placesOf(paths: readonly string[]): string {

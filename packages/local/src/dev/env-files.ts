@@ -25,9 +25,9 @@ export function valuesOf(
 
 /** @param settings folder of the `.env` files, as a person writes it */
 export function unsetMessage(codebase: string, parameters: readonly string[], settings: string): string {
-  const [are, them] = parameters.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const [have, them] = parameters.length === 1 ? ['has', 'it'] : ['have', 'them'];
   return (
-    `'${codebase}' has no value for ${parameters.join(', ')}, which ${are} empty in its functions. A deployment would ask for ${them}. ` +
+    `'${codebase}': ${parameters.join(', ')} ${have} no value, so functions read an empty string. A deployment would ask for ${them}. ` +
     `Add to ${settings}/.env, or for this machine only to ${settings}/.env.local:\n` +
     parameters.map((name) => `  ${name}=…`).join('\n')
   );

@@ -5,8 +5,8 @@
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
-import { planFindings } from '../changed-plans.ts';
 import type { LocalCloud } from '../cloud.ts';
+import { PlanReports } from '../plan-reports.ts';
 import { forPerson, type Paint, readLine, type Severity } from './log-line.ts';
 import { isIgnored, isModule } from './project.ts';
 import { readableError } from './readable-error.ts';
@@ -65,6 +65,9 @@ export function reloadOnChange(
   const own = join(ROOT, 'functions/src');
   const folders = new Set([own, ...(functionsModule ? [dirname(resolve(functionsModule))] : [])]);
   const print = lineWriter(terminal);
+  const plans = new PlanReports((findings) => {
+    for (const { message } of findings) print('cairn', message, 'WARNING');
+  });
   let newest = 0;
   const reload = async (changed: readonly string[]) => {
     newest += 1;
@@ -75,7 +78,9 @@ export function reloadOnChange(
       const places = changed.map((path) => relative(process.cwd(), path)).join(', ');
       if (reload === newest)
         print('cairn', `reloaded in ${Math.round(performance.now() - began)} ms: ${places}`);
-      await reportPlans(cloud, print);
+      await checkPlans(cloud, plans).catch((error: unknown) => {
+        print('cairn', (error as Error).message, 'WARNING');
+      });
     } catch (error) {
       const reason = readableError(error instanceof Error ? error.message : String(error), process.cwd());
       if (reload === newest)
@@ -97,17 +102,9 @@ export function reloadOnChange(
   });
 }
 
-async function reportPlans(
-  { gateway, apiKey }: ServedCloud,
-  print: ReturnType<typeof lineWriter>,
-): Promise<void> {
+function checkPlans({ gateway, apiKey }: ServedCloud, plans: PlanReports): Promise<void> {
   const headers = { Authorization: `Bearer ${apiKey}` };
-  try {
-    const findings = await planFindings((path) => fetch(`${gateway}${path}`, { headers }));
-    for (const { message } of findings) print('cairn', message, 'WARNING');
-  } catch (error) {
-    print('cairn', (error as Error).message, 'WARNING');
-  }
+  return plans.check('api', (path) => fetch(`${gateway}${path}`, { headers }));
 }
 
 /** @returns a writer of log lines; the severity of a line overrides the default */

@@ -53,7 +53,7 @@ export interface FunctionsHost {
   /** The same by role. */
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
-  startWorkers(codebase: string, start: StartWorkers): Promise<void>;
+  startWorkers(codebase: string, start: StartWorkers): Promise<boolean>;
   /** Sends a task's request: directly to a worker if the URL is of this host, else over HTTP. */
   dispatch(request: DispatchRequest): Promise<DispatchResult>;
   /** Answers the request by this function, which sees the request's own path. */
@@ -144,7 +144,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     },
     async startWorkers(codebase, start) {
       isStarted = true;
-      await served.get(codebase)?.start(start);
+      return (await served.get(codebase)?.start(start)) ?? false;
     },
     async dispatch(request) {
       const own = ownUrls.find((base) => request.url.startsWith(base));

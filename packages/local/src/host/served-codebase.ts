@@ -102,9 +102,10 @@ export class ServedCodebase {
   /**
    * Loads the current module; resolves when it serves and has passed its check. The previous workers finish their requests.
    *
+   * @returns false if a later one serves already
    * @throws the reason if it cannot be loaded; then the previous workers serve again
    */
-  async start(start: StartWorkers): Promise<void> {
+  async start(start: StartWorkers): Promise<boolean> {
     const next = this.#generation(start);
     // The first generation accepts requests at once and lets them wait.
     this.#serving ??= next;
@@ -119,9 +120,13 @@ export class ServedCodebase {
       throw error;
     }
     // A later generation may have been faster.
-    if (this.#stopping || (this.#lastWorking?.number ?? 0) > next.number) return this.#leave(next, 'retire');
+    if (this.#stopping || (this.#lastWorking?.number ?? 0) > next.number) {
+      this.#leave(next, 'retire');
+      return false;
+    }
     this.#lastWorking = next;
     for (const other of this.#generations) if (other.number < next.number) this.#leave(other, 'retire');
+    return true;
   }
 
   async shiftClock(offsetMs: number): Promise<void> {
