@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { rewritesToInstallation, unservedOfInstallation } from './gateway/installation.ts';
-import { type HostingConfig, type Rewrite, readRewrites, sitesOf } from './gateway/rewrites.ts';
+import { type HostingConfig, type Rewrite, readRewrites, readUnserved, sitesOf } from './gateway/rewrites.ts';
 import { readSite, siteOf } from './gateway/site.ts';
 import { commandsToTry, type Welcome, welcomePage } from './gateway/welcome.ts';
 import type { FunctionsHost } from './host/host.ts';
@@ -31,7 +31,10 @@ export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gat
     port,
     now: setting.clock.now,
     rewrites: () => rewrites,
-    site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
+    ...(existsSync(firebaseJson) && {
+      site: readSite(firebaseJson),
+      unserved: readUnserved(firebaseJson),
+    }),
     serve: host.serve,
     collect,
     ...clientOptions(options, () => gateway.url),
@@ -70,6 +73,7 @@ export async function openOwnSite(
     now: setting.clock.now,
     rewrites: () => rewrites,
     site: readSite(firebaseJson),
+    unserved: readUnserved(firebaseJson),
     serve: host.serve,
   });
   setting.stack.defer(() => gateway.stop(0));

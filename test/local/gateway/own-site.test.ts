@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
-import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
+import { readRewrites, readUnserved, sourceMatcher } from '../../../packages/local/src/gateway/rewrites.ts';
 import { readSite } from '../../../packages/local/src/gateway/site.ts';
 
 let folder: string;
@@ -28,6 +29,7 @@ async function siteWith(hosting: object, files: readonly string[]) {
     now: Date.now,
     serve: (name, _request, response) => void response.end(`function ${name}`),
     site: readSite(firebaseJson),
+    unserved: readUnserved(firebaseJson),
   });
   const { url } = gateway;
   return async (path: string, method = 'GET') => {
@@ -55,6 +57,51 @@ test('the first rewrite that matches decides, whether to a page or to a function
   expect(await ask('/app/api/x')).toBe('function api');
   expect(await ask('/app/x')).toBe('app.html');
   expect(await ask('/x')).toBe('function ssr');
+});
+
+test('a path of a Cloud Run service goes to no later function or page, and is answered with the reason', async () => {
+  const rewrites = [
+    { source: '/svc/**', run: { serviceId: 'billing' } },
+    { source: '/svc/page', destination: '/app.html' },
+    { source: '**', function: 'ssr' },
+  ];
+  const ask = await siteWith({ rewrites }, ['app.html']);
+  expect([await ask('/svc/x'), await ask('/svc/page'), await ask('/x')]).toEqual([404, 404, 'function ssr']);
+  const answer = await fetch(`${gateway?.url}/svc/x`);
+  expect(await answer.json()).toMatchObject({
+    detail:
+      "firebase.json rewrites /svc/x to the Cloud Run service 'billing', which the local cloud does not serve",
+    help: expect.stringContaining('Call the service at its own address'),
+  });
+});
+
+test('in any order of rewrites the first that matches decides', () => {
+  const source = fc.constantFrom('/a/**', '/a/b', '/b', '**', '!/a/**');
+  const target = fc.constantFrom(
+    { function: 'one' },
+    { function: { functionId: 'two' } },
+    { destination: '/index.html' },
+    { run: { serviceId: 'svc' } },
+    { dynamicLinks: true },
+  );
+  const rewrite = fc.tuple(source, target).map(([from, to]) => ({ source: from, ...to }));
+  folder = mkdtempSync(join(tmpdir(), 'cairn-own-site-'));
+  const firebaseJson = join(folder, 'firebase.json');
+  fc.assert(
+    fc.property(
+      fc.array(rewrite, { maxLength: 5 }),
+      fc.constantFrom('/a/b', '/a/c', '/b', '/c'),
+      (made, path) => {
+        writeFileSync(firebaseJson, JSON.stringify({ hosting: { rewrites: made } }));
+        const first = made.find((one) => sourceMatcher(one.source)(path)) ?? { destination: '/missing' };
+        const wanted = 'function' in first ? first.function : undefined;
+        const found = readRewrites(firebaseJson).find(({ matches }) => matches(path));
+        expect(found?.functionName).toBe(typeof wanted === 'object' ? wanted.functionId : wanted);
+        const isUnserved = !('function' in first || 'destination' in first);
+        expect(readUnserved(firebaseJson)(path) !== undefined).toBe(isUnserved);
+      },
+    ),
+  );
 });
 
 test('with cleanUrls pages are served without .html, before rewrites; others are not', async () => {

@@ -14,6 +14,7 @@ import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import { collectWhenIdle } from '../idle-gc.ts';
 import type { Rewrite } from './rewrites.ts';
 import { isReading, type Site } from './site.ts';
+import { SHOWN_PATH_CHARS, type Unserved } from './unserved.ts';
 
 interface GatewayOptions {
   /** 0: a free port. */
@@ -24,7 +25,7 @@ interface GatewayOptions {
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
   /** Time of the cloud for the `Date` header, epoch ms. */
   now(): number;
-  /** Reason why no function has a path that is for functions only; undefined for other paths. */
+  /** Reason why nothing here serves a path that is not the site's; undefined for other paths. */
   unserved?(path: string): Unserved | undefined;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
@@ -34,11 +35,6 @@ interface GatewayOptions {
   welcome?(): string;
   /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: (() => void) | undefined;
-}
-
-export interface Unserved {
-  readonly detail: string;
-  readonly help: string;
 }
 
 export interface Gateway {
@@ -69,7 +65,7 @@ export async function startGateway({
     const isFile = path !== undefined && isReading(request) && site?.has(path) === true;
     const rewrite =
       path === undefined || isFile ? undefined : rewrites().find((candidate) => candidate.matches(path));
-    const missing = path === undefined || rewrite ? undefined : unserved?.(path);
+    const missing = path === undefined || isFile || rewrite ? undefined : unserved?.(path);
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
     else if (rewrite) {
       const { host } = request.headers;
@@ -102,8 +98,6 @@ export async function startGateway({
   };
 }
 
-/** Longest path shown in an error. */
-export const SHOWN_PATH_CHARS = 200;
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 

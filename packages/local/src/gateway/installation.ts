@@ -1,7 +1,7 @@
 /** Finds the functions of an installation of Cairn, under whatever names they were exported. Pure. */
 import type { FunctionSpec } from '../host/function-spec.ts';
-import { SHOWN_PATH_CHARS, type Unserved } from './gateway.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
+import { SHOWN_PATH_CHARS, type Unserved } from './unserved.ts';
 
 /** Paths of the installation, the member that answers each, and what to do if a loaded installation has none. */
 const PATHS = [

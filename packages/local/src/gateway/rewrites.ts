@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseJsonc } from '../jsonc.ts';
+import { SHOWN_PATH_CHARS, type Unserved } from './unserved.ts';
 
 export interface Rewrite {
   matches(path: string): boolean;
@@ -22,8 +23,11 @@ export interface HostingConfig {
     readonly regex?: string;
     readonly function?: string | { readonly functionId: string };
     readonly destination?: string;
+    readonly run?: { readonly serviceId: string };
   }[];
 }
+
+type RewriteConfig = NonNullable<HostingConfig['rewrites']>[number];
 
 /** Hosting sites in `firebase.json`. */
 export function sitesOf(firebaseJson: string): HostingConfig[] {
@@ -33,21 +37,40 @@ export function sitesOf(firebaseJson: string): HostingConfig[] {
   return [config.hosting ?? {}].flat();
 }
 
-/** The rewrites to functions, in their order: the first that matches decides. Paths that an earlier one of a site rewrites to a page are not theirs. */
+/** The rewrites to functions, in their order: the first that matches decides. A path that an earlier one of a site rewrites elsewhere is not theirs. */
 export function readRewrites(firebaseJson: string): Rewrite[] {
   return sitesOf(firebaseJson).flatMap(({ rewrites = [] }) =>
     rewrites.flatMap((rewrite, at) => {
       const target = rewrite.function;
       if (target === undefined) return [];
       const functionName = typeof target === 'string' ? target : target.functionId;
-      const earlier = rewrites.slice(0, at).filter(({ destination }) => destination !== undefined);
-      const pages = earlier.map(matcher);
+      const earlier = rewrites.slice(0, at).filter((one) => one.function === undefined);
+      const others = earlier.map(matcher);
       const matchesIt = matcher(rewrite);
       return [
-        { functionName, matches: (path: string) => matchesIt(path) && !pages.some((page) => page(path)) },
+        { functionName, matches: (path: string) => matchesIt(path) && !others.some((other) => other(path)) },
       ];
     }),
   );
+}
+
+/** @returns the reason why nothing here serves a path that the first site rewrites to neither a function nor a page */
+export function readUnserved(firebaseJson: string): (path: string) => Unserved | undefined {
+  const [{ rewrites = [] } = {}] = sitesOf(firebaseJson);
+  const rules = rewrites.map((rewrite) => ({ rewrite, matches: matcher(rewrite) }));
+  return (path) => {
+    const first = rules.find(({ matches }) => matches(path))?.rewrite;
+    if (first === undefined || first.function !== undefined || first.destination !== undefined)
+      return undefined;
+    return {
+      detail: `firebase.json rewrites ${path.slice(0, SHOWN_PATH_CHARS)} to ${targetOf(first)}, which the local cloud does not serve`,
+      help: 'Call the service at its own address, or put a rewrite to a function or page before this one while you develop.',
+    };
+  };
+}
+
+function targetOf({ run }: RewriteConfig): string {
+  return run === undefined ? 'neither a function nor a page' : `the Cloud Run service '${run.serviceId}'`;
 }
 
 function matcher({ source, glob, regex }: { source?: string; glob?: string; regex?: string }) {
