@@ -9,15 +9,18 @@ import type { Comparison, Filter } from './query.ts';
 
 export type Conjunction = readonly Comparison[];
 
+/** Comparisons by their keys, so that each is there once, and its key is computed once. */
+type KeyedConjunction = ReadonlyMap<string, Comparison>;
 /** Conjunctions by what they compare, so that each is there once. */
-type NormalForm = ReadonlyMap<string, Conjunction>;
+type NormalForm = ReadonlyMap<string, KeyedConjunction>;
 
 /** Far more than a query may have in the end, and few enough to count. */
 const MOST_COUNTED = 2_000;
 
 /** `in` becomes equalities and `array-contains-any` single memberships. Bounded by `checkDisjunctions`. */
 export function disjunctions(filter: Filter | undefined): readonly Conjunction[] {
-  return [...normalForm(filter, (value) => !isUnlisted(value)).values()];
+  const conjunctions = normalForm(filter, (value) => !isUnlisted(value)).values();
+  return [...conjunctions].map((keyed) => [...keyed.values()]);
 }
 
 /**
@@ -41,20 +44,33 @@ function normalForm(
   filter: Filter | undefined,
   isListed: (value: Comparison['value']) => boolean,
 ): NormalForm {
-  if (!filter) return new Map([['', []]]);
-  if (filter.kind === 'compare')
-    return new Map(expand(filter, isListed).map((comparison) => [keyOf(comparison), [comparison]]));
+  if (!filter) return one(new Map());
+  if (filter.kind === 'compare') {
+    const keyed = expand(filter, isListed).map((comparison) => [keyOf(comparison), comparison] as const);
+    return new Map(keyed.map(([key, comparison]) => [key, new Map([[key, comparison]])]));
+  }
   const parts = filter.filters.map((part) => normalForm(part, isListed));
   if (filter.kind === 'or') return new Map(parts.flatMap((part) => [...part]));
-  return parts.reduce(product, new Map([['', []]]));
+  // Most queries: a list of comparisons, and no product.
+  if (parts.every(({ size }) => size === 1))
+    return one(new Map(parts.flatMap((part) => [...part.values()].flatMap((keyed) => [...keyed]))));
+  return parts.reduce(product, one(new Map()));
+}
+
+function one(conjunction: KeyedConjunction): NormalForm {
+  return new Map([[nameOf(conjunction), conjunction]]);
+}
+
+function nameOf(conjunction: KeyedConjunction): string {
+  return [...conjunction.keys()].sort().join();
 }
 
 function product(left: NormalForm, right: NormalForm): NormalForm {
-  const joined = new Map<string, Conjunction>();
-  for (const one of left.values()) {
+  const joined = new Map<string, KeyedConjunction>();
+  for (const own of left.values()) {
     for (const other of right.values()) {
-      const distinct = new Map([...one, ...other].map((comparison) => [keyOf(comparison), comparison]));
-      joined.set([...distinct.keys()].sort().join(), [...distinct.values()]);
+      const both = new Map([...own, ...other]);
+      joined.set(nameOf(both), both);
       if (joined.size > MOST_COUNTED) throw tooMany(joined.size);
     }
   }
