@@ -187,6 +187,23 @@ test('Back leaves no answer of the inbox that was begun', async () => {
   expect(await note.inputValue()).toBe('because');
 });
 
+test('what is typed first stays, although the page below the form is about to be drawn', async () => {
+  const page = await stage.browser.open('/inbox', { prepare: (one) => one.addInitScript(holdDrawing) });
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
+  const reject = card.getByRole('button', { name: 'Reject', exact: true });
+  await reject.hover();
+  await page.evaluate(() => window.drawing?.hold());
+  await reject.click();
+  const note = page.getByRole('dialog').getByRole('textbox').first();
+  await note.focus();
+  // The list is to be drawn again, because the mouse has left it.
+  await page.mouse.move(1, 1);
+  await becomes(() => page.evaluate(() => window.drawing?.isDue), true);
+  await page.keyboard.insertText('because');
+  expect(await note.inputValue()).toBe('because');
+  await page.evaluate(() => window.drawing?.release());
+});
+
 test('a form that the API did not answer says when to send it again, and is carried out once', async () => {
   const page = await stage.browser.open('/workflows/echo');
   const dialog = page.getByRole('dialog');
@@ -286,4 +303,34 @@ async function pressBack(page: Page): Promise<void> {
   if (!before) throw new Error('there is no page before this one');
   await session.send('Page.navigateToHistoryEntry', { entryId: before.id });
   await session.detach();
+}
+
+declare global {
+  interface Window {
+    drawing?: { readonly isDue: boolean; hold(): void; release(): void };
+  }
+}
+
+/** Runs in the page: has React, which draws in answer to a message to itself, wait from `hold` to `release`. */
+function holdDrawing(): void {
+  const { postMessage } = MessagePort.prototype;
+  let held: (() => void)[] | undefined;
+  MessagePort.prototype.postMessage = function (this: MessagePort, ...args: Parameters<typeof postMessage>) {
+    const post = () => postMessage.apply(this, args);
+    if (held) held.push(post);
+    else post();
+  } as typeof postMessage;
+  window.drawing = {
+    get isDue() {
+      return held !== undefined && held.length > 0;
+    },
+    hold() {
+      held = [];
+    },
+    release() {
+      const due = held ?? [];
+      held = undefined;
+      for (const post of due) post();
+    },
+  };
 }

@@ -13,7 +13,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const isHeldUp = useBack(element, onClose);
+  const { isHeldUp, onInput } = useBack(element, onClose);
   // Closed while it is still in the page: the browser then returns the focus to what opened it.
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -30,6 +30,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={element}
       aria-labelledby={titleId}
+      onInput={onInput}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();

@@ -5,22 +5,23 @@
  */
 import { type RefObject, useEffect, useState } from 'react';
 
-/** @returns true while Back was held up */
+interface Back {
+  /** True while Back was held up. */
+  readonly isHeldUp: boolean;
+  /** To be called by React for each input in the dialog: an update before React's own would draw fields without what was just typed. */
+  onInput(): void;
+}
+
 export function useBack(
   element: RefObject<HTMLDialogElement | null>,
   onClose: (() => void) | undefined,
-): boolean {
+): Back {
   const [isTyped, setTyped] = useState(false);
   const [isHeldUp, setHeldUp] = useState(false);
-  useEffect(() => {
-    const dialog = element.current;
-    const note = () => {
-      setTyped(true);
-      setHeldUp(false);
-    };
-    dialog?.addEventListener('input', note);
-    return () => dialog?.removeEventListener('input', note);
-  }, [element]);
+  const onInput = () => {
+    setTyped(true);
+    setHeldUp(false);
+  };
   useEffect(() => {
     if (!('navigation' in window)) return;
     const onNavigate = (event: NavigateEvent) => {
@@ -45,7 +46,7 @@ export function useBack(
     window.addEventListener('beforeunload', warn);
     return () => window.removeEventListener('beforeunload', warn);
   }, [isTyped]);
-  return isHeldUp;
+  return { isHeldUp, onInput };
 }
 
 /** The one that the person sees. */
