@@ -2,7 +2,7 @@
  * Field paths: `a.b`, with back-ticks around segments that are not simple names, and the reading and writing of the
  * field a path names. Pure.
  */
-import { MAX_FIELD_NAME_BYTES, MAX_FIELD_PATH_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
+import { MAX_FIELD_NAME_BYTES, MAX_FIELD_PATH_BYTES, MAX_VALUE_DEPTH, RESERVED_NAME } from './limits.ts';
 import { invalid, type StatusError } from './status.ts';
 import { type Fields, membersOf, type Value } from './value.ts';
 
@@ -25,12 +25,9 @@ export function parseFieldPath(text: string): FieldPath {
   return path;
 }
 
-/** `____` is none: the documented expression `__.*__` includes it, Google's emulator does not. */
-const RESERVED = /^__.+__$/s;
-
 /** @throws INVALID_ARGUMENT unless something may be stored at the path: a name in it is reserved, or it is too deep. */
 export function checkWritable(path: FieldPath): void {
-  const reserved = path.find((part) => RESERVED.test(part));
+  const reserved = path.find((part) => RESERVED_NAME.test(part));
   if (reserved !== undefined) {
     throw invalid(`Field name "${reserved}" is reserved: names cannot begin and end with "__".`);
   }
@@ -89,7 +86,7 @@ function parse(text: string): FieldPath {
 
 /** No field has such a name, so that nothing can be read there either. */
 function checkReserved(path: FieldPath): void {
-  const reserved = path.find((part) => RESERVED.test(part));
+  const reserved = path.find((part) => RESERVED_NAME.test(part));
   if (reserved === undefined || (path.length === 1 && reserved === NAME_FIELD)) return;
   throw invalid(
     reserved === NAME_FIELD

@@ -1,10 +1,15 @@
-/** The limits of production, Standard edition (firebase.google.com/docs/firestore/quotas). Numbers only. */
+/** The limits of production, Standard edition (firebase.google.com/docs/firestore/quotas). Numbers, and the pattern of reserved names. */
 
 export const MAX_DOCUMENT_BYTES = 1_048_576;
 /** Bytes of one text or bytes value. */
 export const MAX_VALUE_BYTES = 1_048_487;
 export const MAX_NAME_BYTES = 6_144;
 export const MAX_ID_BYTES = 1_500;
+/**
+ * Names of fields, collections and documents that nothing may be stored under. `____` is none: the documented expression `__.*__` includes
+ * it, Google's emulator and production's clients do not.
+ */
+export const RESERVED_NAME = /^__.+__$/s;
 export const MAX_FIELD_NAME_BYTES = 1_500;
 /** Names of a field and of those around it, with a dot between two. */
 export const MAX_FIELD_PATH_BYTES = 1_500;

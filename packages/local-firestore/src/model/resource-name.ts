@@ -2,7 +2,7 @@
  * Resource names: parsing and validation of databases, documents and collections. A name that breaks production's
  * rules is refused here, once. Pure.
  */
-import { MAX_COLLECTION_DEPTH, MAX_ID_BYTES, MAX_NAME_BYTES } from './limits.ts';
+import { MAX_COLLECTION_DEPTH, MAX_ID_BYTES, MAX_NAME_BYTES, RESERVED_NAME } from './limits.ts';
 import { invalid, shown } from './status.ts';
 import { numericId } from './value.ts';
 
@@ -68,15 +68,12 @@ export function checkCollectionId(id: string): void {
   if (id.includes('/')) throw invalid(`Collection id "${id}" contains "/".`);
 }
 
-/** `____` is no reserved id: production's clients store documents under it. */
-const RESERVED = /^__.+__$/s;
-
 function checkSegment(segment: string, index: number): void {
   const what = index % 2 === 0 ? 'Collection id' : 'Document id';
   if (segment === '') throw invalid(`${what} is empty.`);
   if (!segment.isWellFormed()) throw invalid(`${what} "${segment.toWellFormed()}" is not valid Unicode.`);
   if (segment === '.' || segment === '..') throw invalid(`${what} cannot be "${segment}".`);
-  if (RESERVED.test(segment) && (index % 2 === 0 || numericId(segment) === undefined)) {
+  if (RESERVED_NAME.test(segment) && (index % 2 === 0 || numericId(segment) === undefined)) {
     throw invalid(`${what} "${segment}" is invalid because it is reserved.`);
   }
   if (segment.length * 3 > MAX_ID_BYTES && Buffer.byteLength(segment) > MAX_ID_BYTES) {

@@ -8,6 +8,7 @@ import {
   MAX_VALUE_BYTES,
   MAX_VALUE_DEPTH,
   MAX_VECTOR_DIMENSIONS,
+  RESERVED_NAME,
 } from '../model/limits.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
@@ -30,7 +31,6 @@ const TAG = {
 } as const;
 const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
-const RESERVED = /^__.+__$/s;
 /** No path of names up to this length is too long, however deep: a document without a longer one needs no second look. */
 const SHORT_NAME_LENGTH = Math.floor((MAX_FIELD_PATH_BYTES / (MAX_VALUE_DEPTH + 1) - 1) / 3);
 
@@ -85,7 +85,7 @@ export function readFieldEntry(
 /** `depth`: 1 for a field of a document itself. @throws INVALID_ARGUMENT for a name that no field can have */
 export function checkFieldName(key: string, depth = 1): void {
   if (key === '') throw invalid('Field names cannot be empty.');
-  if (key.charCodeAt(0) === 95 && RESERVED.test(key) && !(key === '__type__' && depth > 1)) {
+  if (key.charCodeAt(0) === 95 && RESERVED_NAME.test(key) && !(key === '__type__' && depth > 1)) {
     throw invalid(`Field name "${key}" is reserved: names cannot begin and end with "__".`);
   }
   if (key.length * 3 > MAX_FIELD_NAME_BYTES && Buffer.byteLength(key) > MAX_FIELD_NAME_BYTES) {
