@@ -132,25 +132,27 @@ function requestFrom(
     throw invalid(`${name}.body is only allowed for ${allowed}, not for ${method}.`);
   }
   const headers = { ...request.headers };
-  requireHeaders(headers, name);
+  requireHeaders(Object.entries(headers), `${name}.headers`);
   return { method, headers, body };
 }
 
-function requireHeaders(headers: Record<string, string>, request: RequestName): void {
-  for (const [name, value] of Object.entries(headers)) {
+type Header = readonly [name: string, value: string];
+
+/** @param field that has them. @throws GrpcRefusal INVALID_ARGUMENT */
+export function requireHeaders(headers: readonly Header[], field: string): void {
+  for (const [name, value] of headers) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
-      throw invalid(`${request}.headers: '${name}' is not a valid header.`);
+      throw invalid(`${field}: '${name}' is not a valid header.`);
     }
   }
-  if (headerBytes(headers) > LIMITS.headerBytes) throw invalid(`${request}.headers exceed 80 KB.`);
+  if (headerBytes(headers) > LIMITS.headerBytes) throw invalid(`${field} exceed 80 KB.`);
 }
 
 function requireSize({ url, headers, body }: TaskTarget, most: number): void {
-  const bytes = body.length + Buffer.byteLength(url) + headerBytes(headers);
+  const bytes = body.length + Buffer.byteLength(url) + headerBytes(Object.entries(headers));
   if (bytes > most) throw invalid(`Task size too large: it has ${bytes} bytes, a task may have ${most}.`);
 }
 
-function headerBytes(headers: Readonly<Record<string, string>>): number {
-  const parts = Object.entries(headers).flat();
-  return parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
+function headerBytes(headers: readonly Header[]): number {
+  return headers.flat().reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
 }

@@ -1,6 +1,7 @@
 /** `http_target` of a queue between the messages of the beta versions and the model. Owns its rules. Pure. */
 import { invalid } from '../errors.ts';
-import { HTTP_METHODS, LIMITS } from '../model.ts';
+import { HTTP_METHODS } from '../model.ts';
+import { requireHeaders } from '../target.ts';
 import { type HeaderOverride, type HttpTarget, URI_SCHEMES, type UriOverride } from './model.ts';
 
 export interface WireHttpTarget {
@@ -106,15 +107,10 @@ function toWireUri({ scheme, host, port, path, query, isFallback }: UriOverride)
 
 function headersFrom(wire: NonNullable<WireHttpTarget['headerOverrides']>): readonly HeaderOverride[] {
   const headers = wire.map(({ header }) => ({ key: header?.key ?? '', value: header?.value ?? '' }));
-  for (const { key, value } of headers) {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key) || /[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw invalid(`HttpTarget.header_overrides: '${key}' is not a valid header.`);
-  }
-  const bytes = headers.reduce(
-    (sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
-    0,
+  requireHeaders(
+    headers.map(({ key, value }) => [key, value]),
+    'HttpTarget.header_overrides',
   );
-  if (bytes > LIMITS.headerBytes) throw invalid('HttpTarget.header_overrides exceed 80 KB.');
   return headers;
 }
 
