@@ -1,5 +1,5 @@
 /** The header of a run's page: type, status with its reason, and actions; facts below, which can be folded. */
-import { declaredType, explainRun, helpFor, waitText } from '@cairn/client';
+import { declaredType, explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { isFinal } from '../../../parts/run-status.ts';
@@ -83,7 +83,12 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
         {run.waits.slice(0, MAX_WAITS).map((wait) => (
-          <WaitView key={wait.id} wait={wait} linked isSaid={isSaid(run, why.text)} />
+          <WaitView
+            key={wait.id}
+            wait={wait}
+            linked
+            isSaid={wait.id === why.waitId && run.waits.length === 1}
+          />
         ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>
@@ -99,12 +104,6 @@ export function RunHeader({ run }: { readonly run: Run }) {
       <FamilyTree run={run} />
     </header>
   );
-}
-
-/** True if the sentence about the run says all that its waits would. */
-function isSaid({ waits }: Run, text: string): boolean {
-  const [only] = waits;
-  return only !== undefined && waits.length === 1 && text.includes(waitText(only));
 }
 
 interface RunErrorProps {
