@@ -1,5 +1,6 @@
 /** The workloads of a benchmark, their order and repetitions. Knows no flags and prints nothing. */
 import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { PRODUCTION_SETTINGS } from '../packages/cairn/src/engine/settings.ts';
 import type { BenchData, WorkloadName } from './arguments.ts';
 import { type CrowdedDeath, crowdedDeath } from './cloud/crowded-death.ts';
@@ -77,6 +78,8 @@ const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set([
   'recovery-lost',
   'recovery-crowd',
 ]);
+/** Rest before the first run, in which the local cloud warms up: that of the benchmark of Restate after the start of its server. */
+const REST_MS = 3_000;
 const W2 = { runs: 500, atOnce: 50 };
 const W3 = [
   { steps: 100, n: 5 },
@@ -129,6 +132,7 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
   });
   if ([...only].some((name) => !WITHOUT_CLOUD.has(name))) {
     await using cloud = await startMeasuredCloud({ data, workers });
+    await delay(REST_MS);
     await measure('W1', () => withProcessorUse(cloud, () => oneAtATime(cloud, runs), latencyRuns));
     await measure('cost', () =>
       inTurn(['seq-10', 'fan-100', 'seq-100'], (type) => operationsOf(cloud, type)),

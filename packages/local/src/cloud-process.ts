@@ -10,7 +10,10 @@ import { nodeFlags } from './node-flags.ts';
 
 /** The line `npm start -- --json` prints. */
 export interface Ready
-  extends Omit<LocalCloud, 'functionsUrl' | 'functions' | 'site' | 'secrets' | 'clock' | 'reload' | 'stop'> {
+  extends Omit<
+    LocalCloud,
+    'functionsUrl' | 'functions' | 'site' | 'secrets' | 'clock' | 'warmedUp' | 'reload' | 'stop'
+  > {
   readonly secrets: { readonly github: string; readonly slack: string };
 }
 

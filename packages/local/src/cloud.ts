@@ -15,17 +15,18 @@ import { controlRoutes } from './control/routes.ts';
 import { writeAddress } from './data-dir/address.ts';
 import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
-import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
+import { DEV_CLIENT_ID } from './dev-client.ts';
 import { startFunctions } from './functions.ts';
 import { apisAmong } from './gateway/installation.ts';
 import { openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
 import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import type { AskFunction, Codebase } from './host/served-codebase.ts';
-import { indexesOf, mergedIndexes } from './indexes.ts';
 import { PlanReports } from './plan-reports.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
+import { prepareStores, undeclared } from './stores.ts';
+import { startWarmUp } from './warm-up.ts';
 
 export interface LocalCloudOptions {
   /** `memory`, or the directory of the state, which is created if missing. */
@@ -122,6 +123,8 @@ export interface LocalCloud {
   readonly secrets: Readonly<Record<string, string>>;
   readonly pids: CloudPids;
   readonly clock: MovableClock;
+  /** Resolves with the number of runs that warmed up an idle worker, once no more will follow. */
+  readonly warmedUp: Promise<number>;
   /**
    * Loads the current codebase and serves it; the previous workers finish their requests.
    *
@@ -178,7 +181,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
         stores.set(codebase.name, found);
         const all = [...stores.values()].flat();
         const served = all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.env)];
-        return prepareStores(served, { setting, servers });
+        return prepareStores(served, { setting, firestore: servers.firestore, now: Date.now() });
       },
       ...(plans && { verify: verifying(apiKey, plans) }),
     });
@@ -229,6 +232,12 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     log,
   });
   scheduler.start(host.functions.values());
+  const warmUp = startWarmUp({
+    setting,
+    region: REGION,
+    store: [...stores.values()].flat()[0],
+    worker: () => host.warmWorker,
+  });
 
   let stopping: Promise<void> | undefined;
   return {
@@ -253,9 +262,11 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
       return pids();
     },
     clock,
+    warmedUp: warmUp.ended,
     async reload({ name, env, secrets: values }) {
       const codebase = codebases.find((one) => one.name === name);
       if (codebase === undefined) throw new Error(`no codebase named '${name}'`);
+      void warmUp.stop();
       await serve({ ...codebase, ...(env && { env }), ...(values && { secrets: values }) });
       scheduler.replace([...host.functions.values()]);
     },
@@ -263,9 +274,12 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
       scheduler.stop();
       servers.tasks?.quiesce();
       servers.pubsub.local?.quiesce();
-      stopping ??= Promise.all([gateway.stop(GRACE_MS), site?.stop(GRACE_MS), host.stop()]).then(() =>
-        stack.close(),
-      );
+      stopping ??= Promise.all([
+        warmUp?.stop(),
+        gateway.stop(GRACE_MS),
+        site?.stop(GRACE_MS),
+        host.stop(),
+      ]).then(() => stack.close());
       return stopping;
     },
   };
@@ -334,33 +348,6 @@ async function startHost(
   stack.defer(() => host.stop());
   dev.rememberFunctionsPort(host.port);
   return host;
-}
-
-/** The installation of functions that do not declare where they keep their runs: firebase-tools does not pass that on. */
-const undeclared = (env: Setting['env']): FunctionStore => ({
-  database: env.FIRESTORE_DATABASE || '(default)',
-  collectionPrefix: env.COLLECTION_PREFIX || 'gwi_',
-});
-
-/** Creates the indexes of all installations, and one key that is valid for all of them. */
-async function prepareStores(
-  stores: readonly FunctionStore[],
-  { setting, servers }: { readonly setting: Setting; readonly servers: StandIns },
-): Promise<void> {
-  const { projectId, dev, firebaseJson } = setting;
-  const { host: firestore, local } = servers.firestore;
-  const needed = stores.flatMap(({ indexes }) => indexes ?? []);
-  local?.useIndexes(mergedIndexes([...indexesOf(firebaseJson), ...needed]));
-  const write = ({ database, collectionPrefix }: FunctionStore) =>
-    writeDevClient({
-      database,
-      collectionPrefix,
-      firestore,
-      projectId,
-      secret: dev.apiSecret,
-      now: Date.now(),
-    });
-  await Promise.all(stores.map(write));
 }
 
 async function openControl(

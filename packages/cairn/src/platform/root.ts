@@ -22,6 +22,7 @@ import type { HomeDeps } from '../operations/runtime/restore.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
+import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { RunStatistics } from '../ports/run-statistics.ts';
 import { wrapCalls } from '../ports/wrap-calls.ts';
@@ -112,11 +113,32 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   const bindings = new Bindings(bindingsFor(options, own));
   bindings.assertBound(registry);
   assertDrivesFit(options, workflows);
-  return build({ settings, options, registry, bindings, secrets: boundSecrets(options, names) });
+  const secrets = boundSecrets(options, names);
+  return build({ settings, options, registry, bindings, secrets, log: platformLog });
 }
 
 async function resolved<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
   return typeof lazily === 'function' ? lazily() : lazily;
+}
+
+/**
+ * Makes known to {@link compose} an installation `beside` one that the codebase exports: with its names and settings, except those that are
+ * given, and with a log of its own.
+ *
+ * @throws Error if the settings of the exported one are not usable
+ */
+export async function composeBeside(
+  exported: CairnInstallation,
+  beside: CairnInstallation,
+  { log, ...own }: Partial<Settings> & { readonly log: Log },
+): Promise<void> {
+  const { options } = beside;
+  const names = functionNames(exported.members, await servedModule(), runningFunction());
+  const settings = { ...readSettings(exported.options, names), ...own };
+  const registry = new WorkflowRegistry(await resolved(options.workflows));
+  const bindings = new Bindings([]);
+  const root = build({ settings, options, registry, bindings, secrets: boundSecrets(options, names), log });
+  roots.set(beside, Promise.resolve(root));
 }
 
 interface RootParts {
@@ -125,9 +147,10 @@ interface RootParts {
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
   readonly secrets: BoundSecrets;
+  readonly log: Log;
 }
 
-function build({ settings, options, registry, bindings, secrets }: RootParts): Root {
+function build({ settings, options, registry, bindings, secrets, log }: RootParts): Root {
   const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
   const { database } = settings;
@@ -147,7 +170,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
   const world = {
     clock: systemClock,
     random: systemRandomness,
-    log: platformLog,
+    log,
     metrics,
     tracer,
     assertIntact,
@@ -170,7 +193,7 @@ function build({ settings, options, registry, bindings, secrets }: RootParts): R
   const home = `projects/${project}/databases/${settings.database}`;
   const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
-  const { diagnosis, heartbeat } = diagnosisOf({ settings, secrets, db, operations, log: platformLog });
+  const { diagnosis, heartbeat } = diagnosisOf({ settings, secrets, db, operations, log });
   const limitsOf = dayLimits(options.budgets);
   const engine: EngineDeps = {
     ...start,

@@ -44,7 +44,7 @@ const HOP_HEADERS = [
 
 interface ForwardOptions {
   /** The workers that currently serve. */
-  readonly pool: () => WorkerPool;
+  readonly pool: () => Pick<WorkerPool, 'acquire'>;
 }
 
 /** A request as the client sent it, to be answered on `response`. */
@@ -70,7 +70,7 @@ interface ForwardedRequest {
 }
 
 export class Forwarder {
-  readonly #pool: () => WorkerPool;
+  readonly #pool: ForwardOptions['pool'];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, scheduling: 'lifo' });
 
   constructor({ pool }: ForwardOptions) {

@@ -17,6 +17,7 @@ import { withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
 import { type Codebase, ServedCodebase, type StartWorkers } from './served-codebase.ts';
+import type { WorkerProcess } from './workers/worker-process.ts';
 
 interface HostOptions {
   readonly codebases: readonly Codebase[];
@@ -52,6 +53,8 @@ export interface FunctionsHost {
   readonly workerPids: readonly number[];
   /** The same by role. */
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
+  /** See {@link ServedCodebase.warmWorker}; undefined: no codebase has one. */
+  readonly warmWorker: WorkerProcess | undefined;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<boolean>;
   /** Sends a task's request: directly to a worker if the URL is of this host, else over HTTP. */
@@ -141,6 +144,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     },
     get workerPidsByRole() {
       return byRole(all.map(({ pidsByRole }) => pidsByRole));
+    },
+    get warmWorker() {
+      return all.find(({ warmWorker }) => warmWorker)?.warmWorker;
     },
     async startWorkers(codebase, start) {
       isStarted = true;

@@ -7,8 +7,9 @@
 import { Forwarder } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import type { PoolOptions } from './workers/pool-options.ts';
+import { TASKS } from './workers/roles.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
-import type { WorkerOptions } from './workers/worker-process.ts';
+import type { WorkerOptions, WorkerProcess } from './workers/worker-process.ts';
 
 export interface Codebase {
   readonly name: string;
@@ -97,6 +98,12 @@ export class ServedCodebase {
 
   get pidsByRole(): Readonly<Record<string, readonly number[]>> {
     return this.#serving?.pool.pidsByRole ?? {};
+  }
+
+  /** A worker of tasks that has loaded the libraries of a first request. Undefined also after an edit, because another one may follow soon. */
+  get warmWorker(): WorkerProcess | undefined {
+    const workers = this.#started > 1 ? [] : (this.#serving?.pool.of(TASKS) ?? []);
+    return workers.find(({ isWarm, port }) => isWarm && port !== undefined);
   }
 
   /**

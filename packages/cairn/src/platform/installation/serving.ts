@@ -1,6 +1,7 @@
 /** Set-up of an instance, done once when it loads the functions of a codebase. */
 import { guardBodies } from '../body-guard.ts';
 import { endAfterDispatch } from '../instance/one-dispatch.ts';
+import type { WarmUpFunctions, WarmUpServers } from '../warm-up.ts';
 import { exportsOf, runningFunction, servedModule } from './exported-names.ts';
 import { servedInstallations } from './installation.ts';
 import { backgroundHandlers, httpHandlers } from './load-handlers.ts';
@@ -33,6 +34,17 @@ export function startServing(): void {
     };
     (waits as Promise<void>[]).push(warm());
   });
+  // Emitted by the local cloud in an idle worker that is warm; `found` is to be filled.
+  process.once('cairn:warm-up-functions' as 'message', (given: unknown) => {
+    const { servers, found } = given as WarmUpRequest;
+    const [first] = served;
+    if (first) found.push(import('../warm-up.ts').then((loaded) => loaded.warmUpFunctions(first, servers)));
+  });
+}
+
+interface WarmUpRequest {
+  readonly servers: WarmUpServers;
+  readonly found: Promise<WarmUpFunctions>[];
 }
 
 /** Resolves in the next turn of the event loop. */

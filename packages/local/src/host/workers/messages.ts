@@ -5,6 +5,18 @@
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
+/** Servers that are separate from those of the functions. */
+export interface WarmUpServers {
+  /** `host:port`, as of `tasks`. */
+  readonly firestore: string;
+  readonly tasks: string;
+  /** URL that tasks name. */
+  readonly driveUrl: string;
+}
+
+/** Names of the functions that a worker serves for a warm-up. No export has such a name. */
+export const WARM_UP = { api: 'cairn:warm-up-api', drive: 'cairn:warm-up-drive' };
+
 export type ToWorker =
   | {
       readonly kind: 'load';
@@ -22,6 +34,9 @@ export type ToWorker =
   | { readonly kind: 'clock'; readonly offsetMs: number }
   /** While it is idle: load the libraries that the first request would load. */
   | { readonly kind: 'warm-up' }
+  /** While it is idle, after that: serve functions for runs that mean nothing, with these servers. */
+  | { readonly kind: 'serve-warm-up'; readonly servers: WarmUpServers }
+  | { readonly kind: 'end-warm-up' }
   /** Sent after a connection broke; the response is `alive`. */
   | { readonly kind: 'are-you-alive' }
   /** Values of all declared secrets, which are known once the functions are loaded. */
@@ -39,6 +54,8 @@ export type FromWorker =
   | { readonly kind: 'alive' }
   /** Answers `warm-up`, whether or not that succeeded. */
   | { readonly kind: 'warm' }
+  /** Answers `serve-warm-up`. False: the functions have no installation of Cairn, or of an earlier version. */
+  | { readonly kind: 'serves-warm-up'; readonly isServing: boolean }
   /** Response to `clock`: all running work has recorded the new time. */
   | { readonly kind: 'clock-moved' }
   /** Sent once a second while it serves, to show that its event loop is not blocked. */
@@ -47,7 +64,14 @@ export type FromWorker =
 
 /** Undefined for anything else: code of the functions, which share the process with their worker, may send what it likes. */
 export function fromWorker(message: unknown): FromWorker | undefined {
-  const { kind, functions, unset = [], port, error } = Object(message) as Readonly<Record<string, unknown>>;
+  const {
+    kind,
+    functions,
+    unset = [],
+    port,
+    error,
+    isServing,
+  } = Object(message) as Readonly<Record<string, unknown>>;
   switch (kind) {
     case 'loaded':
       return Array.isArray(functions) && Array.isArray(unset) ? (message as FromWorker) : undefined;
@@ -55,6 +79,8 @@ export function fromWorker(message: unknown): FromWorker | undefined {
       return Number.isInteger(port) ? (message as FromWorker) : undefined;
     case 'failed':
       return typeof error === 'string' ? (message as FromWorker) : undefined;
+    case 'serves-warm-up':
+      return { kind, isServing: isServing === true };
     case 'alive':
     case 'warm':
     case 'clock-moved':

@@ -197,7 +197,7 @@ export class WorkerPool {
     const { workers, roles, keepsSpare } = this.#options;
     for (const role of roles ? [TASKS, REQUESTS] : [REQUESTS]) {
       if (role === REQUESTS && roles && !this.#hasRequests) continue;
-      for (let missing = sizeOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
+      for (let missing = sizeOf(role, workers).wanted - this.of(role).length; missing > 0; missing--) {
         const spare = this.#readySpare ?? this.#spares[0];
         if (spare) this.#setRole(spare, role);
         else if (this.#paused === 0) this.#spawn(role);
@@ -215,11 +215,11 @@ export class WorkerPool {
     // Answers that came while this process was busy are read first.
     setImmediate(() =>
       setImmediate(() => {
-        for (const worker of this.#sharing.check(this.#of(TASKS))) this.#leave(worker);
+        for (const worker of this.#sharing.check(this.of(TASKS))) this.#leave(worker);
       }),
     );
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
-      const ofRole = this.#of(role);
+      const ofRole = this.of(role);
       const idle = ofRole.find((worker) => worker.hasServed && worker.idleMs > IDLE_MS && !worker.hangs);
       if (ofRole.length > sizeOf(role, this.#options.workers).wanted) idle?.retire();
     }
@@ -241,10 +241,11 @@ export class WorkerPool {
    */
   get #idleTaskWorker(): WorkerProcess | undefined {
     if (this.#isOneLost || this.#sharing.isOn) return undefined;
-    return this.#of(TASKS).find((worker) => worker.port !== undefined && worker.isIdle && !worker.hangs);
+    return this.of(TASKS).find((worker) => worker.port !== undefined && worker.isIdle && !worker.hangs);
   }
 
-  #of(role: WorkerRole): WorkerProcess[] {
+  /** Workers of this role that are needed. */
+  of(role: WorkerRole): WorkerProcess[] {
     return [...this.#workers].filter((worker) => worker.role === role && !worker.isRetired);
   }
 
@@ -257,7 +258,7 @@ export class WorkerPool {
     const { spec, user, takesCold } = wanted;
     const { workers, roles } = this.#options;
     const role = this.#servedBy(wanted);
-    const ofRole = this.#of(role);
+    const ofRole = this.of(role);
     const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
     const facts = ofRole.map((worker) => ({
       ...worker.factsFor(spec, user),
@@ -295,7 +296,7 @@ export class WorkerPool {
       ofRole.length === 0 &&
       !this.#isOneLost &&
       !this.#sharing.isOn &&
-      this.#of(TASKS).some((worker) => worker.hasServed);
+      this.of(TASKS).some((worker) => worker.hasServed);
     if (!takesCold && mayComeBack) return undefined;
     if (spare === undefined) this.#spawnSpare();
     return spare;
@@ -356,11 +357,11 @@ export class WorkerPool {
 
   #endSharing(): void {
     if (this.#stopping || !this.#sharing.end()) return;
-    for (const worker of this.#of(TASKS)) this.#setRole(worker, TASKS);
+    for (const worker of this.of(TASKS)) this.#setRole(worker, TASKS);
     this.#hasRequests = true;
     // The spare, if it is ready: no body can block that one.
     this.#fill();
-    this.#of(REQUESTS)[0]?.ready.then(
+    this.of(REQUESTS)[0]?.ready.then(
       () => this.#sharing.moveRequests(),
       () => {},
     );
@@ -379,7 +380,7 @@ export class WorkerPool {
    */
   #servedBy({ role, byFrames }: Wanted): WorkerRole {
     if (role !== REQUESTS || !this.#options.roles) return role;
-    if (byFrames && (this.#sharing.isOn || !this.#of(REQUESTS).some(({ hasServed }) => hasServed)))
+    if (byFrames && (this.#sharing.isOn || !this.of(REQUESTS).some(({ hasServed }) => hasServed)))
       return TASKS;
     if (!this.#hasRequests) {
       this.#hasRequests = true;

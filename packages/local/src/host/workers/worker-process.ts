@@ -10,7 +10,7 @@ import { nodeFlags } from '../../node-flags.ts';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { Responsiveness, WorkerFacts } from './choice.ts';
-import { type FromWorker, fromWorker, type ToWorker } from './messages.ts';
+import { type FromWorker, fromWorker, type ToWorker, type WarmUpServers } from './messages.ts';
 import { Probes } from './probes.ts';
 import { hasRoom, REQUESTS, type WorkerRole } from './roles.ts';
 import { memoryLimitMib } from './watchdog.ts';
@@ -98,6 +98,7 @@ export class WorkerProcess {
   #answerTime: number | 'missing' | undefined;
   /** Callbacks of unanswered moves of the clock. */
   readonly #onMoved: (() => void)[] = [];
+  #onServesWarmUp: ((isServing: boolean) => void) | undefined;
   /** Settles with the port, or rejects if the worker ends first. */
   readonly ready: Promise<number>;
   readonly ended: Promise<WorkerEnd>;
@@ -132,6 +133,7 @@ export class WorkerProcess {
         this.#silentMs = 0;
         this.#isLate = false;
         if (message.kind === 'warm') this.#isWarm = true;
+        if (message.kind === 'serves-warm-up') this.#onServesWarmUp?.(message.isServing);
         if (message.kind === 'alive') this.#probes.answeredByChannel();
         if (message.kind === 'clock-moved') this.#onMoved.shift()?.();
         if (message.kind === 'failed') this.#error = message.error;
@@ -272,6 +274,19 @@ export class WorkerProcess {
     if (this.#isToldToLoad) return;
     this.#isToldToLoad = true;
     this.#send({ kind: 'warm-up' });
+  }
+
+  /** Makes it serve the functions of a warm-up. Resolves with false if it has none, or has ended. */
+  serveWarmUp(servers: WarmUpServers): Promise<boolean> {
+    const answered = new Promise<boolean>((resolve) => {
+      this.#onServesWarmUp = resolve;
+    });
+    this.#send({ kind: 'serve-warm-up', servers });
+    return Promise.race([answered, this.ended.then(() => false)]);
+  }
+
+  endWarmUp(): void {
+    this.#send({ kind: 'end-warm-up' });
   }
 
   /** Resolves when its running work has recorded the new time, or it has ended. */

@@ -9,7 +9,7 @@ import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 import { collectAll, collectWhenIdle } from '../../idle-gc.ts';
 import { isShortLived } from '../../node-flags.ts';
 import { type FunctionHandler, functionsOf } from '../function-spec.ts';
-import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
+import { type FromWorker, reasonOf, type ToWorker, WARM_UP, type WarmUpServers } from './messages.ts';
 import { setDefaults } from './params.ts';
 import { shiftableTime } from './shifted-time.ts';
 
@@ -70,6 +70,10 @@ async function handle(message: ToWorker): Promise<void> {
       return;
     case 'warm-up':
       return warmUp();
+    case 'serve-warm-up':
+      return serveWarmUp(message.servers);
+    case 'end-warm-up':
+      return endWarmUp();
     case 'clock':
       setClockOffset(message.offsetMs);
       return afterMove();
@@ -98,6 +102,25 @@ async function warmUp(): Promise<void> {
   await Promise.allSettled(waits);
   collectSoon?.();
   send({ kind: 'warm' });
+}
+
+async function serveWarmUp(servers: WarmUpServers): Promise<void> {
+  const found: Promise<Readonly<Record<keyof typeof WARM_UP, FunctionHandler>>>[] = [];
+  process.emit('cairn:warm-up-functions' as 'message', { servers, found }, undefined);
+  // Without them the first request is slower, and reports what is wrong.
+  const functions = await found[0]?.catch(() => undefined);
+  if (functions) {
+    wholeHandlers.set(WARM_UP.api, functions.api);
+    wholeHandlers.set(WARM_UP.drive, functions.drive);
+    tasks.add(WARM_UP.drive);
+  }
+  send({ kind: 'serves-warm-up', isServing: functions !== undefined });
+}
+
+function endWarmUp(): void {
+  for (const name of Object.values(WARM_UP)) wholeHandlers.delete(name);
+  tasks.delete(WARM_UP.drive);
+  collectSoon?.();
 }
 
 async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
