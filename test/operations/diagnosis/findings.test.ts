@@ -238,6 +238,9 @@ describe('the queue', () => {
       'wrong QUEUE_MISSING',
       'wrong QUEUE_BEHIND',
     ]);
+    expect(findings[0]?.what).toBe(
+      'the queue drive is running with 7 tasks, and 21 tasks in its 5 further queues',
+    );
     expect(findings[2]?.what).toBe('there is no queue drive-5: its tasks go into drive meanwhile');
     expect(findings[3]?.help).toContain('Check the responses of drive');
   });

@@ -198,15 +198,33 @@ export function ofSchedules(late: number, isCut: boolean): DiagnosisFinding {
   );
 }
 
-/** The own queue of a function is always reported, its further queues only with a problem. */
+/** The own queue of a function is always reported, with what its further queues hold; those themselves only with a problem. */
 export function ofQueues(
   queues: readonly (WatchedQueue & { readonly seen: SeenQueue })[],
   now: number,
 ): DiagnosisFinding[] {
   return queues.flatMap((queue) => {
     const finding = ofQueue(queue.seen, now, queue);
-    return queue.of === undefined || finding.state === 'wrong' ? [finding] : [];
+    if (queue.of !== undefined) return finding.state === 'wrong' ? [finding] : [];
+    return [
+      withFurther(
+        finding,
+        queues.filter(({ of }) => of === queue.name).map(({ seen }) => seen),
+      ),
+    ];
   });
+}
+
+/** The number of tasks that a caller is shown is of all queues of the function. */
+function withFurther(finding: DiagnosisFinding, further: readonly SeenQueue[]): DiagnosisFinding {
+  if (finding.state !== 'well' || further.length === 0) return finding;
+  const tasks = further.flatMap((seen) =>
+    seen.kind === 'seen' && seen.tasks.kind === 'counted' ? [seen.tasks] : [],
+  );
+  const depth = tasks.reduce((sum, one) => sum + one.depth, 0);
+  const isCut = tasks.some((one) => one.isCut);
+  const held = `${counted(depth, 'task', isCut)} in its ${counted(further.length, 'further queue')}`;
+  return { ...finding, what: `${finding.what}, and ${held}` };
 }
 
 /** Codes of a queue of suspects begin with `ALONE_`. */
