@@ -42,6 +42,12 @@ test('the page of a run with a silent dispatch says since when, and when another
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no heartbeat');
 });
 
+test('the page of a run that operators stopped says so, beside the time of the next check', () => {
+  const waiting = { status: 'pending', lease: undefined, wakeAt: '2026-01-01T00:02:00.000Z' };
+  expect(head({ ...waiting, stopped: { by: 'kill_switch' } })).toMatch(/stopped +The kill switch is on/);
+  expect(head(waiting)).not.toContain('stopped');
+});
+
 test('the page of a run dispatched alone names the step at which its worker died', () => {
   const suspect = { times: 2, alone: true, steps: ['send'], deaths: [{ step: 'send', times: 1 }] };
   expect(head({ suspect })).toContain('since its worker died at send; died once alone at send');

@@ -35,9 +35,9 @@ export const listEffects = runCommand({
 
 export const resolveEffect = command({
   name: 'effects resolve',
-  summary: 'Resolve a side effect in doubt: it took place, failed, or may be repeated',
+  summary: 'Answer for a side effect in doubt, or one that asks before its call',
   details:
-    'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.\nOf a run that has ended: recorded or failed; it is written down, and the run stays as it is.',
+    'In doubt: find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not,\nor may happen again: once more; failed: it did not, and shall not.\nAsked before a call, or before a repetition: re-execute allows it; recorded: it was made otherwise, and this is its\nresult; failed forbids it.\nOf a run that has ended: recorded or failed; it is written down, and the run stays as it is.',
   args: {
     run: RUN,
     effect: { help: 'id of the effect or its beginning; see effects list' },
@@ -55,7 +55,7 @@ export const resolveEffect = command({
   examples: [
     [`effects resolve last 9f3c recorded --result '{"id":"pay_1"}'`, 'it took place'],
     ['effects resolve last 9f3c failed --note "they never got it"', 'also of a run that has ended'],
-    ['effects resolve last 9f3c re-execute --note "not found there"', 'call it again'],
+    ['effects resolve last 9f3c re-execute --note "not found there"', 'call it again, or allow the call'],
   ],
   async run(context, { args, options }) {
     const { api, out, world } = context;

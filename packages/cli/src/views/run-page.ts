@@ -3,6 +3,7 @@ import {
   ago,
   budgetLines,
   duration,
+  explainStop,
   type Move,
   moveOf,
   needsDecision,
@@ -76,6 +77,7 @@ function factsOf(run: RunView, now: number, call: string): (readonly [string, st
           .filter(Boolean)
           .join(' · '),
     ],
+    ['stopped', run.stopped && explainStop(run.stopped).text],
     ['blocked', run.blocked ? undefined : run.parked],
     [
       'worker',
