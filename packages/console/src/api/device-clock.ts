@@ -4,3 +4,30 @@
 export function deviceNow(): number {
   return Date.now();
 }
+
+const TICK_MS = 1_000;
+const listeners = new Set<() => void>();
+let tick = deviceNow();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** Calls the listener once a second. One timer for all times of the page. Returns the function that ends it. */
+export function onTick(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    tick = deviceNow();
+    for (const each of listeners) each();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** Epoch ms, the same until the next tick. The first time that a page shows finds no timer, and a tick that may be minutes old. */
+export function lastTick(): number {
+  const now = deviceNow();
+  if (timer === undefined && Math.abs(now - tick) >= TICK_MS) tick = now;
+  return tick;
+}

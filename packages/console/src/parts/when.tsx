@@ -1,34 +1,14 @@
 /** Times that are updated while they are shown: a relative one, with the exact time on hovering, and the one that a run took. */
 import { type PointerEvent, useContext, useSyncExternalStore } from 'react';
-import { deviceNow } from '../api/device-clock.ts';
+import { lastTick, onTick } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';
 import { isFinal } from './run-status.ts';
 import { briefly, exactly, relative, type TimedRun, tookText } from './time.ts';
 
-const TICK_MS = 1_000;
-const listeners = new Set<() => void>();
-let now = deviceNow();
-let timer: ReturnType<typeof setInterval> | undefined;
-
-/** One timer for all times of the page. */
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  timer ??= setInterval(() => {
-    now = deviceNow();
-    for (const each of listeners) each();
-  }, TICK_MS);
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
-}
-
 /** Epoch ms, moving once a second; as the API has it, whatever this machine's clock says. */
 export function useNow(): number {
   const reach = useContext(SessionContext)?.api.reach;
-  const own = useSyncExternalStore(subscribe, () => now);
+  const own = useSyncExternalStore(onTick, lastTick);
   return own + (reach?.shown().clockOffsetMs ?? 0);
 }
 

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { deviceNow, lastTick, onTick } from '../../../packages/console/src/api/device-clock.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('a page that shows times again after minutes without any begins with the time it is', () => {
+  onTick(() => {})();
+  jest.advanceTimersByTime(300_000);
+  expect(lastTick()).toBe(deviceNow());
+  const end = onTick(() => {});
+  expect(lastTick()).toBe(deviceNow());
+  end();
+});
+
+test('between two ticks the time stands still, and a tick tells every listener', () => {
+  const told: string[] = [];
+  const ends = [onTick(() => told.push('a')), onTick(() => told.push('b'))];
+  jest.advanceTimersByTime(1_000);
+  const ticked = lastTick();
+  jest.advanceTimersByTime(900);
+  expect(lastTick()).toBe(ticked);
+  jest.advanceTimersByTime(100);
+  expect(told).toEqual(['a', 'b', 'a', 'b']);
+  expect(lastTick()).toBe(ticked + 1_000);
+  for (const end of ends) end();
+});
