@@ -5,6 +5,7 @@ import { type Holding, holdTimers } from './support/hold-timers.ts';
 // Their tests come first, over the same cloud and browser.
 import './one-stage/agreement.suite.ts';
 import './one-stage/closed-forms.suite.ts';
+import './one-stage/end-of-run.suite.ts';
 import './one-stage/example-input.suite.ts';
 import './one-stage/focus.suite.ts';
 import './one-stage/history.suite.ts';

@@ -92,8 +92,13 @@ interface OfferRowProps {
   readonly offers: readonly Offer[];
   /** Accessible name of the group. */
   readonly label: string;
-  /** Button after those of the offers. */
+  /** Button after those of the offers; before those of a hold, which come later than all others and must move none. */
   readonly more?: ReactNode;
+}
+
+/** True for a button whose request comes apart: whether the run is on hold. */
+function isOfHold({ act }: Offer): boolean {
+  return act === 'hold' || act === 'release';
 }
 
 function OfferRow({ offers, label, more }: OfferRowProps) {
@@ -109,24 +114,26 @@ function OfferRow({ offers, label, more }: OfferRowProps) {
     if (hadFocus.current) focusIfLost();
     hadFocus.current = false;
   });
+  const button = ({ act, about, name, kind, refused }: Offer) => (
+    <button
+      key={`${act} ${about.wait ?? about.effect ?? ''}`}
+      ref={noteFocus}
+      type="button"
+      className={kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined}
+      disabled={refused !== undefined}
+      title={refused ?? MEANINGS[act]}
+      onClick={() => open(act, about)}
+    >
+      {name}
+    </button>
+  );
   return (
     <div className="offers">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
       <div className="row" role="group" aria-label={label}>
-        {offers.map(({ act, about, name, kind, refused }) => (
-          <button
-            key={`${act} ${about.wait ?? about.effect ?? ''}`}
-            ref={noteFocus}
-            type="button"
-            className={kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined}
-            disabled={refused !== undefined}
-            title={refused ?? MEANINGS[act]}
-            onClick={() => open(act, about)}
-          >
-            {name}
-          </button>
-        ))}
+        {offers.filter((offer) => !isOfHold(offer)).map(button)}
         {more}
+        {offers.filter(isOfHold).map(button)}
       </div>
       {refusals.map((refusal) => (
         <p key={refusal} className="hint">

@@ -62,7 +62,8 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
         <Status status={status} />
         <Extras view={view} />
       </span>
-      {items && !items.isUnderWay && items.total > 0 && (
+      {/* Of a failed set only the items that began are known: a full bar would say that all are done. */}
+      {items?.isWhole && items.total > 0 && (
         <span
           className="step-bar"
           title={itemsText(items, kind)}

@@ -151,7 +151,9 @@ const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: strin
 
 function Live() {
   const { live, isOver, error, again } = useRunData();
-  const [word, title] = LIVE_WORDS[live];
+  // The stream ends with the last event, and the run is read once more: until then the page says beside it that it is running.
+  const shown = live === 'ended' && !isOver ? 'live' : live;
+  const [word, title] = LIVE_WORDS[shown];
   if (live === 'ended' && !isOver && error) {
     const why = error instanceof Error ? error.message : String(error);
     return (
@@ -166,7 +168,7 @@ function Live() {
     );
   }
   return (
-    <span className={`live-mark ${live}`} title={title} role="status">
+    <span className={`live-mark ${shown}`} title={title} role="status">
       {word}
     </span>
   );

@@ -3,6 +3,7 @@ import { mayBeStopped } from '@cairn/client';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { targetOf } from '../../../api/client.ts';
+import { deviceNow } from '../../../api/device-clock.ts';
 import { followStream } from '../../../api/stream.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { type Session, useSession } from '../../../session/session.ts';
@@ -24,6 +25,10 @@ const UNNAMED_REREAD_MS = 900;
 const PROGRESS_REREAD_MS = 3_000;
 /** While no worker has it although it waits for nothing: operators may stop it, which is no event. */
 const STOPPABLE_REREAD_MS = 15_000;
+/** Interval after its end: its worker writes what the run cost and logged after its last event, which is no event. */
+const ENDED_REREAD_MS = 1_000;
+/** Time from its end on. Its worker has answered by then, or is dead. */
+const SETTLED_AFTER_MS = 5_000;
 /** The API's own bound of a page. */
 const PAGE = '100';
 
@@ -52,7 +57,8 @@ function useRun(id: string): RunData {
     refetch,
   } = useQuery({
     ...runQuery(api, id),
-    refetchInterval: ({ state: { data } }) => (data ? rereadMs(data) : false),
+    refetchInterval: ({ state: { data } }) =>
+      data ? rereadMs(data, deviceNow() + api.reach.shown().clockOffsetMs) : false,
   });
   const isBehind = run !== undefined && run.head < followed.head;
   useEffect(() => {
@@ -102,8 +108,9 @@ function useRun(id: string): RunData {
 }
 
 /** False: the events tell when to. */
-function rereadMs(run: Run): number | false {
-  const { lease, progress, running, silentSince } = run;
+function rereadMs(run: Run, now: number): number | false {
+  const { lease, progress, running, silentSince, completedAt } = run;
+  if (completedAt !== undefined) return now - Date.parse(completedAt) < SETTLED_AFTER_MS && ENDED_REREAD_MS;
   if (!lease) return mayBeStopped(run) && STOPPABLE_REREAD_MS;
   if (progress || silentSince !== undefined) return PROGRESS_REREAD_MS;
   return running.length === 0 ? UNNAMED_REREAD_MS : DRIVEN_REREAD_MS;
