@@ -62,6 +62,19 @@ test('the list of runs says that the kill switch is on, and which workflows are 
   await page.unroute(list);
 });
 
+test('the list of runs says that the database was restored, and leads to its release', async () => {
+  const page = await stage.browser.open('/runs', {
+    prepare: (one) =>
+      one.route('**/v1/workflows?summary=*', async (route) => {
+        const answer = (await (await route.fetch()).json()) as object;
+        await route.fulfill({ json: { ...answer, restored: true } });
+      }),
+  });
+  const said = page.getByRole('status').filter({ hasText: 'The database was restored' });
+  await said.getByRole('link').click();
+  await page.waitForURL('**/health');
+});
+
 test('the page of a run that a schedule started leads to the schedule', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>(
     'POST',

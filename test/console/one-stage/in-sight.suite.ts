@@ -114,6 +114,24 @@ test('a fact of a step that does not fit beside its status is left out, not cut'
   expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
 });
 
+test.each([768, 1000, 1280])('the status of a run is whole at a width of %i px', async (width) => {
+  const page = await stage.browser.open('/runs?type=pay-invoice&sort=oldest', {
+    viewport: { width, height: 800 },
+  });
+  const status = page.locator(`#row-${show.asking} [data-status=awaiting_approval]`);
+  await status.waitFor();
+  const isWhole = await status.evaluate((one) => {
+    const parts = [one, ...one.querySelectorAll('*')];
+    const cell = one.closest('span[class*="c-"], [role=gridcell]') ?? one;
+    const inner = cell.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(cell).paddingRight);
+    return (
+      parts.every((part) => part.scrollWidth <= part.clientWidth || part.clientWidth === 0) &&
+      one.getBoundingClientRect().right <= inner + 1
+    );
+  });
+  expect(isWhole).toBe(true);
+});
+
 test.each([
   [1280, 4],
   [1000, 4],

@@ -16,25 +16,27 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   const { data } = useWorkflows(isAsked);
   if (!data) return null;
   const paused = data.items.filter((one) => one.paused && (type === undefined || type === one.type));
-  if (!data.killSwitch && paused.length === 0) return null;
+  const { killSwitch, restored } = data;
+  if (!killSwitch && !restored && paused.length === 0) return null;
   const names = paused.slice(0, MAX_NAMED).map((one) => visibleText(one.type));
   const more = paused.length - names.length;
   const text = [
-    data.killSwitch && 'The kill switch is on: no run moves, of any tenant.',
+    killSwitch && 'The kill switch is on: no run moves, of any tenant.',
+    restored && 'The database was restored: no run moves, of any tenant, until it is released.',
     paused.length > 0 &&
       `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${
         paused.length === 1 ? 'is paused: its runs wait.' : 'are paused: their runs wait.'
       }`,
-    'Nothing is lost. See Workflows.',
+    restored ? 'Nothing is lost. See Health.' : 'Nothing is lost. See Workflows.',
   ]
     .filter(Boolean)
     .join(' ');
   return (
     <span className="list-stopped" role="status">
-      <Link href="/workflows" className="warn" title={text}>
+      <Link href={restored ? '/health' : '/workflows'} className="warn" title={text}>
         <span aria-hidden="true">‖</span> <bdi className="on-wide">{text}</bdi>
         <span className="on-narrow" aria-hidden="true">
-          {data.killSwitch ? 'stopped' : 'paused'}
+          {killSwitch || restored ? 'stopped' : 'paused'}
         </span>
       </Link>
     </span>
