@@ -156,7 +156,7 @@ describe('a workflow', () => {
     const page = await open('/workflows');
     await page.getByRole('link', { name: 'chain-10' }).click();
     await press(page, 'Pause');
-    await dialog(page).getByLabel('Reason').fill('the labels are wrong');
+    await dialog(page).getByLabel('Reason (optional)').fill('the labels are wrong');
     await send(page, 'Pause').click();
     await isGone(page);
     await has(page.getByRole('status'), 'the labels are wrong');
@@ -264,7 +264,7 @@ test('a schedule is created, backfilled after its slots are counted, paused, cha
   }
 
   await press(page, 'Pause');
-  await dialog(page).getByLabel('Reason').fill('holidays');
+  await dialog(page).getByLabel('Reason (optional)').fill('holidays');
   await send(page, 'Pause').click();
   await isGone(page);
   await page.getByText('holidays').waitFor();

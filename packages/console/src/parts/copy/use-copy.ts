@@ -23,5 +23,5 @@ export function useCopy(): {
 
 /** @param idle what stands there as long as nothing was copied */
 export function copyWords(outcome: Copied, idle: string): string {
-  return outcome === 'none' ? idle : outcome === 'copied' ? 'Copied' : 'The browser refuses';
+  return outcome === 'none' ? idle : outcome === 'copied' ? 'Copied' : 'Not copied';
 }

@@ -17,13 +17,13 @@ interface ReasonDialogProps<M extends ChangingMethod, P extends PathWith<M>>
 export function ReasonDialog<M extends ChangingMethod, P extends PathWith<M>>(
   props: ReasonDialogProps<M, P>,
 ) {
-  const { plan, label = 'Reason', required, most, children, ...dialog } = props;
+  const { plan, label, required, most, children, ...dialog } = props;
   const [reason, setReason] = useState('');
   return (
     <ActionDialog {...dialog} act={plan(reason)} lack={required ? 'Give a reason.' : undefined}>
       {children}
       <label>
-        {label}
+        {label ?? (required ? 'Reason' : 'Reason (optional)')}
         <input
           value={reason}
           maxLength={most}
