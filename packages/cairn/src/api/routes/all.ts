@@ -2,9 +2,11 @@
 import type { Routes } from '../route.ts';
 import * as acts from './act-on-run.ts';
 import { changeRuns } from './bulk/change-runs.ts';
+import { readDayBudget } from './day-budget.ts';
 import { deliver } from './deliver-event.ts';
 import * as effects from './effects.ts';
 import { readIdempotency } from './idempotency.ts';
+import { listInbox } from './inbox.ts';
 import * as clients from './installation/clients.ts';
 import { readDiagnosis } from './installation/read-diagnosis.ts';
 import * as restore from './installation/restore.ts';
@@ -12,7 +14,6 @@ import * as runtime from './installation/runtime.ts';
 import * as workflows from './installation/workflows.ts';
 import { readConsistency, repair } from './integrity.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
-import { listInbox, readDayBudget, readRunCounts, readRunStatistics, searchRuns } from './overview.ts';
 import { readGraph } from './read-graph.ts';
 import { readOutput } from './read-output.ts';
 import * as runs from './read-runs.ts';
@@ -35,8 +36,8 @@ export const ROUTES: Routes = {
   'POST /v1/runs': start,
   'GET /v1/runs/stream': streamRuns,
   'POST /v1/runs/bulk': changeRuns,
-  'GET /v1/runs/counts': readRunCounts,
-  'GET /v1/runs/statistics': readRunStatistics,
+  'GET /v1/runs/counts': runs.readRunCounts,
+  'GET /v1/runs/statistics': runs.readRunStatistics,
   'GET /v1/runs/{id}': runs.readRun,
   'GET /v1/runs/{id}/events': runs.listEvents,
   'GET /v1/runs/{id}/stream': streamRun,
@@ -69,7 +70,7 @@ export const ROUTES: Routes = {
 
   'POST /v1/events': deliver,
   'GET /v1/budgets/today': readDayBudget,
-  'GET /v1/search': searchRuns,
+  'GET /v1/search': runs.searchRuns,
   'GET /v1/inbox': listInbox,
   'GET /v1/idempotency/{key}': readIdempotency,
   'GET /v1/me': ({ caller: { principal, tenantId, role } }) => ({ principal, tenantId, role }),

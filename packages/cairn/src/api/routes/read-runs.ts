@@ -1,4 +1,4 @@
-/** Reading runs: one, a list, and the lists under one. Only ever the caller's tenant. */
+/** Reading runs: one, a list, a search, counts, statistics, and the lists under one. Only ever the caller's tenant. */
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { invalidInput } from '../../core/errors.ts';
@@ -9,12 +9,15 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import { knownWord, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { matchOf } from '../../core/search/match.ts';
 import { INDEXED } from '../../core/search/match-index.ts';
+import { MIN_TIME } from '../../core/time.ts';
 import { CONFIG_AGE_MS } from '../../engine/admission.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
 import { listLogs as linesOf } from '../../operations/list-logs.ts';
 import { listMemos as memosOf } from '../../operations/list-memos.ts';
+import { findRuns } from '../../operations/search/find-runs.ts';
 import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts';
+import { readStatistics } from '../../operations/search/read-statistics.ts';
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
@@ -61,6 +64,44 @@ export const listRuns: ReadHandler<'GET /v1/runs'> = async ({
     ...runSummary(run, vocabulary),
     ...listedBlocked(deps.registry, run, now),
   }));
+};
+
+/** `GET /v1/search`. Runs that do not exist and runs of other tenants give the same empty response. */
+export const searchRuns: ReadHandler<'GET /v1/search'> = async ({ deps, caller, query }) => {
+  const now = deps.clock.now();
+  const found = await findRuns(deps, caller.tenantId, query.q);
+  return {
+    items: found.map(({ by, run }) => ({
+      by,
+      run: { ...runSummary(run, query.vocabulary), ...listedBlocked(deps.registry, run, now) },
+    })),
+  };
+};
+
+/** `GET /v1/runs/counts`: how many runs there are of each status. */
+export const readRunCounts: ReadHandler<'GET /v1/runs/counts'> = ({ instance, caller, query }) =>
+  instance.runCounts.count(runFilter(caller, query).filter);
+
+/** Without `since`, ms. */
+const DEFAULT_STRETCH_MS = 86_400_000;
+
+/** `GET /v1/runs/statistics`: how many runs there were in a time, how they ended, and why they failed. */
+export const readRunStatistics: ReadHandler<'GET /v1/runs/statistics'> = async ({ deps, caller, query }) => {
+  const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
+  const until = createdBefore ?? deps.clock.now();
+  const from = createdFrom ?? Math.max(MIN_TIME, until - DEFAULT_STRETCH_MS);
+  if (from >= until)
+    throw invalidInput('since', 'since: the time does not lie before its end', {
+      help: 'Send a since before until, or before now.',
+    });
+  const { parts, causes, ...read } = await readStatistics(deps.store, filter, { from, until });
+  return {
+    ...read,
+    from: iso(read.from),
+    until: iso(read.until),
+    parts: parts.map((part) => ({ ...part, from: iso(part.from) })),
+    causes: causes.map(({ last, ...cause }) => ({ ...cause, last: { ...last, at: iso(last.at) } })),
+  };
 };
 
 /**

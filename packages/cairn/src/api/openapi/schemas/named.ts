@@ -8,11 +8,11 @@ import * as documents from './documents.ts';
 import * as effects from './effects.ts';
 import * as installation from './installation.ts';
 import * as integrity from './integrity.ts';
-import * as overview from './overview.ts';
 import * as retention from './retention.ts';
 import * as runs from './runs.ts';
 import * as scheduleAnswers from './schedules.ts';
 import * as successors from './successors.ts';
+import * as tenantRuns from './tenant-runs.ts';
 
 const { RunSummary, RunPage, Run, Wait, RecordedError } = runs;
 
@@ -34,7 +34,7 @@ export const NAMED = {
   ...installation,
   ...integrity,
   ...retention,
-  ...overview,
+  ...tenantRuns,
   ...bodies,
 };
 

@@ -1,8 +1,8 @@
-/** The routes about all runs of a tenant. */
+/** The routes about all runs of a tenant: inbox, counts, statistics, search, and the budget of the day. */
 import { limit, requiredText, text, time } from '../../parameters.ts';
 import { OF_RUNS, type OperationTable, PAGE, VOCABULARY } from './describe.ts';
 
-export const OVERVIEW_OPERATIONS = {
+export const TENANT_RUNS_OPERATIONS = {
   'GET /v1/inbox': {
     id: 'listInbox',
     summary: 'Lists all open questions, those of the longest-waiting run first',

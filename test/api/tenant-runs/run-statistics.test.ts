@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { RunStatistics } from '../../../packages/cairn/src/api/openapi/schemas/overview.ts';
+import type { RunStatistics } from '../../../packages/cairn/src/api/openapi/schemas/tenant-runs.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import {
