@@ -151,6 +151,23 @@ describe('the table of commands', () => {
   );
 });
 
+test('an option that a command cannot do without is asked for, with the reason', () => {
+  const needing = COMMANDS.flatMap((one) =>
+    Object.entries(one.options).flatMap(([name, { required, help }]) =>
+      required === undefined ? [] : [{ one, name, required, help }],
+    ),
+  );
+  expect(needing.length).toBeGreaterThan(2);
+  for (const { one, name, required, help } of needing) {
+    const words = [...one.name.split(' '), ...Object.keys(one.args).map(() => 'x')];
+    expect(caught(() => parse(words, COMMANDS)).message).toBe(`--${name} is missing: ${required}`);
+    expect(parse([...words, `--${name}`, 'y'], COMMANDS)).toMatchObject({
+      given: { options: { [name]: 'y' } },
+    });
+    expect(help).toMatch(/required$/);
+  }
+});
+
 function caught(act: () => unknown): UsageError {
   try {
     act();

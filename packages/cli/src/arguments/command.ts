@@ -16,6 +16,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   /** Limits of a number, inclusive. */
   readonly range?: readonly [number, number];
+  /** The command cannot do without it: the reason, as it follows `--reason is missing:`. */
+  readonly required?: string;
 }
 
 interface ArgumentSpec {
@@ -34,13 +36,15 @@ type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
     ? number | undefined
     : S['type'] extends 'list'
       ? readonly string[]
-      : S extends { readonly choices: readonly (infer C)[] }
-        ? C | undefined
-        : string | undefined;
+      : ChoiceOf<S> | (S extends { readonly required: string } ? never : undefined);
+
+type ChoiceOf<S> = S extends { readonly choices: readonly (infer C)[] } ? C : string;
 
 export type OptionsOf<O extends OptionSpecs> = { readonly [Name in keyof O]: ValueOf<O[Name]> };
 type ArgumentsOf<A extends ArgumentSpecs> = {
-  readonly [Name in keyof A]: A[Name] extends { readonly optional: true } ? string | undefined : string;
+  readonly [Name in keyof A]:
+    | ChoiceOf<A[Name]>
+    | (A[Name] extends { readonly optional: true } ? undefined : never);
 };
 
 export interface Given<A extends ArgumentSpecs, O extends OptionSpecs> {

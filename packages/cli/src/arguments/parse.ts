@@ -150,7 +150,8 @@ function forNode(options: OptionSpecs) {
 function readValue(name: string, spec: OptionSpec, read: unknown): unknown {
   if (spec.type === 'flag') return read === true;
   if (spec.type === 'list') return (read as readonly string[] | undefined) ?? [];
-  if (read === undefined) return undefined;
+  if (read === undefined && spec.required === undefined) return undefined;
+  if (read === undefined) throw new UsageError(`--${name} is missing: ${spec.required}`);
   const text = String(read);
   if (text === '') throw new UsageError(`--${name} needs a value`);
   if (spec.choices && !spec.choices.includes(text))

@@ -1,14 +1,22 @@
 /** Values that are given as text: JSON, a file, standard input. Owns their errors. */
 import { resolve } from 'node:path';
+import type { Answer } from 'cairn/api/calls';
 import { UsageError } from '../exit.ts';
 import type { World } from '../world.ts';
 
+type Json = Exclude<Answer<'NewScheduleBody'>['input'], undefined>;
+
 /**
- * Literal JSON, `@file`, or `-` for standard input.
+ * Literal JSON, `@file`, or `-` for standard input; undefined if the option is not given.
  *
  * @throws UsageError naming the option
  */
-export async function jsonValue(option: string, text: string, world: World): Promise<unknown> {
+export async function jsonValue(
+  option: string,
+  text: string | undefined,
+  world: World,
+): Promise<Json | undefined> {
+  if (text === undefined) return undefined;
   const source =
     text === '-'
       ? await world.readStdin()
@@ -16,7 +24,7 @@ export async function jsonValue(option: string, text: string, world: World): Pro
         ? readFile(option, text.slice(1), world)
         : text;
   try {
-    return JSON.parse(source) as unknown;
+    return JSON.parse(source) as Json;
   } catch (error) {
     throw new UsageError(
       `${option} is not valid JSON: ${(error as Error).message}`,

@@ -2,7 +2,6 @@
 import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
-import { UsageError } from '../exit.ts';
 import { table } from '../render/table.ts';
 
 const ROLES = ['viewer', 'submitter', 'operator', 'admin', 'installation'] as const;
@@ -53,8 +52,7 @@ export const createClient = command({
   mutates: true,
   examples: [['clients create CI submitter', 'can start and read runs']],
   async run({ api, out, notes }, { args }) {
-    const body = { name: args.name, role: roleOf(args.role) };
-    const client = await api.change('POST', '/v1/clients', { body });
+    const client = await api.change('POST', '/v1/clients', { body: args });
     out.answer(client, () => `${client.id}\n${secretText(client)}`);
     if (!out.json && client.secret !== undefined) notes.print(notes.style.dim(SHOWN_ONCE));
   },
@@ -100,10 +98,4 @@ function secretText({ secret }: Answer<'ClientWithSecret'>): string {
   return secret === undefined
     ? 'The key was in the answer to the first request with this idempotency key. If it is lost, rotate the client.\n'
     : `${secret}\n`;
-}
-
-function roleOf(word: string): (typeof ROLES)[number] {
-  const role = ROLES.find((one) => one === word);
-  if (role === undefined) throw new UsageError(`there is no role ${word}`);
-  return role;
 }

@@ -17,7 +17,7 @@ export function completionOf(commands: () => readonly CliCommand[]): CliCommand 
       ['completion fish > ~/.config/fish/completions/cairn.fish', 'fish'],
     ],
     async run({ out }, { args: { shell } }) {
-      out.print(completionScript(shell as (typeof SHELLS)[number], commands()));
+      out.print(completionScript(shell, commands()));
       return undefined;
     },
   });

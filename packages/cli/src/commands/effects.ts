@@ -59,19 +59,13 @@ export const resolveEffect = command({
   ],
   async run(context, { args, options }) {
     const { api, out, world } = context;
-    const outcome = outcomeOf(args.outcome);
+    const { outcome } = args;
     if (options.result !== undefined && outcome !== 'recorded')
       throw new UsageError('--result goes with recorded only');
     const id = await runIdOf(context, args.run);
     const params = { id, effectId: await effectIdOf(context, id, args.effect) };
-    const body = {
-      outcome,
-      result:
-        options.result === undefined
-          ? undefined
-          : ((await jsonValue('--result', options.result, world)) as never),
-      note: options.note,
-    };
+    const result = await jsonValue('--result', options.result, world);
+    const body = { outcome, result, note: options.note };
     const resolved = await api.change('POST', '/v1/runs/{id}/effects/{effectId}/resolve', { params, body });
     out.answer(
       resolved,
@@ -96,10 +90,4 @@ async function effectIdOf({ api }: CommandContext, id: string, word: string): Pr
         `See cairn effects list ${id}`,
         EXIT.notFound,
       );
-}
-
-function outcomeOf(word: string): (typeof OUTCOMES)[number] {
-  const outcome = OUTCOMES.find((one) => one === word);
-  if (outcome === undefined) throw new UsageError(`there is no outcome ${word}`);
-  return outcome;
 }

@@ -19,7 +19,7 @@ export const sendEvent = command({
     const body = {
       event: args.event,
       key: args.for,
-      data: data === undefined ? undefined : await jsonValue('--data', data, world),
+      data: await jsonValue('--data', data, world),
     };
     const sent = await api.change('POST', '/v1/events', { body });
     out.answer(sent, ({ style }) => {

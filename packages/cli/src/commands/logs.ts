@@ -7,7 +7,7 @@ import { logText } from '../views/logs.ts';
 import { isOver } from '../views/runs.ts';
 import { StreamedPrint } from '../views/streamed.ts';
 import { assertStep } from './did-you-mean.ts';
-import { noteMore } from './listed.ts';
+import { limitOption, noteMore } from './listed.ts';
 import { runCommand } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
@@ -24,12 +24,11 @@ export const logs = runCommand({
     follow: { type: 'flag', short: 'f', help: 'continue until the run ends' },
     step: { type: 'text', value: 'STEP', help: 'only lines of this step, or of one item: STEP[KEY]' },
     level: { type: 'text', choices: LEVELS, help: 'only lines of this level or a higher one' },
-    limit: {
-      type: 'number',
-      value: 'N',
-      range: [1, MAX_LINES],
-      help: `the first N lines, without --follow (default ${DEFAULT_LINES})`,
-    },
+    limit: limitOption({
+      most: MAX_LINES,
+      usual: DEFAULT_LINES,
+      what: 'the first N lines, without --follow',
+    }),
   },
   examples: [
     ['logs last', 'the newest run'],

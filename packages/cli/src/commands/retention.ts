@@ -4,12 +4,11 @@
  */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
-import { UsageError } from '../exit.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 import { erasuresTable, expiredTable, retentionText } from '../views/retention.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
-import { RUN, runCommand, runIdOf } from './runs/named.ts';
+import { REASON, runCommand } from './runs/named.ts';
 
 const MAX_LISTED = 5_000;
 
@@ -41,18 +40,20 @@ export const readRetention = runCommand({
   },
 });
 
-export const holdRun = command({
+export const holdRun = runCommand({
   name: 'runs hold',
   summary: 'Put a run and its lineage on legal hold',
-  args: { run: RUN },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'reason, e.g. a case number; required' } },
+  options: {
+    reason: {
+      ...REASON,
+      help: 'reason, e.g. a case number; required',
+      required: 'a legal hold requires a reason',
+    },
+  },
   mutates: true,
   examples: [['runs hold last --reason "case 4711"', 'until runs release']],
-  async run(context, { args, options: { reason } }) {
-    if (reason === undefined) throw new UsageError('--reason is missing: a legal hold requires a reason');
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
-    const held = await api.change('POST', '/v1/runs/{id}/hold', { params, body: { reason } });
+  async run({ api, out }, id, { options }) {
+    const held = await api.change('POST', '/v1/runs/{id}/hold', { params: { id }, body: options });
     const { by, at, reason: first } = held.legalHold;
     out.answer(held, () => `${held.runId} on hold since ${moment(at)} by ${clean(by)}: ${clean(first)}\n`);
   },
@@ -70,21 +71,17 @@ export const releaseRun = runCommand({
   },
 });
 
-const CONFIRM = { confirm: { type: 'text', value: 'ID', help: 'the same id again; required' } } as const;
+const CONFIRM = { type: 'text', value: 'ID', help: 'the same id again; required' } as const;
 
 export const eraseRun = command({
   name: 'runs erase',
   summary: 'Erase an ended run with its lineage and children; cannot be undone',
   args: { run: { help: 'id of the run, in full' } },
-  options: CONFIRM,
+  options: { confirm: { ...CONFIRM, required: 'repeat the id of the run' } },
   mutates: true,
   examples: [['runs erase RUN --confirm RUN', 'hidden at once, deleted within an hour']],
-  async run({ api, out }, { args: { run }, options: { confirm } }) {
-    if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the run');
-    const erasure = await api.change('POST', '/v1/runs/{id}/erase', {
-      params: { id: run },
-      body: { confirm },
-    });
+  async run({ api, out }, { args: { run: id }, options }) {
+    const erasure = await api.change('POST', '/v1/runs/{id}/erase', { params: { id }, body: options });
     out.answer(erasure, () => erasureText(erasure));
   },
 });
@@ -93,11 +90,10 @@ export const eraseTenant = command({
   name: 'tenants erase',
   summary: 'Erase the runs, schedules, records and events of a tenant; cannot be undone',
   args: { tenant: { help: 'id of the tenant' } },
-  options: CONFIRM,
+  options: { confirm: { ...CONFIRM, required: 'repeat the id of the tenant' } },
   mutates: true,
   examples: [['tenants erase acme --confirm acme', 'after revoking its keys and cancelling its live runs']],
   async run({ api, out }, { args: { tenant }, options: { confirm } }) {
-    if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the tenant');
     const erasure = await api.change('POST', '/v1/erasures', { body: { tenantId: tenant, confirm } });
     out.answer(erasure, () => erasureText(erasure));
   },

@@ -1,9 +1,16 @@
 /** `schedules …`: runs at recurring times. */
-import type { Answer } from 'cairn/api/calls';
-import { command } from '../arguments/command.ts';
+import {
+  type CommandSpec,
+  command,
+  type None,
+  type OptionSpecs,
+  type OptionsOf,
+} from '../arguments/command.ts';
 import { isAgo, jsonValue, timeValue } from '../arguments/values.ts';
+import type { CommandContext } from '../context.ts';
 import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
+import type { World } from '../world.ts';
 import { aboutSchedule, aboutType } from './did-you-mean.ts';
 import { limitOption, noteMore } from './listed.ts';
 
@@ -40,14 +47,26 @@ export const listSchedules = command({
   },
 });
 
-export const showSchedule = command({
+type ScheduleCommandSpec<O extends OptionSpecs> = Omit<CommandSpec<None, O>, 'args' | 'run'> & {
+  run(context: CommandContext, params: { readonly id: string }, options: OptionsOf<O>): Promise<undefined>;
+};
+
+/** A command about one schedule. If there is none of that id, the refusal names the nearest. */
+function scheduleCommand<const O extends OptionSpecs = None>({ run, ...spec }: ScheduleCommandSpec<O>) {
+  return command<{ readonly schedule: typeof SCHEDULE }, O>({
+    ...spec,
+    args: { schedule: SCHEDULE },
+    run: (context, { args: { schedule: id }, options }) =>
+      aboutSchedule(context.api, id, run(context, { id }, options)),
+  });
+}
+
+export const showSchedule = scheduleCommand({
   name: 'schedules show',
   summary: 'Show a schedule and its next slots',
-  args: { schedule: SCHEDULE },
   examples: [['schedules show daily-report.core', 'the next slots of the cron line']],
-  async run({ api, out }, { args }) {
-    const id = args.schedule;
-    const schedule = await aboutSchedule(api, id, api.get('/v1/schedules/{id}', { params: { id } }));
+  async run({ api, out }, params) {
+    const schedule = await api.get('/v1/schedules/{id}', { params });
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
@@ -66,10 +85,9 @@ export const createSchedule = command({
   },
 });
 
-export const changeSchedule = command({
+export const changeSchedule = scheduleCommand({
   name: 'schedules change',
   summary: 'Change a schedule; omitted options stay',
-  args: { schedule: SCHEDULE },
   options: {
     cron: { type: 'text', value: 'LINE', help: 'five fields, in quotes' },
     ...TIMING,
@@ -77,7 +95,7 @@ export const changeSchedule = command({
   },
   mutates: true,
   examples: [['schedules change 7c1f --cron "0 6 * * *"', 'at six']],
-  async run({ api, out, world }, { args, options }) {
+  async run({ api, out, world }, params, options) {
     if (options.name !== undefined && options['no-name'])
       throw new UsageError('--name and --no-name exclude each other');
     const body = {
@@ -85,53 +103,41 @@ export const changeSchedule = command({
       ...(await bodyOf(options, world)),
       ...(options['no-name'] ? { name: null } : {}),
     };
-    const id = args.schedule;
-    const request = api.change('PATCH', '/v1/schedules/{id}', { params: { id }, body });
-    const schedule = await aboutSchedule(api, id, request);
+    const schedule = await api.change('PATCH', '/v1/schedules/{id}', { params, body });
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
 
-export const pauseSchedule = command({
+export const pauseSchedule = scheduleCommand({
   name: 'schedules pause',
   summary: 'Pause a schedule',
-  args: { schedule: SCHEDULE },
   options: { reason: { type: 'text', value: 'TEXT', help: 'why' } },
   mutates: true,
   examples: [['schedules pause 7c1f --reason holidays', 'slots during a pause are not caught up']],
-  async run({ api, out }, { args, options: { reason } }) {
-    const body = reason === undefined ? {} : { reason };
-    const id = args.schedule;
-    const request = api.change('POST', '/v1/schedules/{id}/pause', { params: { id }, body });
-    const schedule = await aboutSchedule(api, id, request);
+  async run({ api, out }, params, body) {
+    const schedule = await api.change('POST', '/v1/schedules/{id}/pause', { params, body });
     out.answer(schedule, () => `paused ${schedule.id}\n`);
   },
 });
 
-export const resumeSchedule = command({
+export const resumeSchedule = scheduleCommand({
   name: 'schedules resume',
   summary: 'Resume a schedule',
-  args: { schedule: SCHEDULE },
   mutates: true,
   examples: [['schedules resume 7c1f', 'from its next slot']],
-  async run({ api, out }, { args }) {
-    const id = args.schedule;
-    const request = api.change('POST', '/v1/schedules/{id}/resume', { params: { id } });
-    const schedule = await aboutSchedule(api, id, request);
+  async run({ api, out }, params) {
+    const schedule = await api.change('POST', '/v1/schedules/{id}/resume', { params });
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
 
-export const triggerSchedule = command({
+export const triggerSchedule = scheduleCommand({
   name: 'schedules trigger',
   summary: 'Start one run of a schedule now',
-  args: { schedule: SCHEDULE },
   mutates: true,
   examples: [['schedules trigger 7c1f', 'outside its slots; also while paused']],
-  async run({ api, out }, { args }) {
-    const id = args.schedule;
-    const request = api.change('POST', '/v1/schedules/{id}/trigger', { params: { id } });
-    const made = await aboutSchedule(api, id, request);
+  async run({ api, out }, params) {
+    const made = await api.change('POST', '/v1/schedules/{id}/trigger', { params });
     out.answer(made, () => `${made.runId}\n`);
   },
 });
@@ -139,10 +145,9 @@ export const triggerSchedule = command({
 /** The clock of the installation is known to within this, ms, and it refuses future slots. */
 const AGREEMENT_MS = 5_000;
 
-export const backfillSchedule = command({
+export const backfillSchedule = scheduleCommand({
   name: 'schedules backfill',
   summary: 'Start the runs of past slots that have none',
-  args: { schedule: SCHEDULE },
   options: {
     from: { type: 'text', value: 'TIME', help: 'the first slot: a time, or how long ago like 3d' },
     to: { type: 'text', value: 'TIME', help: 'the last slot (default: now)' },
@@ -150,7 +155,7 @@ export const backfillSchedule = command({
   },
   mutates: true,
   examples: [['schedules backfill 7c1f --from 2025-12-01 --to 2025-12-07 --dry-run', 'count them first']],
-  async run({ api, out, world }, { args, options }) {
+  async run({ api, out, world }, params, options) {
     const slotsAt = (now: number) => ({
       from: timeValue('--from', options.from ?? '', now),
       to:
@@ -160,13 +165,11 @@ export const backfillSchedule = command({
     });
     // A wrong time is refused before anything is sent.
     slotsAt(world.now());
-    const params = { id: args.schedule };
     // Slots are in the time of the installation, which its answers carry.
     if (options.to === undefined || [options.from, options.to].some((text) => isAgo(text ?? '')))
-      await aboutSchedule(api, params.id, api.get('/v1/schedules/{id}', { params }));
+      await api.get('/v1/schedules/{id}', { params });
     const body = { ...slotsAt(api.now()), dryRun: options['dry-run'] };
-    const request = api.change('POST', '/v1/schedules/{id}/backfill', { params, body });
-    const done = await aboutSchedule(api, params.id, request);
+    const done = await api.change('POST', '/v1/schedules/{id}/backfill', { params, body });
     const { slots, started, existing } = done;
     out.answer(done, () =>
       done.dryRun
@@ -176,16 +179,13 @@ export const backfillSchedule = command({
   },
 });
 
-export const deleteSchedule = command({
+export const deleteSchedule = scheduleCommand({
   name: 'schedules delete',
   summary: 'Delete a schedule; its runs stay',
-  args: { schedule: SCHEDULE },
   mutates: true,
   examples: [['schedules delete 7c1f', 'not one that a workflow declares']],
-  async run({ api, out }, { args }) {
-    const id = args.schedule;
-    const request = api.change('DELETE', '/v1/schedules/{id}', { params: { id } });
-    const deleted = await aboutSchedule(api, id, request);
+  async run({ api, out }, params) {
+    const deleted = await api.change('DELETE', '/v1/schedules/{id}', { params });
     out.answer(deleted, () => `deleted ${deleted.id}\n`);
   },
 });
@@ -197,15 +197,6 @@ interface TimingOptions {
   readonly name: string | undefined;
 }
 
-type Input = Answer<'NewScheduleBody'>['input'];
-
-async function bodyOf(options: TimingOptions, world: Parameters<typeof jsonValue>[2]) {
-  const { timezone, input, name } = options;
-  const catchUp = options['catch-up'];
-  return {
-    timezone,
-    input: input === undefined ? undefined : ((await jsonValue('--input', input, world)) as Input),
-    catchUp,
-    name,
-  };
+async function bodyOf({ timezone, input, name, 'catch-up': catchUp }: TimingOptions, world: World) {
+  return { timezone, input: await jsonValue('--input', input, world), catchUp, name };
 }

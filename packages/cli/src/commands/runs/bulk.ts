@@ -55,7 +55,7 @@ export const bulk = command({
     ['runs bulk replay --run lwdzb7 --run 4xsyom', 'these runs'],
   ],
   async run(context, { args, options }) {
-    const action = ACTIONS.find((one) => one === args.action) ?? 'cancel';
+    const { action } = args;
     assertFits(action, options);
     const { api, out } = context;
     const found = await targetsOf(context, action, options);

@@ -1,9 +1,7 @@
 /** Further commands that change a run: `cancel`, `suspend`, `continue`, `fail-wait`, `heartbeat-wait`, `signal`. */
-import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
-import { UsageError } from '../../exit.ts';
 import { moment } from '../../render/time.ts';
-import { RUN, runCommand, runIdOf } from './named.ts';
+import { REASON, runCommand } from './named.ts';
 
 export const cancelRun = runCommand({
   name: 'runs cancel',
@@ -31,19 +29,16 @@ export const cancelRun = runCommand({
   },
 });
 
-export const suspendRun = command({
+export const suspendRun = runCommand({
   name: 'runs suspend',
   summary: 'Suspend a run: no step starts until it is continued',
-  args: { run: RUN },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'reason; required' } },
+  options: { reason: { ...REASON, required: 'a suspension requires a reason' } },
   mutates: true,
   examples: [
     ['runs suspend last --reason "the bank is down"', 'running steps finish; cairn runs continue resumes it'],
   ],
-  async run(context, { args, options: { reason } }) {
-    if (reason === undefined) throw new UsageError('--reason is missing: a suspension requires a reason');
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run) };
+  async run({ api, out }, id, { options: { reason } }) {
+    const params = { id };
     const suspension = await api.change('POST', '/v1/runs/{id}/suspend', { params, body: { reason } });
     out.answer(suspension, ({ style }) => `${style.paint('warn', suspension.status)} ${suspension.runId}\n`);
   },
@@ -57,29 +52,29 @@ export const continueRun = runCommand({
   examples: [['runs continue last', 'overdue waits and retries are handled at once']],
   async run({ api, out }, id, { options: { reason } }) {
     const params = { id };
-    const body = reason === undefined ? {} : { reason };
-    const continued = await api.change('POST', '/v1/runs/{id}/continue', { params, body });
+    const continued = await api.change('POST', '/v1/runs/{id}/continue', { params, body: { reason } });
     out.answer(continued, () => `continued: ${continued.runId} (${continued.status})\n`);
   },
 });
 
-export const failWait = command({
+export const failWait = runCommand({
   name: 'runs fail-wait',
   summary: 'Fail a wait: the event will not come',
-  args: { run: RUN, step: { help: 'id of the waiting step' } },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'message of the error; required' } },
+  args: { step: { help: 'id of the waiting step' } },
+  options: {
+    reason: {
+      ...REASON,
+      help: 'message of the error; required',
+      required: 'a failed wait requires a reason',
+    },
+  },
   mutates: true,
   examples: [
     ['runs fail-wait last parcel --reason "lost by the carrier"', 'the step fails with EVENT_FAILED'],
   ],
-  async run(context, { args, options: { reason } }) {
-    if (reason === undefined) throw new UsageError('--reason is missing: a failed wait requires a reason');
-    const { api, out } = context;
-    const params = { id: await runIdOf(context, args.run), stepId: args.step };
-    const failed = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/fail', {
-      params,
-      body: { reason },
-    });
+  async run({ api, out }, id, { args: { step }, options }) {
+    const params = { id, stepId: step };
+    const failed = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/fail', { params, body: options });
     out.answer(failed, () => `failed: ${failed.stepId} of ${failed.runId}\n`);
   },
 });
@@ -119,7 +114,7 @@ export const signalRun = runCommand({
     const body = {
       name: args.event,
       key: options.for,
-      data: options.data === undefined ? undefined : await jsonValue('--data', options.data, world),
+      data: await jsonValue('--data', options.data, world),
     };
     const answer = await api.change('POST', '/v1/runs/{id}/signals', { params, body });
     out.answer(answer, () =>

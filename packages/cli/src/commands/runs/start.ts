@@ -26,11 +26,7 @@ export const startRun = command({
   async run(context, { args, options }) {
     const { api, out, notes, world } = context;
     const input = options.input === undefined ? {} : await jsonValue('--input', options.input, world);
-    const body = {
-      type: args.type,
-      input,
-      threadId: options.thread,
-    };
+    const body = { type: args.type, input, threadId: options.thread };
     const started = await api
       .change('POST', '/v1/runs', { body })
       .catch((error: unknown) => Promise.reject(withExample(error, args.type)));

@@ -55,7 +55,7 @@ export const resumeRun = runCommand({
   async run(context, id, { options }) {
     const { api, out } = context;
     const params = { id };
-    const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
+    const body = successorOf(options);
     const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, body });
     if ('outcome' in resumed && !options.watch) {
       out.answer(resumed, () =>
@@ -76,14 +76,9 @@ export const replayRun = runCommand({
   mutates: true,
   examples: [['runs replay last --from-step verdict', 'with new code of a step, without repeating effects']],
   async run(context, id, { options }) {
-    const { api } = context;
-    const params = { id };
-    const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
-    return printOrFollow(
-      context,
-      await api.change('POST', '/v1/runs/{id}/replay', { params, body }),
-      options.watch,
-    );
+    const body = successorOf(options);
+    const replayed = await context.api.change('POST', '/v1/runs/{id}/replay', { params: { id }, body });
+    return printOrFollow(context, replayed, options.watch);
   },
 });
 
@@ -104,20 +99,10 @@ export const forkRun = runCommand({
     ['runs fork last --plan-version 3', 'on a newer version of the workflow'],
   ],
   async run(context, id, { options }) {
-    const { api } = context;
-    const params = { id };
-    const body = {
-      ...fromOf(options),
-      ...signalsOf(options),
-      ...forceOf(options),
-      ...(await otherOf(context, options)),
-      threadId: options.thread,
-    };
-    return printOrFollow(
-      context,
-      await api.change('POST', '/v1/runs/{id}/fork', { params, body }),
-      options.watch,
-    );
+    const other = await otherOf(context, options);
+    const body = { ...successorOf(options), ...other, threadId: options.thread };
+    const fork = await context.api.change('POST', '/v1/runs/{id}/fork', { params: { id }, body });
+    return printOrFollow(context, fork, options.watch);
   },
 });
 
@@ -132,7 +117,7 @@ export const previewRun = command({
   ],
   async run(context, { args, options }) {
     const { api, out } = context;
-    const mode = MODES.find((one) => one === args.mode) ?? 'resume';
+    const { mode } = args;
     if (mode !== 'fork' && (options.input !== undefined || options['plan-version'] !== undefined))
       throw new UsageError('--input and --plan-version require the mode fork');
     const params = { id: await runIdOf(context, args.run) };
@@ -155,12 +140,11 @@ function fromOf({ 'from-step': step, 'from-checkpoint': checkpoint }: FromOption
   return checkpoint === undefined ? {} : { from: { checkpoint } };
 }
 
-function signalsOf({ 'carry-signals': carries }: { readonly 'carry-signals': boolean }) {
-  return carries ? { signals: 'carry' as const } : {};
-}
+type SuccessorOptions = FromOptions & { readonly 'carry-signals': boolean; readonly force: boolean };
 
-function forceOf({ force }: { readonly force: boolean }) {
-  return force ? { force } : {};
+/** The members that the requests of all successors have. */
+function successorOf({ 'carry-signals': carries, force, ...from }: SuccessorOptions) {
+  return { ...fromOf(from), ...(carries && { signals: 'carry' as const }), ...(force && { force }) };
 }
 
 interface OtherOptions {
@@ -171,7 +155,7 @@ interface OtherOptions {
 async function otherOf({ world }: CommandContext, { input, 'plan-version': planVersion }: OtherOptions) {
   return {
     // Left out of the request where it is undefined: the same input as before.
-    input: input === undefined ? undefined : await jsonValue('--input', input, world),
+    input: await jsonValue('--input', input, world),
     planVersion,
   };
 }
