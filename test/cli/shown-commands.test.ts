@@ -11,9 +11,9 @@ import {
   UNFILLED,
 } from '../../packages/console/src/pages/run/actions/decisions.ts';
 import {
+  RESOLUTION_CHOICES,
   resolveBody,
   resolveCli,
-  SAYINGS,
 } from '../../packages/console/src/pages/run/actions/resolutions.ts';
 import {
   type PreviewBody,
@@ -116,8 +116,8 @@ function decided(part: object): Shown {
   };
 }
 
-function resolved(outcome: (typeof SAYINGS)['doubt'][number]['outcome'], result: string): Shown {
-  const body = resolveBody({ matter: 'doubt', outcome, result: readJson(result), note: MEAN });
+function resolved(outcome: (typeof RESOLUTION_CHOICES)['doubt'][number]['outcome'], result: string): Shown {
+  const body = resolveBody({ asked: 'doubt', outcome, result: readJson(result), note: MEAN });
   if (!body) throw new Error('the form is not filled in');
   const params = { id: RUN, effectId: EFFECT };
   return {
@@ -145,7 +145,7 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
   ['Record its result', resolved('recorded', '{"id": "-x"}')],
   ['Record a number below nothing', resolved('recorded', '-5')],
   ['Record no result', resolved('recorded', '')],
-  ...SAYINGS.doubt.slice(1).map(({ outcome, verb }) => [verb, resolved(outcome, '')] as const),
+  ...RESOLUTION_CHOICES.doubt.slice(1).map(({ outcome, verb }) => [verb, resolved(outcome, '')] as const),
   ['Cancel', run.cancelRun(RUN, MEAN)],
   ['Cancel without a reason', run.cancelRun(RUN, ' ')],
   ['Hold', run.holdRun(RUN, MEAN)],

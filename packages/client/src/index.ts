@@ -67,7 +67,7 @@ export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sen
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { type EventFrame, framesOf } from './server-sent-events.ts';
-export { stepKey } from './step-key.ts';
+export { attemptKey, stepKey } from './step-key.ts';
 export {
   isTextKind,
   type StreamedLine,

@@ -18,10 +18,10 @@ import {
   UNFILLED,
 } from '../../../packages/console/src/pages/run/actions/decisions.ts';
 import {
-  matterOf,
+  askedOfEffect,
+  RESOLUTION_CHOICES,
   resolveBody,
   resolveCli,
-  SAYINGS,
 } from '../../../packages/console/src/pages/run/actions/resolutions.ts';
 import {
   fromOf,
@@ -59,11 +59,11 @@ describe('a decision that can be sent', () => {
   test.each(['doubt', 'confirmation'] as const)(
     'of a function without a run speaks of no run and no step: %s',
     (blockedBy) => {
-      const sayings = SAYINGS[matterOf(blockedBy, 'function')];
-      expect(sayings.map(({ outcome }) => outcome).sort()).toEqual(
+      const choices = RESOLUTION_CHOICES[askedOfEffect(blockedBy, 'function')];
+      expect(choices.map(({ outcome }) => outcome).sort()).toEqual(
         ['failed', 're-execute', 'recorded'].sort(),
       );
-      for (const { verb, meaning, done } of sayings)
+      for (const { verb, meaning, done } of choices)
         expect(`${verb} ${meaning} ${done}`).not.toMatch(/\b(runs?|steps?)\b/i);
     },
   );
@@ -125,7 +125,7 @@ test.each([
 ])('the question in %j is found', (detail, question) => expect(questionOf(detail)).toEqual(question));
 
 describe('resolution of an effect', () => {
-  const said = { matter: 'doubt', outcome: 'recorded', note: '' } as const;
+  const said = { asked: 'doubt', outcome: 'recorded', note: '' } as const;
 
   test.each([
     ['a result', { ...said, result: readJson('{"id":1}') }, { outcome: 'recorded', result: { id: 1 } }],
@@ -139,7 +139,7 @@ describe('resolution of an effect', () => {
     ],
     [
       'a repetition that is not wanted',
-      { matter: 'repetition', outcome: 'recorded', note: 'n', result: readJson('1') },
+      { asked: 'repetition', outcome: 'recorded', note: 'n', result: readJson('1') },
       { outcome: 'recorded', note: 'n' },
     ],
   ] as const)('is sent as it was filled in: %s', (_, form, body) => {

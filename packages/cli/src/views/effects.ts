@@ -1,5 +1,5 @@
 /** Rows of the side-effect ledger in a list. Pure. */
-import { ago, stepKey } from '@cairn/client';
+import { ago, attemptKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -12,7 +12,7 @@ export function effectTable(effects: readonly Answer<'Effect'>[], now: number, s
     [
       // A prefix is enough to name it: see commands/effects.ts.
       { title: 'EFFECT', of: ({ effectId }) => effectId, least: 12 },
-      { title: 'STEP', of: stepText, least: 10, dropOrder: 3 },
+      { title: 'STEP', of: attemptKey, least: 10, dropOrder: 3 },
       { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 10, dropOrder: 4 },
       {
         title: 'STATUS',
@@ -30,14 +30,6 @@ export function effectTable(effects: readonly Answer<'Effect'>[], now: number, s
 function isInDoubt({ status, blockedBy, resolution }: Answer<'Effect'>): boolean {
   const isOpen = status === 'blocked' && blockedBy === 'doubt' && resolution === undefined;
   return status === 'attempted' || isOpen;
-}
-
-function stepText({ stepId, itemKey, revision, attempt }: Answer<'Effect'>): string {
-  const step = stepKey({ stepId, itemKey });
-  const more = [revision > 1 ? `revision ${revision}` : '', attempt > 1 ? `attempt ${attempt}` : ''].filter(
-    Boolean,
-  );
-  return more.length === 0 ? step : `${step} (${more.join(', ')})`;
 }
 
 function statusText({ status, blockedBy, resolution }: Answer<'Effect'>): string {

@@ -23,7 +23,8 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** An option of the command line with its value, which is one even if it begins as an option does. */
-export function option(name: string, value: string): readonly string[] {
+/** An option of the command line with its value, which is one even if it begins as an option does; nothing without a value. */
+export function option(name: string, value: string | undefined): readonly string[] {
+  if (value === undefined) return [];
   return value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value];
 }

@@ -1,4 +1,4 @@
-/** Live runs that need a look: suspects, and those that nobody moved when they were due. Pure. */
+/** Live runs that need attention: suspects, and those that are overdue. Pure. */
 import { isOverdue } from '@cairn/client';
 import type { Answer } from '../../api/client.ts';
 

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { type Answer, planned } from '../../api/client.ts';
+import type { Answer } from '../../api/client.ts';
+import { plannedAct } from '../../parts/act.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Failure, useLastFailure } from '../../parts/states.tsx';
@@ -68,10 +69,7 @@ export function Restore() {
         <ActionDialog
           title="Release the restored database"
           verb="Release"
-          act={{
-            planned: planned('POST', '/v1/restore/release', { body: {} }),
-            cli: ['restore', 'release'],
-          }}
+          act={plannedAct('POST', '/v1/restore/release', { body: {}, cli: ['restore', 'release'] })}
           onDone={() => {
             setReleasing(false);
             void query.refetch();

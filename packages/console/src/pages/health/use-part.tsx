@@ -1,6 +1,6 @@
 /**
- * A part of the page: its answer, or what stands in its place. Parts below are hidden until the first answer, because they would move when a
- * person may be about to press them. After a while they appear; to a person who has stirred since, the part that comes later is then shown by a button.
+ * A part of the page: its answer, or a placeholder. Parts below are hidden until the first answer, because they would move when a person may be
+ * about to press them. After a while they appear. If the person has used the page since, a part whose answer comes later is shown by a button.
  */
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Failure, useLastFailure } from '../../parts/states.tsx';
@@ -50,7 +50,7 @@ interface Arrival {
 /** @returns undefined: the part is to be shown */
 function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arrival): ReactNode | undefined {
   const [isLate, setLate] = useState(false);
-  const [hasStirred, setStirred] = useState(false);
+  const [hasInteracted, setInteracted] = useState(false);
   const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     if (isHere) return;
@@ -59,10 +59,10 @@ function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arriva
   }, [isHere]);
   useEffect(() => {
     if (!isLate || isHere) return;
-    const stirring = new AbortController();
-    for (const kind of STIRS)
-      window.addEventListener(kind, () => setStirred(true), { signal: stirring.signal, passive: true });
-    return () => stirring.abort();
+    const interaction = new AbortController();
+    for (const kind of INTERACTIONS)
+      window.addEventListener(kind, () => setInteracted(true), { signal: interaction.signal, passive: true });
+    return () => interaction.abort();
   }, [isLate, isHere]);
   const place = useRef<HTMLDivElement>(null);
   const replaced = useRef<() => Element | undefined>(undefined);
@@ -73,7 +73,7 @@ function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arriva
     part.tabIndex = -1;
     part.focus({ preventScroll: true });
   }, [isWanted]);
-  if (isHere && (isWanted || isLast || !hasStirred)) return undefined;
+  if (isHere && (isWanted || isLast || !hasInteracted)) return undefined;
   return (
     <div ref={place} className={isLate ? 'state late' : 'state'} role="status">
       {absence ? (
@@ -107,4 +107,4 @@ function inPlaceOf(element: Element | null): () => Element | undefined {
 }
 
 /** Events of a person who may be about to press something. */
-const STIRS = ['pointermove', 'pointerdown', 'keydown', 'wheel'] as const;
+const INTERACTIONS = ['pointermove', 'pointerdown', 'keydown', 'wheel'] as const;

@@ -1,6 +1,6 @@
 /** Actions on a schedule, each as a request and as a command. Pure. */
-import { type Answer, planned } from '../../api/client.ts';
-import { type PlannedAct, reasonOf } from '../../parts/act.ts';
+import type { Answer } from '../../api/client.ts';
+import { plannedAct, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
 type ScheduleDetails = Answer<'Schedule'>;
@@ -27,33 +27,24 @@ interface ScheduleInput {
 type ScheduleTiming = Pick<ScheduleInput, 'timezone' | 'catchUp' | 'input'>;
 
 const timingWords = ({ timezone, catchUp, input }: Partial<ScheduleTiming>) => [
-  ...(timezone === undefined ? [] : option('timezone', timezone)),
-  ...(catchUp === undefined ? [] : option('catch-up', catchUp)),
-  ...(input === undefined ? [] : option('input', JSON.stringify(input))),
+  ...option('timezone', timezone),
+  ...option('catch-up', catchUp),
+  ...option('input', input === undefined ? undefined : JSON.stringify(input)),
 ];
 
-export function makeSchedule({
-  type,
-  name,
-  cron,
-  ...timing
-}: ScheduleInput): PlannedAct<'POST', '/v1/schedules'> {
-  const named = name === '' ? {} : { name };
-  return {
-    planned: planned('POST', '/v1/schedules', { body: { type, cron, ...timing, ...named } }),
-    cli: [
-      ...['schedules', 'create', type, cron],
-      ...timingWords(timing),
-      ...(name === '' ? [] : option('name', name)),
-    ],
-  };
+export function makeSchedule({ type, name: typed, cron, ...timing }: ScheduleInput) {
+  const name = typed === '' ? undefined : typed;
+  return plannedAct('POST', '/v1/schedules', {
+    body: { type, cron, ...timing, name },
+    cli: ['schedules', 'create', type, cron, ...timingWords(timing), ...option('name', name)],
+  });
 }
 
 /** The changed members only, so that concurrent changes of others stay. Undefined: nothing changed. */
 export function changeSchedule(
   schedule: Pick<ScheduleDetails, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
   wanted: Omit<ScheduleInput, 'type'>,
-): PlannedAct<'PATCH', '/v1/schedules/{id}'> | undefined {
+) {
   const { id } = schedule;
   const { name, cron, timezone, catchUp, input } = wanted;
   const timing = {
@@ -69,44 +60,37 @@ export function changeSchedule(
   };
   if (Object.keys(body).length === 0) return undefined;
   const naming = name === '' ? ['--no-name'] : option('name', name);
-  return {
-    planned: planned('PATCH', '/v1/schedules/{id}', { params: { id }, body }),
+  return plannedAct('PATCH', '/v1/schedules/{id}', {
+    params: { id },
+    body,
     cli: [
       ...['schedules', 'change', id],
-      ...(body.cron === undefined ? [] : option('cron', body.cron)),
+      ...option('cron', body.cron),
       ...timingWords(timing),
       ...(hasOtherName ? naming : []),
     ],
-  };
+  });
 }
 
-export function pauseSchedule(id: string, typed: string): PlannedAct<'POST', '/v1/schedules/{id}/pause'> {
-  const why = reasonOf(typed);
-  return {
-    planned: planned('POST', '/v1/schedules/{id}/pause', { params: { id }, body: why }),
-    cli: ['schedules', 'pause', id, ...(why.reason === undefined ? [] : option('reason', why.reason))],
-  };
+export function pauseSchedule(id: string, typed: string) {
+  const body = reasonOf(typed);
+  const cli = ['schedules', 'pause', id, ...option('reason', body.reason)];
+  return plannedAct('POST', '/v1/schedules/{id}/pause', { params: { id }, body, cli });
 }
 
-export function resumeSchedule(id: string): PlannedAct<'POST', '/v1/schedules/{id}/resume'> {
-  return {
-    planned: planned('POST', '/v1/schedules/{id}/resume', { params: { id } }),
-    cli: ['schedules', 'resume', id],
-  };
+export function resumeSchedule(id: string) {
+  const cli = ['schedules', 'resume', id];
+  return plannedAct('POST', '/v1/schedules/{id}/resume', { params: { id }, cli });
 }
 
-export function triggerSchedule(id: string): PlannedAct<'POST', '/v1/schedules/{id}/trigger'> {
-  return {
-    planned: planned('POST', '/v1/schedules/{id}/trigger', { params: { id } }),
-    cli: ['schedules', 'trigger', id],
-  };
+export function triggerSchedule(id: string) {
+  const cli = ['schedules', 'trigger', id];
+  return plannedAct('POST', '/v1/schedules/{id}/trigger', { params: { id }, cli });
 }
 
-export function deleteSchedule(id: string): PlannedAct<'DELETE', '/v1/schedules/{id}'> {
-  return {
-    planned: planned('DELETE', '/v1/schedules/{id}', { params: { id } }),
-    cli: ['schedules', 'delete', id],
-  };
+export function deleteSchedule(id: string) {
+  const cli = ['schedules', 'delete', id];
+  return plannedAct('DELETE', '/v1/schedules/{id}', { params: { id }, cli });
 }
 
 export interface Range {
@@ -115,19 +99,11 @@ export interface Range {
 }
 
 /** @param dryRun it only counts the slots */
-export function backfillSchedule(
-  id: string,
-  range: Range,
-  dryRun = false,
-): PlannedAct<'POST', '/v1/schedules/{id}/backfill'> {
-  const { from, to } = range;
-  return {
-    planned: planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body: { from, to, dryRun } }),
-    cli: [
-      ...['schedules', 'backfill', id],
-      ...option('from', from),
-      ...option('to', to),
-      ...(dryRun ? ['--dry-run'] : []),
-    ],
-  };
+export function backfillSchedule(id: string, { from, to }: Range, dryRun = false) {
+  const range = [...option('from', from), ...option('to', to)];
+  return plannedAct('POST', '/v1/schedules/{id}/backfill', {
+    params: { id },
+    body: { from, to, dryRun },
+    cli: ['schedules', 'backfill', id, ...range, ...(dryRun ? ['--dry-run'] : [])],
+  });
 }

@@ -1,6 +1,6 @@
 /** The form for a question of a run, with its five answers. */
 import { useState } from 'react';
-import { planned } from '../../../api/client.ts';
+import { plannedAct } from '../../../parts/act.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { Details } from '../../../parts/json-view/details.tsx';
 import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
@@ -10,6 +10,7 @@ import { When } from '../../../parts/when.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
   type AskedKind,
+  actName,
   bodyOfDecision,
   CHOICES,
   carriesData,
@@ -70,20 +71,18 @@ export function DecideDialog(props: DecideDialogProps) {
   const body = bodyOfDecision(filled, waitId, data?.value);
   return (
     <ActionDialog
-      title={TITLES[asked](step)}
+      title={actName(asked, step)}
       verb={choice?.verb ?? 'Send'}
       danger={choice?.isDanger ?? false}
       outdated={outdated}
       lack={lack ?? (data && lackOf(data))}
       act={
         lack === undefined && data?.hasValue !== false
-          ? {
-              planned: planned('POST', '/v1/runs/{id}/approvals/{stepId}', {
-                params: { id: runId, stepId: step },
-                body,
-              }),
+          ? plannedAct('POST', '/v1/runs/{id}/approvals/{stepId}', {
+              params: { id: runId, stepId: step },
+              body,
               cli: cliOf(runId, step, body),
-            }
+            })
           : undefined
       }
       onDone={() => {
@@ -124,12 +123,6 @@ export function DecideDialog(props: DecideDialogProps) {
     </ActionDialog>
   );
 }
-
-const TITLES: Readonly<Record<AskedKind, (step: string) => string>> = {
-  approval: (step) => `Answer ${step}`,
-  doubt: (step) => `What became of ${step}?`,
-  budget: () => 'Decide about the budget',
-};
 
 interface RaiseProps {
   readonly filled: Filled;

@@ -107,6 +107,12 @@ export function askedBy(purpose: string | undefined): AskedKind {
   return purpose === 'doubt' || purpose === 'budget' ? purpose : 'approval';
 }
 
+/** Name of the act that answers such a question: on its button, and over its form. */
+export function actName(asked: AskedKind, step: string): string {
+  if (asked === 'budget') return 'Decide about the budget';
+  return asked === 'doubt' ? `Decide about ${step}` : `Answer ${step}`;
+}
+
 /** Limits of a budget, as the form names them. `wallClock` is a duration such as 2h; the others are numbers. */
 export const RAISES = [
   ['usd', 'US dollars'],
@@ -182,12 +188,12 @@ export function cliOf(runId: string, step: string, body: DecisionBody): readonly
   const { decision, waitId, note, feedback, steps = [], raise = {}, data } = body;
   return [
     ...['runs', WORDS[decision], runId, step],
-    ...(note === undefined ? [] : option('note', note)),
-    ...(feedback === undefined ? [] : option('feedback', feedback)),
+    ...option('note', note),
+    ...option('feedback', feedback),
     ...steps.flatMap((id) => option('again', id)),
     ...Object.entries(raise).flatMap(([limit, amount]) => option('raise', `${limit}=${amount}`)),
-    ...(data === undefined ? [] : option('data', JSON.stringify(data))),
-    ...(waitId === undefined ? [] : option('wait', waitId)),
+    ...option('data', data === undefined ? undefined : JSON.stringify(data)),
+    ...option('wait', waitId),
   ];
 }
 

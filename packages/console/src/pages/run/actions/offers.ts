@@ -7,7 +7,7 @@ import { isBackingOff, needsDecision, stepKey, UNDECIDABLE } from '@cairn/client
 import { isFinal } from '../../../parts/run-status.ts';
 import type { CallerRole } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
-import { type AskedKind, askedBy } from './decisions.ts';
+import { actName, askedBy } from './decisions.ts';
 import type { About, Act } from './use-act.ts';
 
 export interface Offer {
@@ -71,13 +71,6 @@ export function offersOf({ run, may, isOnHold, isUndecidable }: OfferContext): r
 
 type Offers = readonly Offer[];
 
-/** Names of the answers to a question, by its purpose. */
-const OFFERS: Readonly<Record<AskedKind, (step: string) => string>> = {
-  approval: (step) => `Answer ${step}`,
-  doubt: (step) => `Decide about ${step}`,
-  budget: () => 'Decide about the budget',
-};
-
 function answers(run: Standing, isUndecidable: boolean): Offers {
   const refused = run.cancellation
     ? { refused: 'The run is being cancelled.' }
@@ -100,7 +93,7 @@ function answers(run: Standing, isUndecidable: boolean): Offers {
       const name = `Resolve the action of ${step}`;
       return [{ act: 'resolve', about: { effect: effectId }, name, kind: 'answer', ...refused }];
     }
-    const name = OFFERS[askedBy(wait.purpose)](step);
+    const name = actName(askedBy(wait.purpose), step);
     const undecidable = isUndecidable && needsDecision(wait) ? { refused: UNDECIDABLE } : {};
     return [{ act: 'decide', about, name, kind: 'answer', ...undecidable, ...refused }];
   });

@@ -10,7 +10,7 @@ export type ResolutionName = ResolveBody['outcome'];
  * an earlier run, and would be done once more; or it was not called yet, and requires a confirmation. `external…`: of a function,
  * with neither a run nor a step; the answer is for the next call with the key.
  */
-export type Matter =
+export type AskedOfEffect =
   | 'doubt'
   | 'left'
   | 'repetition'
@@ -18,7 +18,7 @@ export type Matter =
   | 'external_doubt'
   | 'external_confirmation';
 
-interface Saying {
+interface ResolutionChoice {
   readonly outcome: ResolutionName;
   readonly verb: string;
   readonly meaning: string;
@@ -27,7 +27,7 @@ interface Saying {
   readonly isDanger?: boolean;
 }
 
-export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
+export const RESOLUTION_CHOICES: Readonly<Record<AskedOfEffect, readonly ResolutionChoice[]>> = {
   doubt: [
     {
       outcome: 'recorded',
@@ -150,7 +150,7 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
 };
 
 /** @param caller `ended`: a run that has ended. `function`: there is no run. */
-export function matterOf(by: Answer<'Effect'>['blockedBy'], caller: EffectCaller): Matter {
+export function askedOfEffect(by: Answer<'Effect'>['blockedBy'], caller: EffectCaller): AskedOfEffect {
   const isToConfirm = by === 'confirmation';
   if (caller === 'function') return isToConfirm ? 'external_confirmation' : 'external_doubt';
   if (by === 'policy') return 'repetition';
@@ -161,21 +161,21 @@ export function matterOf(by: Answer<'Effect'>['blockedBy'], caller: EffectCaller
 export type EffectCaller = 'run' | 'ended' | 'function';
 
 /** True if this resolution carries the response of the receiver. */
-export function takesResult(matter: Matter, outcome: ResolutionName): boolean {
-  return matter !== 'repetition' && outcome === 'recorded';
+export function takesResult(asked: AskedOfEffect, outcome: ResolutionName): boolean {
+  return asked !== 'repetition' && outcome === 'recorded';
 }
 
-export interface Said {
-  readonly matter: Matter;
+interface FilledResolution {
+  readonly asked: AskedOfEffect;
   readonly outcome: ResolutionName;
   readonly result: ParsedJson;
   readonly note: string;
 }
 
 /** Undefined while the result is no JSON. Without a result it is recorded as null. */
-export function resolveBody({ matter, outcome, result, note }: Said): ResolveBody | undefined {
+export function resolveBody({ asked, outcome, result, note }: FilledResolution): ResolveBody | undefined {
   const why = note.trim() === '' ? {} : { note };
-  if (!takesResult(matter, outcome) || result.kind === 'nothing') return { outcome, ...why };
+  if (!takesResult(asked, outcome) || result.kind === 'nothing') return { outcome, ...why };
   return result.kind === 'value' ? { outcome, result: result.value, ...why } : undefined;
 }
 
@@ -184,7 +184,7 @@ export function resolveCli(runId: string, effectId: string, body: ResolveBody): 
   const { outcome, result, note } = body;
   return [
     ...['effects', 'resolve', runId, effectId, outcome],
-    ...(result === undefined ? [] : option('result', JSON.stringify(result))),
-    ...(note === undefined ? [] : option('note', note)),
+    ...option('result', result === undefined ? undefined : JSON.stringify(result)),
+    ...option('note', note),
   ];
 }

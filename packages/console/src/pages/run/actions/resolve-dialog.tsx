@@ -2,7 +2,8 @@
 import { stepKey } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Answer, planned } from '../../../api/client.ts';
+import type { Answer } from '../../../api/client.ts';
+import { plannedAct } from '../../../parts/act.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { Details } from '../../../parts/json-view/details.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
@@ -13,13 +14,13 @@ import { When } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
 import { ChoiceOf } from './choice.tsx';
 import {
+  type AskedOfEffect,
+  askedOfEffect,
   type EffectCaller,
-  type Matter,
-  matterOf,
+  RESOLUTION_CHOICES,
   type ResolutionName,
   resolveBody,
   resolveCli,
-  SAYINGS,
   takesResult,
 } from './resolutions.ts';
 import './actions.css';
@@ -38,11 +39,11 @@ export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: Reso
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
-  const matter = matterOf(row?.blockedBy, caller);
+  const asked = askedOfEffect(row?.blockedBy, caller);
   // Preselected is only an answer that calls nobody, or, for a call not made yet, the one that the run asks for.
   const outcome: ResolutionName = chosen ?? (row?.blockedBy === 'confirmation' ? 're-execute' : 'recorded');
-  const option = SAYINGS[matter].find((one) => one.outcome === outcome);
-  const body = resolveBody({ matter, outcome, result: readJson(text), note });
+  const option = RESOLUTION_CHOICES[asked].find((one) => one.outcome === outcome);
+  const body = resolveBody({ asked, outcome, result: readJson(text), note });
   return (
     <ActionDialog
       title={row?.blockedBy === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
@@ -50,13 +51,11 @@ export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: Reso
       danger={option?.isDanger ?? false}
       act={
         row && body
-          ? {
-              planned: planned('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
-                params: { id: runId, effectId },
-                body,
-              }),
+          ? plannedAct('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
+              params: { id: runId, effectId },
+              body,
               cli: resolveCli(runId, effectId, body),
-            }
+            })
           : undefined
       }
       onDone={() => {
@@ -75,16 +74,16 @@ export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: Reso
         <Loading what="the effect" />
       )}
       <ChoiceOf
-        legend={LEGENDS[matter]}
+        legend={LEGENDS[asked]}
         value={outcome}
-        options={SAYINGS[matter].map((one) => ({
+        options={RESOLUTION_CHOICES[asked].map((one) => ({
           value: one.outcome,
           name: one.verb,
           meaning: one.meaning,
         }))}
         onChange={(one) => setOutcome(one)}
       />
-      {takesResult(matter, outcome) && (
+      {takesResult(asked, outcome) && (
         <JsonInput
           label="Result, as JSON"
           text={text}
@@ -108,7 +107,7 @@ const LEGENDS = {
   doubt: 'Check with the receiver first, then',
   external_confirmation: 'It requires confirmation',
   external_doubt: 'Check with the receiver first, then',
-} as const satisfies Record<Matter, string>;
+} as const satisfies Record<AskedOfEffect, string>;
 
 function Asked({ row }: { readonly row: Answer<'Effect'> }) {
   const step = stepKey(row);

@@ -1,8 +1,6 @@
 /** One checkpoint: its output, the actions from it, and the checkpoints to compare it with. */
-import { useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
-import { Failure, Loading } from '../../../parts/states.tsx';
 import { Facts } from '../../../parts/tables/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords } from '../../../parts/visible-text.ts';
@@ -12,7 +10,7 @@ import { useQueryChange } from '../../../shell/address.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import { useRunData } from '../live/run-data.ts';
-import { useOutput } from './output.ts';
+import { OutputView } from './output-view.tsx';
 import {
   boundaryWords,
   type CheckpointView,
@@ -79,23 +77,12 @@ function yesNo(is: boolean): string {
 }
 
 /** An output in the list is shown at once, one stored elsewhere on request. */
-function Output({ checkpoint }: { readonly checkpoint: CheckpointView }) {
+function Output({ checkpoint: { seq, output, outputRef } }: Pick<CheckpointDetailProps, 'checkpoint'>) {
   const { id } = useRunData();
-  const { seq, output, outputRef } = checkpoint;
-  const [isAsked, setAsked] = useState(false);
-  const { data, error, refetch } = useOutput(isAsked ? { runId: id, seq } : undefined);
   const label = `Output at checkpoint ${seq}`;
   if (output !== undefined) return <JsonView value={output} label={label} />;
-  if (data) return <JsonView value={data.value} label={label} />;
-  if (error) return <Failure error={error} again={refetch} />;
-  if (isAsked) return <Loading what="the output" />;
-  return (
-    <p>
-      <button type="button" onClick={() => setAsked(true)}>
-        Show the output{outputRef && ` (${sizeWords(outputRef.bytes)})`}
-      </button>
-    </p>
-  );
+  const button = `Show the output${outputRef ? ` (${sizeWords(outputRef.bytes)})` : ''}`;
+  return <OutputView place={{ runId: id, seq }} label={label} button={button} />;
 }
 
 function Compare({ checkpoint, all }: CheckpointDetailProps) {

@@ -8,7 +8,7 @@ const FOR_EVER = Number.POSITIVE_INFINITY;
 /** Outputs may be large, so they are dropped soon after they leave the page. */
 const KEPT_MS = 30_000;
 
-interface OutputPlace {
+export interface OutputPlace {
   readonly runId: string;
   readonly seq: number;
 }

@@ -1,5 +1,5 @@
 /** All ledger data of one external call. */
-import { stepKey } from '@cairn/client';
+import { attemptKey, stepKey } from '@cairn/client';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/tables/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -8,13 +8,7 @@ import { When } from '../../../parts/when.tsx';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import {
-  type Effect,
-  type EffectRunFacts,
-  effectStepWords,
-  effectWords,
-  isResolvedByPerson,
-} from './words.ts';
+import { type Effect, type EffectRunFacts, effectWords, isResolvedByPerson } from './words.ts';
 
 interface EffectDetailProps {
   readonly effect: Effect;
@@ -62,7 +56,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       )}
       <Facts
         facts={[
-          ['Step', effectStepWords(effect)],
+          ['Step', attemptKey(effect)],
           ['Attempt', effect.attempt],
           ['Dispatch', effect.epoch],
           ['Binding', effect.bindingId],
@@ -100,7 +94,7 @@ function ResolveButton({ effectId }: { readonly effectId: string }) {
         title={may ? undefined : why}
         onClick={() => open('resolve', { effect: effectId })}
       >
-        Say what became of it
+        Resolve
       </button>
       {!may && <span className="hint">{why}</span>}
     </p>

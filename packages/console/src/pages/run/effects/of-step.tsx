@@ -5,7 +5,7 @@ import { CutText, Text } from '../../../parts/value-text.tsx';
 import { useSession } from '../../../session/session.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import { useRunData } from '../live/run-data.ts';
-import { effectWords } from './words.ts';
+import { effectFacts, effectWords } from './words.ts';
 
 /** Read for the panel; those beyond are in the tab. */
 const MAX_READ = '100';
@@ -28,10 +28,7 @@ export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
     placeholderData: (before) => before,
   });
   if (ids.length === 0) return null;
-  const facts = {
-    isOver,
-    asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
-  };
+  const facts = effectFacts(run, isOver);
   const own = data?.items.filter((effect) => stepKey(effect) === key) ?? [];
   const shown = own.slice(-MAX_SHOWN);
   return (

@@ -1,4 +1,5 @@
 /** The tab of external calls: the rows of the ledger, their outcomes, and the resolution of those in doubt. */
+import { attemptKey } from '@cairn/client';
 import { useMemo } from 'react';
 import { Empty, Failure, Loading } from '../../../parts/states.tsx';
 import { RowTable } from '../../../parts/tables/row-table.tsx';
@@ -9,11 +10,11 @@ import { useSession } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { EffectDetail } from './effect-detail.tsx';
-import { countWords, type Effect, type EffectRunFacts, effectStepWords, effectWords } from './words.ts';
+import { countWords, type Effect, type EffectRunFacts, effectFacts, effectWords } from './words.ts';
 import './effects.css';
 
 const PAGE = '100';
-const COLUMNS = ['Action', 'Resolution', 'Step', 'Request', 'When'];
+const COLUMNS = ['Action', 'Status', 'Step', 'Request', 'When'];
 /** Characters of a request or result in a row. */
 const VALUE_CHARS = 160;
 
@@ -31,13 +32,7 @@ export function EffectsTab() {
       }),
     version: head,
   });
-  const facts = useMemo<EffectRunFacts>(
-    () => ({
-      isOver,
-      asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
-    }),
-    [run, isOver],
-  );
+  const facts = useMemo(() => effectFacts(run, isOver), [run, isOver]);
   const { items } = pages;
   if (pages.isFirstLoading) return <Loading what="the effects" />;
   if (pages.error && items.length === 0) return <Failure error={pages.error} again={pages.again} />;
@@ -80,7 +75,7 @@ function cellsOf(effect: Effect, facts: EffectRunFacts) {
     <span key="state" className={`status ${tone}`} data-effect={words}>
       <span aria-hidden="true">{mark}</span> {words}
     </span>,
-    <bdi key="step">{visibleText(effectStepWords(effect))}</bdi>,
+    <bdi key="step">{visibleText(attemptKey(effect))}</bdi>,
     <bdi key="request" className="dim mono">
       {effect.request === undefined ? '' : visibleText(shortened(effect.request))}
     </bdi>,

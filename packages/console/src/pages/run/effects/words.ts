@@ -1,6 +1,6 @@
 /** State of an effect as text and tone. Pure. */
-import { stepKey } from '@cairn/client';
 import type { Answer } from '../../../api/client.ts';
+import type { Run } from '../live/events.ts';
 
 export type Effect = Answer<'Effect'>;
 
@@ -19,6 +19,10 @@ export interface EffectRunFacts {
   readonly isOver: boolean;
   /** Effects that the run asks a person about. */
   readonly asked: ReadonlySet<string>;
+}
+
+export function effectFacts(run: Pick<Run, 'waits'> | undefined, isOver: boolean): EffectRunFacts {
+  return { isOver, asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? [])) };
 }
 
 const IN_DOUBT = {
@@ -115,16 +119,6 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
 export function isResolvedByPerson(effect: Effect, facts: EffectRunFacts): boolean {
   if (facts.asked.has(effect.effectId)) return true;
   return facts.isOver && effectWords(effect, facts).words === IN_DOUBT.words;
-}
-
-/** Key of the step, with revision and attempt where they are not the first. */
-export function effectStepWords({ stepId, itemKey, revision, attempt }: Effect): string {
-  const key = stepKey({ stepId, itemKey });
-  const which = [
-    ...(revision > 1 ? [`revision ${revision}`] : []),
-    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
-  ];
-  return which.length === 0 ? key : `${key} (${which.join(', ')})`;
 }
 
 /** Counts by word, in order of first occurrence. */

@@ -6,7 +6,7 @@ import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
-import { StepOutput } from '../checkpoints/step-output.tsx';
+import { StepOutput } from '../checkpoints/output-view.tsx';
 import { EffectsOfStep } from '../effects/of-step.tsx';
 import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';

@@ -1,9 +1,8 @@
 /** Input, result and all facts of the run: one line each until opened, so that the steps below stay in view. */
 import { useMemo, useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
-import { Failure, Loading } from '../../../parts/states.tsx';
 import { headOf, sizeWords, visibleText } from '../../../parts/visible-text.ts';
-import { useOutput } from '../checkpoints/output.ts';
+import { OutputView } from '../checkpoints/output-view.tsx';
 import type { Run } from '../live/events.ts';
 
 /** Characters shown of a closed value. */
@@ -53,24 +52,15 @@ function Value({ name, runId, value, place }: ValueProps) {
         <b>{name}</b> <bdi className="mono dim">{line}</bdi>
       </summary>
       {isOpen && value !== undefined && <JsonView value={value} label={name} file={fileOf(runId, name)} />}
-      {isOpen && value === undefined && place && <Elsewhere name={name} runId={runId} place={place} />}
+      {isOpen && value === undefined && place && (
+        <OutputView
+          place={{ runId, seq: place.checkpoint }}
+          label={name}
+          file={fileOf(runId, name)}
+          what={name.toLowerCase()}
+        />
+      )}
     </details>
-  );
-}
-
-interface ElsewhereProps {
-  readonly name: string;
-  readonly runId: string;
-  readonly place: NonNullable<Run['inputRef']>;
-}
-
-function Elsewhere({ name, runId, place }: ElsewhereProps) {
-  const { data, error, refetch } = useOutput({ runId, seq: place.checkpoint });
-  if (error) return <Failure error={error} again={refetch} />;
-  return data ? (
-    <JsonView value={data.value} label={name} file={fileOf(runId, name)} />
-  ) : (
-    <Loading what={name.toLowerCase()} />
   );
 }
 

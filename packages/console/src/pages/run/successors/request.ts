@@ -25,18 +25,10 @@ export interface Chosen {
 
 /** Undefined while the other input is invalid. */
 export function previewBody({ mode, from, input, planVersion, carries }: Chosen): PreviewBody | undefined {
-  const where = {
-    from,
-    signals: carries ? ('carry' as const) : undefined,
-  };
+  const where = { from, signals: carries ? ('carry' as const) : undefined };
   if (mode !== 'fork') return { mode, ...where };
   if (input !== undefined && input.kind !== 'value') return undefined;
-  return {
-    mode,
-    ...where,
-    input: input?.value,
-    planVersion,
-  };
+  return { mode, ...where, input: input?.value, planVersion };
 }
 
 /** Body of the request after its preview. */
@@ -58,8 +50,8 @@ export function successorCli(
         : ['--from-checkpoint', String(from.checkpoint)];
   return [
     ...['runs', mode, runId, ...where],
-    ...(input === undefined ? [] : option('input', JSON.stringify(input))),
-    ...(planVersion === undefined ? [] : ['--plan-version', String(planVersion)]),
+    ...option('input', input === undefined ? undefined : JSON.stringify(input)),
+    ...option('plan-version', planVersion?.toString()),
     ...(signals === undefined ? [] : ['--carry-signals']),
     ...(force ? ['--force'] : []),
   ];

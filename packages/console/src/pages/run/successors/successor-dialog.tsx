@@ -5,8 +5,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import { planned } from '../../../api/client.ts';
 import { workflowSummaries } from '../../../api/workflow-summaries.ts';
+import { plannedAct } from '../../../parts/act.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
 import { isFinal } from '../../../parts/run-status.ts';
@@ -43,13 +43,13 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const from = fromOf(place);
   const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion, carries }));
   const isPossible = foreseen.kind === 'ready' && foreseen.preview.would !== 'nothing';
-  const act = isPossible && {
-    planned: planned('POST', PATHS[mode], {
+  const act =
+    isPossible &&
+    plannedAct('POST', PATHS[mode], {
       params: { id: run.id },
       body: requestBody(foreseen.body, isForced),
-    }),
-    cli: successorCli(run.id, foreseen.body, isForced),
-  };
+      cli: successorCli(run.id, foreseen.body, isForced),
+    });
   const { title, what } = MODES[mode];
   return (
     <ActionDialog

@@ -40,7 +40,7 @@ export function curlBulk(change: BulkChange, origin: string): string {
 export function cliBulk(change: BulkChange): string {
   return parts(change)
     .map(({ mode, runs, reason, batch }) => {
-      const why = reason === undefined ? [] : option(mode === 'approve' ? 'note' : 'reason', reason);
+      const why = option(mode === 'approve' ? 'note' : 'reason', reason);
       const takes = mode === 'cancel' || mode === 'approve' ? why : [];
       return cliText([
         ...['runs', 'bulk', mode],
