@@ -88,7 +88,7 @@ export function act<S extends z.ZodObject, State>(spec: ActSpec<S, State>): read
       refuse(argumentProblem(token, { action: name, args }, sealing), name);
       const { state, blockers } = await spec.preview(client, args);
       const [blocker] = blockers;
-      if (blocker) throw new ToolProblem(withoutUndefined(blocker));
+      if (blocker) throw new ToolProblem(blocker);
       refuse(stateProblem(token, state, secret), name);
       return spec.carryOut(client, { args, state, idempotencyKey: keyOf(token) });
     },
@@ -102,10 +102,6 @@ function blockedText(name: string, text: string, blockers: readonly Blocker[]): 
     help,
   ]);
   return [text, `${name} would be refused, so there is no token:`, ...lines].join('\n');
-}
-
-function withoutUndefined({ field, ...rest }: Blocker) {
-  return { ...rest, field };
 }
 
 const PROBLEMS: Readonly<Record<SealProblem, readonly [code: string, detail: string]>> = {

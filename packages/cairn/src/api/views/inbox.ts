@@ -2,7 +2,8 @@
 import { type EffectRecord, RESOLUTIONS } from '../../core/effects/effect.ts';
 import { keyOfOwner } from '../../core/effects/external.ts';
 import { cut } from '../../core/run/records.ts';
-import type { AskingRun, InboxQuestion } from '../../operations/inbox/read-inbox.ts';
+import type { InboxQuestion } from '../../operations/inbox/left-in-doubt.ts';
+import type { AskingRun } from '../../operations/inbox/read-inbox.ts';
 import type { View } from './run.ts';
 import { fromText, iso, isoIf } from './values.ts';
 

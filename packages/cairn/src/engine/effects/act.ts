@@ -26,7 +26,7 @@ import { refOf } from '../recording/event-builders.ts';
 import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
-import { stoppedByPolicy } from './by-policy.ts';
+import { stoppedByPolicy } from './call-policy.ts';
 import { type ActEnd, laterIf, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import { type LedgerLookup, lookUpLedger } from './ledger-lookup.ts';
 import { askFirst, asking, confirmFirst } from './questions.ts';

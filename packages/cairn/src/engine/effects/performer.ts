@@ -22,7 +22,7 @@ import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
 import { AttemptCalls } from './attempt-calls.ts';
-import { judgeOf } from './by-policy.ts';
+import { judgeOf } from './call-policy.ts';
 import { type ActEnd, type Ask, type PerformCall, retryable } from './effect-call.ts';
 import { fenced } from './fence.ts';
 import { PendingEvents } from './pending-events.ts';

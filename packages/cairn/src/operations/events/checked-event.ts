@@ -1,6 +1,7 @@
-/** Validation of the name and data of an event or signal; the same rules for both. */
+/** Validation of the name and data of an event or signal, and of the run that it is for; the same rules for both. */
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
+import { isOver, type RunState } from '../../core/run/state.ts';
 
 /** The limit of a name that a step declares. */
 export const MAX_EVENT_NAME_CHARS = 100;
@@ -25,4 +26,12 @@ export function dataTextOf(data: unknown, maxBytes: number): string {
   throw new CairnError('PAYLOAD_TOO_LARGE', `'data' has ${bytes} bytes; the most is ${maxBytes}`, {
     field: 'data',
   });
+}
+
+/** @throws CairnError RUN_TERMINAL_STATE for a run that has ended or is ending */
+export function assertNotEnding(state: RunState, consequence: string): void {
+  const { status, cancellation, compensating } = state;
+  if (!isOver(state) && !cancellation && !compensating) return;
+  const what = isOver(state) ? `is ${status}` : 'is ending';
+  throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and ${consequence}`, { details: { status } });
 }

@@ -5,13 +5,14 @@
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, EventWait, RecordedError } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
-import { isOver, type RunState, stepKey, tookIn } from '../../core/run/state.ts';
+import { type RunState, stepKey, tookIn } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { refusalDrafts, resumptionDrafts } from '../../engine/waits/end-of-wait.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
+import { assertNotEnding } from './checked-event.ts';
 
 interface FailWaitRequest extends RunOfTenant {
   readonly stepId: string;
@@ -62,14 +63,8 @@ function failDrafts(
 
 /** @throws CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION */
 export function openEventWait(state: RunState, stepId: string): EventWait {
-  const { status, cancellation, compensating, waits } = state;
-  if (isOver(state) || cancellation || compensating) {
-    const what = isOver(state) ? `is ${status}` : 'is ending';
-    throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and has no open waits`, {
-      details: { status },
-    });
-  }
-  const wait = waits.find(({ execution }) => stepKey(execution) === stepId);
+  assertNotEnding(state, 'has no open waits');
+  const wait = state.waits.find(({ execution }) => stepKey(execution) === stepId);
   if (wait?.kind === 'event') return wait;
   throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' is not waiting for an event`, {
     stepId,

@@ -6,7 +6,7 @@ import { CairnError } from '../../core/errors.ts';
 import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
 import type { EventDraft } from '../../core/run/events.ts';
-import { isOver, type RunState } from '../../core/run/state.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import {
   type Answering,
@@ -16,7 +16,13 @@ import {
   waitsAnsweredBy,
 } from '../../engine/mailbox/offer.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
-import { assertText, dataTextOf, MAX_EVENT_NAME_CHARS, MAX_KEY_CHARS } from './checked-event.ts';
+import {
+  assertNotEnding,
+  assertText,
+  dataTextOf,
+  MAX_EVENT_NAME_CHARS,
+  MAX_KEY_CHARS,
+} from './checked-event.ts';
 
 /** Data of one signal that nothing waits for yet. */
 export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
@@ -85,7 +91,7 @@ interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering
 function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): readonly EventDraft[] {
   const { data: delivered } = delivery;
   if (state.received.includes(delivered.id)) return [];
-  assertAcceptsSignals(state);
+  assertNotEnding(state, 'accepts no more signals');
   const waits = waitsAnsweredBy(state, name, key);
   let first: CairnError | undefined;
   // Only the step that has waited longest receives it, as with buffered signals.
@@ -104,16 +110,6 @@ function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): 
       data: { signalId: delivered.id, name, key, payloadText: delivered.dataText },
     },
   ];
-}
-
-/** @throws CairnError RUN_TERMINAL_STATE for a run that can no longer receive a signal */
-function assertAcceptsSignals(state: RunState): void {
-  const { status, cancellation, compensating } = state;
-  if (!isOver(state) && !cancellation && !compensating) return;
-  const what = isOver(state) ? `is ${status}` : 'is ending';
-  throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and accepts no more signals`, {
-    details: { status },
-  });
 }
 
 /** @throws CairnError PAYLOAD_TOO_LARGE, RATE_LIMITED */

@@ -9,14 +9,12 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import type { OpenQuestion } from './questions.ts';
 import type { RemoveFromInboxDeps } from './remove-from-inbox.ts';
 
-type LeftDeps = RemoveFromInboxDeps;
-
-/** A question of a run that has ended, and the row of the ledger that it is about, if that is there. */
-type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
+/** A question, with its row of the ledger if it concerns an effect and the ledger has the row. */
+export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord | undefined };
 
 interface LeftQuestions {
   /** At most the requested number. */
-  readonly questions: readonly LeftQuestion[];
+  readonly questions: readonly InboxQuestion[];
   /** Questions that were not checked: the ledger may know of some. */
   readonly more: number;
   /** The ledger knows of all. */
@@ -30,14 +28,14 @@ const CONCURRENT_ROWS = 10;
 
 /** @param most number of questions; rows are read until it is reached */
 export async function leftInDoubt(
-  deps: LeftDeps,
+  deps: RemoveFromInboxDeps,
   {
     run,
     questions,
     most,
   }: { readonly run: RunState; readonly questions: readonly OpenQuestion[]; readonly most: number },
 ): Promise<LeftQuestions> {
-  const open: LeftQuestion[] = [];
+  const open: InboxQuestion[] = [];
   let read = 0;
   while (read < questions.length && open.length < most) {
     const some = questions.slice(read, read + Math.min(CONCURRENT_ROWS, most - open.length));
@@ -54,15 +52,21 @@ export async function leftInDoubt(
   return { questions: found.flat(), more, isKnown: false };
 }
 
-async function withRow({ effects }: LeftDeps, question: OpenQuestion): Promise<LeftQuestion> {
-  const stored = question.effectId === undefined ? undefined : await effects.read(question.effectId);
-  return stored ? { ...question, capabilityId: stored.record.capabilityId, row: stored.record } : question;
+/** Only the row has the request; and the capability, if another run of the lineage made the call. */
+export async function withRow(
+  { effects }: Pick<RemoveFromInboxDeps, 'effects'>,
+  question: OpenQuestion,
+): Promise<InboxQuestion> {
+  const { effectId, capabilityId } = question;
+  if (effectId === undefined) return question;
+  const record = (await effects.read(effectId))?.record;
+  return { ...question, row: record, capabilityId: capabilityId ?? record?.capabilityId };
 }
 
 /**
  * Returns true if a live run resolves the effect; if that run ends without doing so, the question returns to this run.
  */
-async function isResumedByALiveRun({ store }: LeftDeps, run: RunState): Promise<boolean> {
+async function isResumedByALiveRun({ store }: RemoveFromInboxDeps, run: RunState): Promise<boolean> {
   let by = run.supersededBy;
   for (let looked = 0; by !== undefined && looked < MAX_RESUMES; looked += 1) {
     const next = await store.load(by);
@@ -74,7 +78,7 @@ async function isResumedByALiveRun({ store }: LeftDeps, run: RunState): Promise<
 }
 
 /** True if a successor of this run asks about it, whose own question is in the inbox. */
-async function isAskedElsewhere({ store }: LeftDeps, { row }: LeftQuestion): Promise<boolean> {
+async function isAskedElsewhere({ store }: RemoveFromInboxDeps, { row }: InboxQuestion): Promise<boolean> {
   const other = row?.askedBy === undefined ? undefined : await store.load(row.askedBy);
   return other?.state.waits.some(({ effectId }) => effectId === row?.effectId) ?? false;
 }

@@ -3,14 +3,13 @@
  *
  * Must not: decide what counts as a question (core/run/open-questions.ts) or which answers there are (questions.ts).
  */
-import type { EffectRecord } from '../../core/effects/effect.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
-import { leftInDoubt } from './left-in-doubt.ts';
-import { type DeployedDefinitions, type OpenQuestion, openQuestions } from './questions.ts';
+import { type InboxQuestion, leftInDoubt, withRow } from './left-in-doubt.ts';
+import { type DeployedDefinitions, openQuestions } from './questions.ts';
 import { type RemoveFromInboxDeps, removeFromInbox } from './remove-from-inbox.ts';
 
 interface InboxDeps extends DeployedDefinitions, RemoveFromInboxDeps {
@@ -24,9 +23,6 @@ interface InboxDeps extends DeployedDefinitions, RemoveFromInboxDeps {
 export const MAX_QUESTIONS_OF_RUN = 20;
 /** Runs whose ledger rows are read at once. */
 const CONCURRENT_RUNS = 5;
-
-/** A question, with its row of the ledger if it concerns an effect and the row has more than the run. */
-export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord | undefined };
 
 export interface AskingRun {
   readonly run: RunState;
@@ -58,12 +54,4 @@ async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {
   const some = all.slice(0, MAX_QUESTIONS_OF_RUN);
   const questions = await Promise.all(some.map((question) => withRow(deps, question)));
   return { run, questions, more: all.length - some.length };
-}
-
-/** Only the row has the request; and the capability, if another run of the lineage made the call. */
-async function withRow({ effects }: InboxDeps, question: OpenQuestion): Promise<InboxQuestion> {
-  const { effectId, capabilityId } = question;
-  if (effectId === undefined) return question;
-  const record = (await effects.read(effectId))?.record;
-  return { ...question, row: record, capabilityId: capabilityId ?? record?.capabilityId };
 }

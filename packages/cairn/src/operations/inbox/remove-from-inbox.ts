@@ -33,6 +33,6 @@ export async function removeFromInbox(
     }
     await store.touch({ runId, seen: loaded.snapshotVersion, asksNothing: true });
   } catch (error) {
-    log.warn('inbox_not_let_go', { runId, error });
+    log.warn('inbox_entry_not_removed', { runId, error });
   }
 }

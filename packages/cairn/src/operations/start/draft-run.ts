@@ -16,9 +16,9 @@ import { type Tags, tagsOf } from '../../core/search/tags.ts';
 import { maskPaths } from '../../core/secrets/mask.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
+import { versionsOf } from '../../engine/environment-versions.ts';
 import { planOf } from '../../engine/plans/plan-of.ts';
 import { saltedText } from '../../engine/run-input.ts';
-import { versionsOf } from '../../engine/versions.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
 import type { Lineage, StartDeps, StartRequest, StartResponse } from './request.ts';
 

@@ -5,8 +5,8 @@ import type { CheckpointRef, EffectScope, RunIdentity, SuccessorSource } from '.
 import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { DriveAfterDeps } from '../../engine/drive-after.ts';
+import type { Installed } from '../../engine/environment-versions.ts';
 import type { KnownPlans } from '../../engine/plans/known-plans.ts';
-import type { Installed } from '../../engine/versions.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Supersedes } from '../../ports/run-store.ts';

@@ -25,7 +25,7 @@ interface ResumeRequest extends RunOfTenant {
 export interface Resumed {
   readonly runId: string;
   readonly status: RunStatus;
-  /** `resumed`: it was set going. `moving`: it moved already. */
+  /** `resumed`: a dispatch was enqueued. `moving`: it was running already. */
   readonly outcome: 'resumed' | 'moving';
 }
 

@@ -50,12 +50,12 @@ export function callsByFrames(
     const v1 = await messages();
     if (method === 'listen') return new FrameListenStream(wire, v1, message);
     const [name, request, response] = READS[method as keyof typeof READS];
-    const { [request]: asked, [response]: told } = v1;
-    const bytes = asked.encode(asked.fromObject(message)).finish();
+    const { [request]: requestType, [response]: responseType } = v1;
+    const bytes = requestType.encode(requestType.fromObject(message)).finish();
     const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, readMs);
     // The library ends the stream that it was given, so the stream must be writable.
     const stream = new PassThrough({ objectMode: true });
-    for (const answer of answers) stream.write(told.decode(answer));
+    for (const answer of answers) stream.write(responseType.decode(answer));
     stream.end();
     return stream;
   };
