@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
-import { type FollowedRun, followRun } from '../../packages/cairn/src/operations/follow-run.ts';
+import { type FollowedRun, followRun } from '../../packages/cairn/src/operations/follow/follow-run.ts';
 import type { RunObserver } from '../../packages/cairn/src/ports/runs/run-watch.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 

@@ -11,7 +11,7 @@ import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
-import { DELETES_A_COMMIT } from '../../../packages/cairn/src/operations/retention/bounds.ts';
+import { DELETES_A_COMMIT } from '../../../packages/cairn/src/operations/retention/tick-budget.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
 import type { Log } from '../../../packages/cairn/src/ports/log.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';

@@ -1,8 +1,7 @@
-/** Reads from the headers of a request which program sends it, and which conversation it belongs to. */
+/** Reads from the headers of a request which program sends it, and which trace and conversation it belongs to. */
 import { correlationId } from '../core/encoding/correlation.ts';
 import type { Trigger } from '../core/run/events.ts';
-import type { TraceContext } from '../core/trace.ts';
-import { requestTrace } from './trace-context.ts';
+import { parseTraceparent, type TraceContext } from '../core/trace.ts';
 
 const CLIENT_HEADER = 'x-cairn-client';
 const CORRELATION_HEADER = 'x-a2a-correlation-id';
@@ -11,6 +10,11 @@ const CORRELATION_HEADER = 'x-a2a-correlation-id';
 export function clientOf(headers: Headers): Trigger['source'] {
   const named = headers.get(CLIENT_HEADER);
   return named === 'cli' || named === 'ui' ? named : 'api';
+}
+
+/** The span of the caller (W3C `traceparent`), so that a run appears in its trace; undefined if the header is missing or invalid. */
+export function requestTrace(headers: Headers): TraceContext | undefined {
+  return parseTraceparent(headers.get('traceparent'));
 }
 
 /** Properties that a run takes from the request that starts it, at every endpoint. */

@@ -6,14 +6,13 @@ import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/admission.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
-import { CONCURRENCY, PAGE } from './bounds.ts';
 import { type Done, deleteLineage } from './delete-lineage.ts';
 import { deleteOrphans } from './delete-orphans.ts';
 import type { DeletionDeps } from './deps.ts';
 import { type BucketPosition, eachExpired, placeText, readPlace } from './each-expired.ts';
 import { deleteErasedData, type ErasureReport } from './erasure/delete-erased.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
-import { TICK, type TickBounds, TickBudget } from './tick-budget.ts';
+import { CONCURRENCY, PAGE, TICK, type TickBounds, TickBudget } from './tick-budget.ts';
 
 export interface RetentionReport {
   /** Checked lineages by result. */

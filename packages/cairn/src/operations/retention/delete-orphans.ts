@@ -4,9 +4,8 @@
  * a run, once all rows of their owner have expired.
  */
 
-import { DELETES_A_COMMIT } from './bounds.ts';
 import type { DeletionDeps } from './deps.ts';
-import type { TickBudget } from './tick-budget.ts';
+import { DELETES_A_COMMIT, type TickBudget } from './tick-budget.ts';
 
 /** Also of a start that is repeated under the same id: its commit follows its input within a minute. */
 const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;

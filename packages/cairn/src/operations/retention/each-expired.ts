@@ -5,6 +5,7 @@
 
 import { invalidInput } from '../../core/errors.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
+import { MAX_TIME } from '../../core/time.ts';
 import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
 import type { LineageDeps } from './deps.ts';
 
@@ -88,9 +89,6 @@ function parsed(text: string): readonly unknown[] {
     return [];
   }
 }
-
-/** Largest Firestore Timestamp after 1970. */
-const MAX_TIME = 253_402_300_799_999;
 
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME;

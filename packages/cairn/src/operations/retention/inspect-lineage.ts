@@ -6,8 +6,8 @@ import {
   relativesOf,
 } from '../../core/retention/lineage.ts';
 import type { LineageMember } from '../../ports/runs/retention-store.ts';
-import { MAX_MEMBERS } from './bounds.ts';
 import type { LineageDeps } from './deps.ts';
+import { MAX_MEMBERS } from './tick-budget.ts';
 
 export interface InspectedLineage {
   readonly members: readonly LineageMember[];

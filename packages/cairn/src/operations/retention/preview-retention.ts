@@ -6,10 +6,10 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { Bucket } from '../../ports/runs/retention-store.ts';
 import { loadOwn } from '../append-to-run.ts';
-import { PAGE } from './bounds.ts';
 import type { LineageDeps } from './deps.ts';
 import { eachExpired, placeAfter, placeText, readPlace } from './each-expired.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
+import { PAGE } from './tick-budget.ts';
 
 export interface RetentionState {
   readonly runId: string;

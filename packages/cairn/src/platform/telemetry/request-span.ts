@@ -6,7 +6,7 @@
  */
 
 import { traceparentOf } from '../../core/trace.ts';
-import { requestTrace } from '../../http/trace-context.ts';
+import { requestTrace } from '../../http/caller-context.ts';
 import type { Span, Tracer } from '../../ports/tracing.ts';
 
 /** Polled every few seconds by monitoring: not traced. */

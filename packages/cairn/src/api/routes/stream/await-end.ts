@@ -2,7 +2,7 @@
 import { isRunId } from '../../../core/encoding/ids.ts';
 import { isOver } from '../../../core/run/state.ts';
 import { runNotFound } from '../../../operations/append-to-run.ts';
-import { WatchReports } from '../../../operations/watch-reports.ts';
+import { WatchReports } from '../../../operations/follow/watch-reports.ts';
 import type { LoadedRun } from '../../../ports/run-store.ts';
 import type { RouteCall } from '../../route.ts';
 import { ownRun } from '../own-run.ts';

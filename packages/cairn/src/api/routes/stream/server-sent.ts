@@ -3,7 +3,7 @@
  * request: readers reconnect.
  */
 
-import type { FollowBounds } from '../../../operations/follow-bounds.ts';
+import type { FollowBounds } from '../../../operations/follow/watch-reports.ts';
 import type { OperationName } from '../../openapi/paths/all.ts';
 import type { RouteCall } from '../../route.ts';
 

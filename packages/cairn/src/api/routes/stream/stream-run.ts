@@ -5,7 +5,7 @@
  */
 import { type CairnError, invalidInput } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
-import { type FollowedRun, followRun } from '../../../operations/follow-run.ts';
+import { type FollowedRun, followRun } from '../../../operations/follow/follow-run.ts';
 import type { ReadHandler } from '../../route.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun } from '../own-run.ts';

@@ -3,7 +3,7 @@
  * lists show it, `event: gone` the id of one that left the list, `event: ready` follows the initial state. After a
  * reconnect the list is sent again, and the reader drops at `ready` the runs that were not sent.
  */
-import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
+import { type FollowedList, followRunList } from '../../../operations/follow/follow-run-list.ts';
 import type { ReadHandler } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';

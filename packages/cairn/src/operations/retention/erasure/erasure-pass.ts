@@ -9,11 +9,10 @@ import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../
 import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
-import { PAGE } from '../bounds.ts';
 import { type Done, deleteLineage } from '../delete-lineage.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
-import type { TickBudget } from '../tick-budget.ts';
+import { PAGE, type TickBudget } from '../tick-budget.ts';
 
 type Count = { -readonly [K in keyof DeletedCounts]: number };
 

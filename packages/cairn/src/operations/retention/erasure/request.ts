@@ -17,11 +17,9 @@ import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known
 import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn, type RunOfTenant } from '../../append-to-run.ts';
-import { MAX_MEMBERS } from '../bounds.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { inspectLineage } from '../inspect-lineage.ts';
-import type { TickBounds } from '../tick-budget.ts';
-import { TickBudget } from '../tick-budget.ts';
+import { MAX_MEMBERS, type TickBounds, TickBudget } from '../tick-budget.ts';
 import { erasurePass } from './erasure-pass.ts';
 
 /** Most lineages of one erasure, including those of children: their ids are in one document. */

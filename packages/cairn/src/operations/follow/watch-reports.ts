@@ -1,6 +1,18 @@
-/** Reports of a watch that its one reader has not consumed yet. */
-import type { CancelTimer, Clock } from '../ports/clock.ts';
+/** Common parts of following a run, its lines or a list of runs: bounds, and the reports of the watch. */
+import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
+export interface FollowBounds {
+  /** Time without a report after which `quiet` is reported, ms. */
+  readonly quietMs: number;
+  /** Report only the current state, and end. */
+  readonly onlyNow?: boolean;
+  /** Latest end of the following, epoch ms. */
+  readonly until: number;
+  /** Ends the following immediately. */
+  readonly signal: AbortSignal;
+}
+
+/** Reports of a watch that its one reader has not consumed yet. */
 export class WatchReports<R> {
   readonly #clock: Clock;
   #waiting: R | undefined;

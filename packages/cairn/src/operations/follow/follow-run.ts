@@ -4,13 +4,12 @@
  *
  * Must not: hold more of a run than a page, however far behind its reader is.
  */
-import type { RunEvent, StopKind } from '../core/run/events.ts';
-import { isTerminal, type RunStatus } from '../core/run/status.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { RunStore } from '../ports/run-store.ts';
-import type { RunWatch } from '../ports/runs/run-watch.ts';
-import type { FollowBounds } from './follow-bounds.ts';
-import { WatchReports } from './watch-reports.ts';
+import type { RunEvent, StopKind } from '../../core/run/events.ts';
+import { isTerminal, type RunStatus } from '../../core/run/status.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { RunWatch } from '../../ports/runs/run-watch.ts';
+import { type FollowBounds, WatchReports } from './watch-reports.ts';
 
 interface FollowDeps {
   readonly store: Pick<RunStore, 'readEvents'>;

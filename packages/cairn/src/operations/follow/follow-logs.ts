@@ -4,16 +4,15 @@
  *
  * Must not: hold more of a run than the documents of one read, however far behind its reader is.
  */
-import { isWanted, type LineSort, type LogFilter } from '../core/logs/filter.ts';
-import type { StoredLine } from '../core/logs/text.ts';
-import type { StopKind } from '../core/run/events.ts';
-import { isTerminal, type RunStatus } from '../core/run/status.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Position } from '../ports/cursor.ts';
-import type { LogStore } from '../ports/runs/log-store.ts';
-import type { RunEnd, RunWatch } from '../ports/runs/run-watch.ts';
-import type { FollowBounds } from './follow-bounds.ts';
-import { WatchReports } from './watch-reports.ts';
+import { isWanted, type LineSort, type LogFilter } from '../../core/logs/filter.ts';
+import type { StoredLine } from '../../core/logs/text.ts';
+import type { StopKind } from '../../core/run/events.ts';
+import { isTerminal, type RunStatus } from '../../core/run/status.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Position } from '../../ports/cursor.ts';
+import type { LogStore } from '../../ports/runs/log-store.ts';
+import type { RunEnd, RunWatch } from '../../ports/runs/run-watch.ts';
+import { type FollowBounds, WatchReports } from './watch-reports.ts';
 
 interface FollowLogsDeps {
   readonly logs: LogStore;

@@ -4,11 +4,10 @@
  *
  * Must not: hold more than the current list and the current report, however slow its reader is.
  */
-import { type Clock, pause } from '../ports/clock.ts';
-import type { ListedRun, RunFilter } from '../ports/run-store.ts';
-import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
-import type { FollowBounds } from './follow-bounds.ts';
-import { WatchReports } from './watch-reports.ts';
+import { type Clock, pause } from '../../ports/clock.ts';
+import type { ListedRun, RunFilter } from '../../ports/run-store.ts';
+import type { RunListWatch } from '../../ports/runs/run-list-watch.ts';
+import { type FollowBounds, WatchReports } from './watch-reports.ts';
 
 /** Least time between the starts of two rounds, ms: at most five updates a second. */
 const ROUND_MS = 200;
