@@ -21,9 +21,7 @@ export const readBudgets = command({
     ['budgets --tenant acme', 'as the operator of the installation'],
   ],
   async run({ api, out, notes }, { options: { tenant } }) {
-    const found = await api.get('/v1/budgets/today', {
-      query: tenant === undefined ? {} : { tenantId: tenant },
-    });
+    const found = await api.get('/v1/budgets/today', { query: { tenantId: tenant } });
     out.answer(found, (shape) =>
       table(
         COUNTED.filter((name) => found.limits[name] !== undefined),

@@ -73,7 +73,7 @@ export const rotateClient = command({
   mutates: true,
   examples: [['clients rotate 4be1 --grace 0', 'after the old key leaked']],
   async run({ api, out, notes }, { args, options: { grace } }) {
-    const body = grace === undefined ? {} : { graceSeconds: grace };
+    const body = { graceSeconds: grace };
     const client = await api.change('POST', '/v1/clients/{id}/rotate', { params: { id: args.client }, body });
     out.answer(client, () => secretText(client));
     if (!out.json && client.secret !== undefined) notes.print(notes.style.dim(SHOWN_ONCE));

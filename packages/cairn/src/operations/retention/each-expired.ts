@@ -2,7 +2,6 @@
  * Iterates over all runs past their retention period: by workflow, by final status, the earliest end first. May be left anywhere
  * and continued later.
  */
-
 import { invalidInput } from '../../core/errors.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
 import { MAX_TIME } from '../../core/time.ts';

@@ -149,11 +149,7 @@ export const listMemos = runCommand({
     await assertStep(api, id, args.step);
     const { items, more } = await api.list('/v1/runs/{id}/memos', {
       params: { id },
-      query: {
-        step: args.step,
-        revision: revision === undefined ? undefined : String(revision),
-        undoes: undo ? 'true' : undefined,
-      },
+      query: { step: args.step, revision, undoes: undo || undefined },
       limit,
     });
     out.answer(items, (shape) => memoTable(items, api.now(), shape));

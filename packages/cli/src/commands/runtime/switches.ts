@@ -110,7 +110,7 @@ export const pause = command({
     const { api, out } = context;
     const type = targetOf(args.type, options.everything);
     if (type === undefined) return setKillSwitch(context, true);
-    const body = options.reason === undefined ? {} : { reason: options.reason };
+    const body = { reason: options.reason };
     const request = api.change('POST', '/v1/workflows/{type}/pause', { params: { type }, body });
     const answer = await aboutType(api, type, request);
     out.answer(
