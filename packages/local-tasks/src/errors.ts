@@ -15,6 +15,13 @@ export const queueMissing = () =>
     'Queue does not exist. If you just created the queue, wait at least a minute for the queue to initialize.',
   );
 
+/** The answer for a task that is gone while its name is still taken. */
+export const taskGone = () =>
+  new GrpcRefusal(
+    status.NOT_FOUND,
+    'The task no longer exists, though a task with this name existed recently. The task either successfully completed or was deleted.',
+  );
+
 export const taskExists = () => new GrpcRefusal(status.ALREADY_EXISTS, 'Requested entity already exists');
 
 export const taskExistedRecently = () =>

@@ -87,9 +87,8 @@ export interface TaskProgress {
   readonly executionCount: number;
   readonly first: AttemptRecord | undefined;
   readonly last: AttemptRecord | undefined;
-  /** HTTP status of the last answer, for `X-CloudTasks-TaskPreviousResponse`. */
+  /** HTTP status of the last answer; undefined: the last attempt had none. */
   readonly previousResponse: number | undefined;
-  readonly retryReason: string | undefined;
 }
 
 export interface TaskRecord {
@@ -112,7 +111,6 @@ export const NO_PROGRESS: TaskProgress = {
   first: undefined,
   last: undefined,
   previousResponse: undefined,
-  retryReason: undefined,
 };
 
 export const DEFAULT_RATE_LIMITS = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 1000 };

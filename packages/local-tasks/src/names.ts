@@ -1,4 +1,4 @@
-/** Validates resource names of Cloud Tasks. Pure. */
+/** Validates resource names of Cloud Tasks, and refuses others in the words of production. Pure. */
 import { invalid } from './errors.ts';
 
 /** An id, also of a domain, or a number. */
@@ -10,6 +10,12 @@ const TASK = '[A-Za-z0-9_-]{1,500}';
 const LOCATION_NAME = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}$`);
 const QUEUE_NAME = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}/queues/${QUEUE}$`);
 const TASK_NAME = new RegExp(`^(projects/${PROJECT}/locations/${LOCATION}/queues/${QUEUE})/tasks/${TASK}$`);
+/** The names as they are formatted, with any id at their end. */
+const ANY_QUEUE = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}/queues/([^/]*)$`);
+const ANY_TASK = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}/queues/${QUEUE}/tasks/([^/]*)$`);
+const QUEUE_FORMAT = 'projects/<PROJECT_ID>/locations/<LOCATION_ID>/queues/<QUEUE_ID>';
+/** Characters of an id that a refusal repeats. */
+const SHOWN = 600;
 
 export function requireLocation(name: string): string {
   if (!LOCATION_NAME.test(name)) {
@@ -22,8 +28,11 @@ export function requireLocation(name: string): string {
 
 export function requireQueue(name: string): string {
   if (!QUEUE_NAME.test(name)) {
+    const id = ANY_QUEUE.exec(name)?.[1];
     throw invalid(
-      `Queue name must be formatted: "projects/<PROJECT_ID>/locations/<LOCATION_ID>/queues/<QUEUE_ID>"; queue ids have letters, digits and hyphens, at most 100. Got '${name}'.`,
+      id === undefined
+        ? `Queue name must be formatted: "${QUEUE_FORMAT}".`
+        : `Queue ID "${id.slice(0, SHOWN)}" can contain only letters ([A-Za-z]), numbers ([0-9]), or hyphens (-). Queue ID must between 1 and 100 characters.`,
     );
   }
   return name;
@@ -33,8 +42,11 @@ export function requireQueue(name: string): string {
 export function requireTask(name: string): { readonly name: string; readonly queue: string } {
   const queue = TASK_NAME.exec(name)?.[1];
   if (queue === undefined) {
+    const id = ANY_TASK.exec(name)?.[1];
     throw invalid(
-      `Task name must be formatted: "projects/<PROJECT_ID>/locations/<LOCATION_ID>/queues/<QUEUE_ID>/tasks/<TASK_ID>"; task ids have letters, digits, hyphens and underscores, at most 500. Got '${name}'.`,
+      id === undefined
+        ? `Task name must be formatted: "${QUEUE_FORMAT}/tasks/<TASK_ID>".`
+        : `Task ID "${id.slice(0, SHOWN)}" can contain only letters ([A-Za-z]), numbers ([0-9]), hyphens (-), or underscores (_). Task ID must between 1 and 500 characters.`,
     );
   }
   return { name, queue };

@@ -32,19 +32,34 @@ export function updatedQueue(
   { queue: wire, paths, settable }: QueueUpdate,
 ): QueueConfig {
   const settings: Record<string, object | null | undefined> = { ...(toWireQueue(before) as Settings) };
-  for (const path of paths?.length ? paths : settable) {
-    if (path === 'name') continue;
-    const [name = '', member, ...deeper] = path.split('.').map(camelCase);
-    const setting = settable.find((one) => one === name);
-    const members = setting && SETTINGS[setting];
-    const isKnown = members !== undefined && (member === undefined || members.includes(member));
-    if (!isKnown || deeper.length > 0) {
-      throw invalid(`UpdateQueueRequest.update_mask: field '${path}' cannot be updated.`);
-    }
-    const given = wire[name as keyof Settings];
+  for (const { name, member } of requireSettings({ paths, settable })) {
+    const given = wire[name];
     settings[name] = member === undefined ? given : { ...settings[name], [member]: memberOf(given, member) };
   }
   return { ...before, ...settingsFrom(settings as Settings) };
+}
+
+/** The settings that a mask names, all of them without one. @throws GrpcRefusal INVALID_ARGUMENT */
+export function requireSettings({
+  paths,
+  settable,
+}: Pick<QueueUpdate, 'paths' | 'settable'>): readonly NamedSetting[] {
+  const named = (paths?.length ? paths : settable).filter((path) => path !== 'name');
+  return named.map((path) => {
+    const [first, member, ...deeper] = path.split('.').map(camelCase);
+    const name = settable.find((one) => one === first);
+    const isKnown = name !== undefined && (member === undefined || SETTINGS[name].includes(member));
+    if (!isKnown || deeper.length > 0) {
+      throw invalid(`UpdateQueueRequest.update_mask: field '${path}' cannot be updated.`);
+    }
+    return { name, member };
+  });
+}
+
+interface NamedSetting {
+  readonly name: QueueSetting;
+  /** Undefined: all of it. */
+  readonly member: string | undefined;
 }
 
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import { type Dispatch, withRunning } from './dispatch/attempt.ts';
-import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
+import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists, taskGone } from './errors.ts';
 import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
 import { NONE_RUNNING, type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
 import type { TaskStore } from './storage.ts';
@@ -79,7 +79,7 @@ export class TaskRegistry {
   }
 
   queue(name: string): QueueConfig {
-    return this.#runner(name, notFound).config;
+    return this.#runner(name, queueMissing).config;
   }
 
   hasQueue(name: string): boolean {
@@ -108,7 +108,7 @@ export class TaskRegistry {
 
   /** Replaces the queue's configuration; running dispatches continue. */
   configureQueue(config: QueueConfig): QueueConfig {
-    const runner = this.#runner(config.name, notFound);
+    const runner = this.#runner(config.name, queueMissing);
     if (isDeepStrictEqual(config, runner.config)) return config;
     this.#store.putQueue(config);
     runner.configure(config);
@@ -123,7 +123,7 @@ export class TaskRegistry {
   }
 
   purgeQueue(name: string): QueueConfig {
-    const runner = this.#runner(name, notFound);
+    const runner = this.#runner(name, queueMissing);
     const now = this.#clock.now();
     this.#store.purgeQueue(name, now + this.#dedupMs(name));
     this.#forgetTasksOf(name);
@@ -134,7 +134,7 @@ export class TaskRegistry {
   createTask(record: TaskRecord): TaskRecord {
     const runner = this.#runner(record.queue, queueMissing);
     if (this.#entries.has(record.name)) throw taskExists();
-    if (record.named && (this.#store.tombstone(record.name) ?? 0) > this.#clock.now()) {
+    if (record.named && this.#isTaken(record.name)) {
       throw taskExistedRecently();
     }
     const id = this.#store.insertTask(record);
@@ -161,7 +161,7 @@ export class TaskRegistry {
   task(name: string): TaskRecord {
     const entry = this.#entries.get(name);
     const record = entry?.record ?? (entry && this.#store.task(name));
-    if (entry === undefined || record === undefined) throw notFound();
+    if (entry === undefined || record === undefined) throw this.#isTaken(name) ? taskGone() : notFound();
     return withRunning(record, entry.running);
   }
 
@@ -204,6 +204,11 @@ export class TaskRegistry {
     const runner = this.#queues.get(name);
     if (runner === undefined) throw missing();
     return runner;
+  }
+
+  /** By a task that ended or was deleted. */
+  #isTaken(name: string): boolean {
+    return (this.#store.tombstone(name) ?? 0) > this.#clock.now();
   }
 
   #remove(entry: QueueEntry, named: boolean): void {

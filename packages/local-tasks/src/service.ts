@@ -8,7 +8,7 @@ import type { QueueConfig } from './model.ts';
 import { LIMITS } from './model.ts';
 import { requireLocation, requireQueue, requireTask } from './names.ts';
 import { parseQueueFilter } from './queue-filter.ts';
-import { type QueueSetting, updatedQueue } from './queue-update.ts';
+import { type QueueSetting, requireSettings, updatedQueue } from './queue-update.ts';
 import type { TaskRegistry } from './registry.ts';
 import { queueFrom, taskFrom, type WireQueue, type WireTask } from './validate.ts';
 import { toWireQueue, toWireTask } from './wire.ts';
@@ -69,8 +69,11 @@ export function cloudTasksService({ registry, now, freshTaskId, hasAppEngine }: 
     UpdateQueue({ queue, updateMask, settable = SETTABLE }: UpdateRequest) {
       const name = requireQueue(queue?.name ?? '');
       const given = queue ?? {};
-      if (!registry.hasQueue(name)) return toWireQueue(registry.createQueue(queueFrom(name, given)));
       const update = { queue: given, paths: updateMask?.paths, settable };
+      if (!registry.hasQueue(name)) {
+        requireSettings(update);
+        return toWireQueue(registry.createQueue(queueFrom(name, given)));
+      }
       return toWireQueue(registry.configureQueue(updatedQueue(registry.queue(name), update)));
     },
 

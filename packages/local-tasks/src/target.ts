@@ -39,6 +39,8 @@ export interface WireTarget {
 
 const WITH_BODY = { HttpRequest: METHODS_WITH_BODY, AppEngineHttpRequest: APP_ENGINE_METHODS_WITH_BODY };
 type RequestName = keyof typeof WITH_BODY;
+/** The agent that sends tasks to URLs. */
+export const HTTP_AGENT = 'Google-Cloud-Tasks';
 const APP_ENGINE_AGENT = 'AppEngine-Google; (+http://code.google.com/appengine)';
 const DEFAULT_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
@@ -63,14 +65,17 @@ export function routingFrom({ service, version, instance }: WireRouting): AppEng
   };
 }
 
+/** With the agent that Cloud Tasks sends, which its answers have too. */
 function httpTarget(http: NonNullable<WireTarget['httpRequest']>): TaskTarget {
   const url = http.url ?? '';
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw invalid("HttpRequest.url must start with 'http://' or 'https://' and be a valid URL.");
-  }
+  if (!url) throw invalid('HttpRequest.url is required.');
+  if (!/^https?:\/\//.test(url)) throw invalid("HttpTarget.url must start with 'http://' or 'https://'.");
+  if (!URL.canParse(url)) throw invalid('HttpRequest.url is not a valid URL.');
   if (new URL(url).href.length > LIMITS.urlLength)
     throw invalid(`HttpRequest.url is longer than ${LIMITS.urlLength} characters after encoding.`);
-  const target = { url, ...requestFrom(http, 'HttpRequest') };
+  const request = requestFrom(http, 'HttpRequest');
+  const headers = { ...without(request.headers, /^user-agent$/i), 'User-Agent': HTTP_AGENT };
+  const target = { url, ...request, headers };
   requireSize(target, LIMITS.taskBytes);
   const { oidcToken, oauthToken } = http;
   return {
@@ -99,17 +104,17 @@ function appEngineTarget(request: NonNullable<WireTarget['appEngineHttpRequest']
   const { method, headers, body } = requestFrom(request, 'AppEngineHttpRequest');
   const names = Object.keys(headers);
   const agents = names.filter((name) => /^user-agent$/i.test(name));
-  const others = Object.entries(headers).filter(([name]) => !agents.includes(name));
   const hasType = names.some((name) => /^content-type$/i.test(name));
   const target = {
     url,
     method,
     body,
     headers: {
-      ...Object.fromEntries(others),
+      ...without(headers, /^(?:user-agent|content-length)$/i),
       [agents[0] ?? 'User-Agent']: [...agents.map((name) => headers[name]), APP_ENGINE_AGENT]
         .filter(Boolean)
         .join(' '),
+      ...(body.length > 0 && { 'Content-Length': String(body.length) }),
       ...(body.length > 0 && !hasType && { 'Content-Type': 'application/octet-stream' }),
     },
     appEngine: routingFrom(request.appEngineRouting ?? {}),
@@ -117,6 +122,9 @@ function appEngineTarget(request: NonNullable<WireTarget['appEngineHttpRequest']
   requireSize(target, LIMITS.appEngineTaskBytes);
   return target;
 }
+
+const without = (headers: Readonly<Record<string, string>>, names: RegExp) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.test(name)));
 
 function requestFrom(
   request: WireRequest,

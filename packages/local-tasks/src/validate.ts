@@ -70,14 +70,16 @@ export function taskFrom({ parent, task, now, freshId, hasAppEngine }: NewTask):
   const name = named ? requireTask(String(task.name)) : { name: `${queue}/tasks/${freshId()}`, queue };
   if (name.queue !== queue) {
     throw invalid(
-      `The queue name from request ('${queue}') must be the same as the queue name of the task ('${name.queue}').`,
+      `The queue name from request ('${queue}') must be the same as the queue name in the named task ('${name.queue}').`,
     );
   }
   const target = targetFrom(task, hasAppEngine);
   // A time in the past means now, and the task reports its time of creation.
   const wanted = task.scheduleTime ? timeFrom('Task.schedule_time', task.scheduleTime) : now;
   if (wanted > now + LIMITS.scheduleAheadMs) {
-    throw invalid('Task.schedule_time must be at most 30 days (720 hours) in the future.');
+    throw invalid(
+      `The Task.scheduleTime, ${new Date(wanted).toISOString()}, is too far in the future. Schedule time must be no more than 720h in the future.`,
+    );
   }
   return {
     name: name.name,
@@ -106,8 +108,7 @@ function deadlineFrom(duration: WireTimestamp | null | undefined, { appEngine }:
   const ms = durationFrom('Task.dispatch_deadline', duration);
   const most = appEngine ? LIMITS.maxAppEngineDeadlineMs : LIMITS.maxDeadlineMs;
   if (ms < LIMITS.minDeadlineMs || ms > most) {
-    const [range, kind] = appEngine ? ['15s, 24h15s', 'App Engine'] : ['15s, 30m', 'HTTP'];
-    throw invalid(`Task.dispatch_deadline must be between [${range}] for ${kind} tasks.`);
+    throw invalid(`Task.dispatchDeadline must be between [15s, ${appEngine ? '24h15s' : '30m'}].`);
   }
   return ms;
 }
@@ -161,17 +162,18 @@ function ratioFrom(ratio: number): number {
 function rateLimitsFrom(wire: WireQueue['rateLimits']): RateLimits {
   const perSecond = wire?.maxDispatchesPerSecond || DEFAULT_RATE_LIMITS.maxDispatchesPerSecond;
   const concurrent = wire?.maxConcurrentDispatches || DEFAULT_RATE_LIMITS.maxConcurrentDispatches;
-  if (!(perSecond > 0 && perSecond <= LIMITS.dispatchesPerSecond)) {
-    throw invalid(`RateLimits.max_dispatches_per_second must be in (0, ${LIMITS.dispatchesPerSecond}].`);
-  }
-  if (!(concurrent > 0 && concurrent <= LIMITS.concurrentDispatches)) {
-    throw invalid(`RateLimits.max_concurrent_dispatches must be in [1, ${LIMITS.concurrentDispatches}].`);
-  }
+  requireWithin('maxDispatchesPerSecond', perSecond, LIMITS.dispatchesPerSecond);
+  requireWithin('maxConcurrentDispatches', concurrent, LIMITS.concurrentDispatches);
   return {
     maxDispatchesPerSecond: perSecond,
     maxBurstSize: burstFor(perSecond),
     maxConcurrentDispatches: concurrent,
   };
+}
+
+function requireWithin(field: string, value: number, most: number): void {
+  if (value < 0) throw invalid(`RateLimits.${field} cannot be negative.`);
+  if (!(value <= most)) throw invalid(`RateLimits.${field} must be less than or equal to ${most}.`);
 }
 
 function retryFrom(wire: WireQueue['retryConfig']): RetryConfig {
@@ -184,12 +186,12 @@ function retryFrom(wire: WireQueue['retryConfig']): RetryConfig {
     maxBackoffMs: duration('max_backoff', wire?.maxBackoff) ?? DEFAULT_RETRY.maxBackoffMs,
     maxDoublings: wire?.maxDoublings || DEFAULT_RETRY.maxDoublings,
   };
-  if (retry.maxAttempts < -1) throw invalid('RetryConfig.max_attempts must be greater than or equal to -1.');
-  if (retry.maxRetryDurationMs < 0) throw invalid('RetryConfig.max_retry_duration must not be negative.');
-  if (retry.minBackoffMs < 0) throw invalid('RetryConfig.min_backoff must not be negative.');
+  if (retry.maxAttempts < -1) throw invalid('RetryConfig.maxAttempts must be greater or equal to -1.');
+  if (retry.maxRetryDurationMs < 0) throw invalid('RetryConfig.maxRetryDuration cannot be negative.');
+  if (retry.minBackoffMs < 0) throw invalid('RetryConfig.minBackoff cannot be negative.');
   if (retry.maxBackoffMs < retry.minBackoffMs) {
-    throw invalid('RetryConfig.min_backoff must be less than or equal to RetryConfig.max_backoff.');
+    throw invalid('RetryConfig.minBackoff must be less than or equal to RetryConfig.maxBackoff.');
   }
-  if (retry.maxDoublings < 0) throw invalid('RetryConfig.max_doublings must not be negative.');
+  if (retry.maxDoublings < 0) throw invalid('RetryConfig.maxDoublings cannot be negative.');
   return retry;
 }

@@ -41,7 +41,7 @@ describe('a task for App Engine', () => {
       'X-AppEngine-TaskRetryCount': '1',
       'X-AppEngine-TaskExecutionCount': '1',
       'X-AppEngine-TaskPreviousResponse': '404',
-      'X-AppEngine-TaskRetryReason': 'HTTP status code 404',
+      'X-AppEngine-TaskRetryReason': 'App Error',
     });
   });
 
@@ -67,7 +67,7 @@ describe('a task for App Engine', () => {
       appEngineHttpRequest: {
         httpMethod: 'PUT',
         relativeUri: '/a',
-        headers: { 'user-agent': `mine ${AGENT}`, 'content-type': 'text/plain' },
+        headers: { 'user-agent': `mine ${AGENT}`, 'content-type': 'text/plain', 'Content-Length': '4' },
         appEngineRouting: { service: 's', version: 'v', instance: 'i', host: 'i.v.s.demo-cairn.appspot.com' },
       },
     });

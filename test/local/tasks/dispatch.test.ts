@@ -135,7 +135,7 @@ describe('retries', () => {
     expect(tasks.requests).toHaveLength(6);
   });
 
-  test('a retry has the number of attempts, the last response and the reason', async () => {
+  test('a retry has the number of attempts, the last response and no reason', async () => {
     await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
     tasks.answers.push(answered(418), { kind: 'unreachable', reason: 'ECONNREFUSED' }, answered(503));
     const name = await create();
@@ -150,12 +150,13 @@ describe('retries', () => {
       'X-CloudTasks-TaskRetryCount': '1',
       'X-CloudTasks-TaskExecutionCount': '1',
       'X-CloudTasks-TaskPreviousResponse': '418',
-      'X-CloudTasks-TaskRetryReason': 'HTTP status code 418',
+      'X-CloudTasks-TaskRetryReason': '',
     });
     expect(tasks.requests[2]?.headers).toMatchObject({
       'X-CloudTasks-TaskRetryCount': '2',
       'X-CloudTasks-TaskExecutionCount': '1',
-      'X-CloudTasks-TaskRetryReason': 'UNAVAILABLE: ECONNREFUSED',
+      'X-CloudTasks-TaskPreviousResponse': '504',
+      'X-CloudTasks-TaskRetryReason': '',
     });
     expect(name).toMatch(/tasks/);
     await settled();
@@ -207,14 +208,12 @@ describe('retries', () => {
   test('a request that cannot be sent at all is a failed attempt', async () => {
     await queue({ retryConfig: { minBackoff: { seconds: 1 } } });
     tasks.answers.push(() => Promise.reject(new TypeError('no such header')));
-    await create();
+    const name = await create();
     await tasks.dispatched(1);
     await settled();
+    const [task] = await tasks.client.getTask({ name });
+    expect(task.lastAttempt?.responseStatus?.message).toBe('UNAVAILABLE(14): no such header');
     tasks.clock.advance(1_000);
-    await tasks.dispatched(2);
-    expect(tasks.requests[1]?.headers).toMatchObject({
-      'X-CloudTasks-TaskRetryReason': 'UNAVAILABLE: no such header',
-    });
     await tasks.drained();
   });
 

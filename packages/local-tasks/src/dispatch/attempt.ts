@@ -2,7 +2,9 @@
  * One dispatch of one task as an HTTP request, and the meaning of its response. Pure except for the time of the
  * identity token, which is an argument. The headers are those a handler behind Cloud Tasks receives.
  */
+import { status } from '@grpc/grpc-js';
 import type { AttemptStart, TaskProgress, TaskRecord } from '../model.ts';
+import { HTTP_AGENT } from '../target.ts';
 
 /** A request to send. Unlike in production, redirects are not followed. */
 export interface DispatchRequest {
@@ -45,19 +47,32 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
     const isOwn = RESERVED.test(name) || HOP_BY_HOP.test(name);
     if (!isOverridden && (!isOwn || (appEngine && /^user-agent$/i.test(name)))) headers[name] = value;
   }
-  if (!appEngine) headers['User-Agent'] = 'Google-Cloud-Tasks';
+  if (!appEngine) headers['User-Agent'] = HTTP_AGENT;
   const about = appEngine ? 'X-AppEngine' : 'X-CloudTasks';
   headers[`${about}-QueueName`] = lastSegment(task.queue);
   headers[`${about}-TaskName`] = lastSegment(task.name);
   headers[`${about}-TaskRetryCount`] = String(progress.dispatchCount);
-  headers[`${about}-TaskExecutionCount`] = String(progress.executionCount);
+  // App Engine counts every answer, also 5XX.
+  headers[`${about}-TaskExecutionCount`] = String(
+    appEngine ? progress.responseCount : progress.executionCount,
+  );
   headers[`${about}-TaskETA`] = (task.scheduledAt / 1000).toFixed(6);
-  if (progress.previousResponse !== undefined)
-    headers[`${about}-TaskPreviousResponse`] = String(progress.previousResponse);
-  if (progress.retryReason !== undefined) headers[`${about}-TaskRetryReason`] = progress.retryReason;
+  if (progress.dispatchCount > 0) {
+    const retry = aboutRetry(progress.previousResponse, appEngine !== undefined);
+    headers[`${about}-TaskPreviousResponse`] = String(retry.previous);
+    headers[`${about}-TaskRetryReason`] = retry.reason;
+  }
   if (oidc) headers.Authorization = `Bearer ${identityToken(oidc, now)}`;
   if (oauth) headers.Authorization = `Bearer ${accessToken(oauth)}`;
   return { url: target.url, method: target.method, headers, body: target.body };
+}
+
+/** As production has it: only App Engine is told a reason, and an attempt without an answer counts as 504 or as 0. */
+function aboutRetry(status: number | undefined, isAppEngine: boolean): { previous: number; reason: string } {
+  if (!isAppEngine) return { previous: status ?? 504, reason: '' };
+  return status === undefined
+    ? { previous: 0, reason: 'Instance Unavailable' }
+    : { previous: status, reason: 'App Error' };
 }
 
 /** Says for whom it is; no API of Google's accepts it. */
@@ -115,7 +130,6 @@ export function progressAfter(
     first: before.first ?? record,
     last: record,
     previousResponse: answered ? outcome.status : undefined,
-    retryReason: message,
   };
 }
 
@@ -162,17 +176,20 @@ const RPC_CODES: Readonly<Record<number, number>> = {
 function rpcStatus(outcome: DispatchResult): { code: number; message: string } {
   switch (outcome.kind) {
     case 'answered':
-      return isSuccess(outcome)
-        ? { code: 0, message: '' }
-        : { code: RPC_CODES[outcome.status] ?? 2, message: `HTTP status code ${outcome.status}` };
+      return isSuccess(outcome) ? { code: 0, message: '' } : statusOf(outcome.status);
     case 'unreachable':
-      return { code: 14, message: `UNAVAILABLE: ${headerSafe(outcome.reason)}` };
+      return { code: 14, message: `UNAVAILABLE(14): ${visible(outcome.reason)}` };
     case 'deadline-exceeded':
-      return { code: 4, message: 'DEADLINE_EXCEEDED' };
+      return { code: 4, message: 'DEADLINE_EXCEEDED(4)' };
   }
 }
 
-/** The message becomes a header of the next attempt, which may hold visible ASCII only. */
-const headerSafe = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200);
+function statusOf(httpStatus: number): { code: number; message: string } {
+  const code = RPC_CODES[httpStatus] ?? status.UNKNOWN;
+  return { code, message: `${status[code]}(${code}): HTTP status code ${httpStatus}` };
+}
+
+/** In visible ASCII, and not long. */
+const visible = (text: string) => text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200);
 
 const lastSegment = (name: string) => name.slice(name.lastIndexOf('/') + 1);
