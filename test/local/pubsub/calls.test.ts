@@ -193,6 +193,8 @@ describe('subscriptions', () => {
       details: 'Subscription is detached.',
     });
     expect((await pubsub.subscriber.getSubscription({ subscription }))[0].detached).toBe(true);
+    const [attached] = await pubsub.publisher.listTopicSubscriptions({ topic: TOPIC });
+    expect(attached).not.toContain(subscription);
   });
 
   test.each<[string, object, number, RegExp]>([

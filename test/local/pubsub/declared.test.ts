@@ -73,6 +73,45 @@ test('each setting is told as it was given, after a restart too', async () => {
   await second.stop();
 });
 
+test('settings that have a state are told as active, whatever the caller gives', async () => {
+  const pubsub = await startPubsub();
+  const made = (id: string, settings: object): Step => [
+    'createSubscription',
+    { name: `${PROJECT}/subscriptions/${id}`, topic: TOPIC, ...settings },
+  ];
+  const topic = (id: string, source: object): Step => [
+    'createTopic',
+    { name: `${PROJECT}/topics/${id}`, ingestionDataSourceSettings: source },
+  ];
+  const state = 'ACTIVE';
+  const told = await outcomesOf(
+    [
+      topic(TOPIC.split('/').at(-1) ?? '', ingestionDataSourceSettings),
+      topic('kinesis', { awsKinesis: { streamArn: 'arn', consumerArn: 'arn', state: 'STREAM_NOT_FOUND' } }),
+      made('table', { bigqueryConfig: { ...bigqueryConfig, state: 'NOT_FOUND' } }),
+      made('bucket', { cloudStorageConfig }),
+      made('bigtable', { bigtableConfig: { table: 'projects/p/instances/i/tables/t' } }),
+    ],
+    clients(pubsub),
+  );
+  expect(told).toMatchObject([
+    [
+      'createTopic',
+      {
+        ingestionDataSourceSettings: {
+          cloudStorage: { state },
+          platformLogsSettings: { severity: 'WARNING' },
+        },
+      },
+    ],
+    ['createTopic', { ingestionDataSourceSettings: { awsKinesis: { state } } }],
+    ['createSubscription', { bigqueryConfig: { state } }],
+    ['createSubscription', { cloudStorageConfig: { state } }],
+    ['createSubscription', { bigtableConfig: { state } }],
+  ]);
+  await pubsub.stop();
+});
+
 test('an update replaces what its mask names and keeps the others', async () => {
   const pubsub = await startPubsub();
   await outcomesOf(CREATE, clients(pubsub));

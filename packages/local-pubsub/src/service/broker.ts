@@ -192,10 +192,10 @@ export class Broker {
     );
   }
 
-  /** By name. */
+  /** The attached ones, by name. */
   subscriptionsOf(topic: string): SubscriptionConfig[] {
     this.topics.get(topic);
-    return byName(this.#feedsOf(topic).map((feed) => feed.config));
+    return byName(this.#feedsOf(topic).flatMap(({ config }) => (config.detached ? [] : [config])));
   }
 
   deleteSubscription(name: string): void {

@@ -1,6 +1,7 @@
 /** From the model to protobuf messages, in the protocol's own terms. No rules. */
 import { fromMs } from '@cairn/local-kit/wire/timestamp';
 import {
+  type DeclaredSettings,
   messageId,
   type SnapshotConfig,
   type SubscriptionConfig,
@@ -11,9 +12,32 @@ import { settingsToWire } from './decode-schema.ts';
 
 const ACTIVE = 1;
 
+/** The settings of which production tells a state, which is output only. Of ingestion each source has one. */
+const WITH_STATE = ['bigqueryConfig', 'cloudStorageConfig', 'bigtableConfig'];
+const INGESTION = 'ingestionDataSourceSettings';
+const LOGS_OF_INGESTION = 'platformLogsSettings';
+
+/** The state is that of a setting just made, since programs wait for it: that nothing is applied, a notice says. */
+function withStates(declared: DeclaredSettings = {}): DeclaredSettings {
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, value]) => {
+      if (WITH_STATE.includes(name)) return [name, { ...(value as object), state: ACTIVE }];
+      return [name, name === INGESTION ? activeSources(value as object) : value];
+    }),
+  );
+}
+
+const activeSources = (settings: object) =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, source]: [string, object]) => [
+      name,
+      name === LOGS_OF_INGESTION ? source : { ...source, state: ACTIVE },
+    ]),
+  );
+
 export function toWireTopic({ name, labels, retentionMs, schema, storage, declared }: TopicConfig): object {
   return {
-    ...declared,
+    ...withStates(declared),
     name,
     labels,
     ...(retentionMs !== undefined && { messageRetentionDuration: fromMs(retentionMs) }),
@@ -36,7 +60,7 @@ export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfi
 export function toWireSubscription(config: SubscriptionConfig, topicRetentionMs: number | undefined): object {
   const { push, retry, deadLetter, expiresAfterMs } = config;
   return {
-    ...config.declared,
+    ...withStates(config.declared),
     name: config.name,
     topic: config.topic,
     pushConfig: push
