@@ -11,6 +11,7 @@ import {
   FieldPath,
   FieldValue,
   type Firestore,
+  type Query,
   type Transaction,
   type WriteBatch,
 } from '@google-cloud/firestore';
@@ -57,10 +58,18 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     this.#pages = new RunPages(db, this.#paths);
   }
 
+  /** Each read is a call of its own: a large run takes hundreds, and only one without an answer counts against a request's budget. */
   atOneMoment<T>(runId: string, work: (reader: RunReader) => Promise<T>): Promise<T> {
-    return call(`check of run ${runId}`, () =>
-      this.#db.runTransaction((transaction) => work(this.#reader(runId, transaction)), { readOnly: true }),
-    );
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const settled = async (transaction: Transaction) => {
+      // Not by the transaction, which first waits for its end, from a store that may answer nothing.
+      await work(this.#reader(runId, transaction)).then(resolve, (error: unknown) => {
+        reject(error);
+        throw error;
+      });
+    };
+    this.#db.runTransaction(settled, { readOnly: true }).catch(reject);
+    return promise;
   }
 
   async repair(commit: RepairCommit): Promise<RepairResult> {
@@ -100,26 +109,29 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
 
   #reader(runId: string, transaction: Transaction): RunReader {
     const run = this.#paths.run(runId);
-    const one = async (document: DocumentReference) => rawOf(await transaction.get(document));
+    const read = <T>(send: () => Promise<T>) => call(`check of run ${runId}`, send);
+    const one = async (document: DocumentReference) => rawOf(await read(() => transaction.get(document)));
+    const all = (documents: readonly DocumentReference[]) => read(() => transaction.getAll(...documents));
+    const list = (query: Query) => read(() => transaction.get(query));
     const stretch = async (of: CollectionReference, { after, limit }: ListStretch) => {
       const ordered = of.orderBy(FieldPath.documentId()).limit(limit);
-      const { docs } = await transaction.get(after === undefined ? ordered : ordered.startAfter(after));
+      const { docs } = await list(after === undefined ? ordered : ordered.startAfter(after));
       return docs.flatMap((document) => rawOf(document) ?? []);
     };
     // Members of the last document may be damaged, so that only the document itself gives its position.
     const lastRows = new Map<string, DocumentSnapshot>();
     const pages = new PagesInPlace(
-      (names) => transaction.getAll(...names.map((name) => this.#paths.page(run, name))),
-      () => transaction.get(this.#paths.pages(run).limit(MAX_PAGES).select()),
+      (names) => all(names.map((name) => this.#paths.page(run, name))),
+      () => list(this.#paths.pages(run).limit(MAX_PAGES).select()),
     );
     return {
       runId,
       snapshot: async () => {
-        const read = await transaction.get(run);
-        const raw = rawOf(read);
+        const snapshot = await read(() => transaction.get(run));
+        const raw = rawOf(snapshot);
         return {
           found: raw && foundSnapshot(raw, await pages.of(raw.members)),
-          readAt: read.readTime.toMillis(),
+          readAt: snapshot.readTime.toMillis(),
         };
       },
       pages: () => pages.facts(),
@@ -131,32 +143,31 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
         const ofRun = this.#paths.effects().where('runId', '==', runId);
         const ordered = ofRun.orderBy('createdAt').orderBy(FieldPath.documentId()).limit(limit);
         const last = after && lastRows.get(after);
-        const { docs } = await transaction.get(last ? ordered.startAfter(last) : ordered);
+        const { docs } = await list(last ? ordered.startAfter(last) : ordered);
         const end = docs.at(-1);
         if (end) lastRows.set(end.id, end);
         return docs.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
       },
       effects: async (effectIds) => {
         if (effectIds.length === 0) return [];
-        const wanted = effectIds.map((id) => this.#paths.effect(id));
-        const read = await transaction.getAll(...wanted);
-        return read.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
+        const rows = await all(effectIds.map((id) => this.#paths.effect(id)));
+        return rows.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
       },
       origins: async (refs) => {
         if (refs.length === 0) return [];
         const wanted = refs.map(({ runId: of, checkpoint }) =>
           this.#paths.checkpoint(this.#paths.run(of), checkpoint),
         );
-        const read = await transaction.getAll(...wanted);
-        return read.map((document) => {
+        const checkpoints = await all(wanted);
+        return checkpoints.map((document) => {
           const raw = rawOf(document);
           return raw && foundCheckpoint(raw);
         });
       },
       mailbox: async (address) => decoded(await one(this.#paths.mailbox(address)), mailboxCodec),
       finding: async () => {
-        const read = decoded(await one(this.#paths.finding(runId)), findingCodec);
-        return read?.kind === 'sound' ? read.value : undefined;
+        const finding = decoded(await one(this.#paths.finding(runId)), findingCodec);
+        return finding?.kind === 'sound' ? finding.value : undefined;
       },
       record: async (key) => decoded(await one(this.#paths.idempotencyRecord(key)), recordCodec),
     };
