@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Of the environment of the tests: programs, and what Node has compiled before. */
+const KEPT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 /** In a process of its own: the composition root, its signals and its environment belong to a whole process. */
 function inProcess(script: string, env: Record<string, string> = {}) {
@@ -18,7 +21,7 @@ function inProcess(script: string, env: Record<string, string> = {}) {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
-    { cwd: ROOT, encoding: 'utf8', timeout: 200_000, env: { PATH: process.env.PATH, ...settings, ...env } },
+    { cwd: ROOT, encoding: 'utf8', timeout: 200_000, env: { ...KEPT, ...settings, ...env } },
   );
   return { stdout, stderr, status };
 }
@@ -63,7 +66,7 @@ test('SIGTERM aborts the signal of the drives and does not end the process by it
   expect(status).toBe(0);
 });
 
-test.each([
+const PLACES = [
   ['at home', {}, { drive: deliveringTo('https://us-central1-demo-cairn.cloudfunctions.net'), local: false }],
   [
     'in the local cloud',
@@ -75,14 +78,8 @@ test.each([
     { CAIRN_REGION: 'europe-west1' },
     { drive: deliveringTo('https://europe-west1-demo-cairn.cloudfunctions.net') },
   ],
-])('the queue delivers to the drive function %s', (_where, env, expected) => {
-  const script = `
-    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
-    process.stdout.write(JSON.stringify(readSettings({}, ${JSON.stringify(NAMES)})));`;
-  expect(JSON.parse(inProcess(script, env).stdout)).toMatchObject(expected);
-});
-
-test.each([
+] as const;
+const QUEUES = [
   [{}, { spread: { queues: 1, perTenant: 2 } }],
   [{ DRIVE_QUEUES: '8', DRIVE_QUEUES_PER_TENANT: '0' }, { spread: { queues: 8, perTenant: 0 } }],
   [{ DRIVE_QUEUES: '0' }, 'DRIVE_QUEUES is 0; it is a whole number from 1 to 400'],
@@ -91,39 +88,50 @@ test.each([
     { DRIVE_QUEUES_PER_TENANT: '-1' },
     'DRIVE_QUEUES_PER_TENANT is -1; it is a whole number from 0 (all of them)',
   ],
-])('the queues of drive are those of the parameters: %j', (env, expected) => {
-  const script = `
-    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
-    const told = () => {
-      try { return readSettings({}, ${JSON.stringify(NAMES)}).drive; } catch (error) { return error.message; }
-    };
-    process.stdout.write(JSON.stringify(told()));`;
-  const report = JSON.parse(inProcess(script, env).stdout);
-  if (typeof expected === 'string') expect(report).toBe(expected);
-  else expect(report).toMatchObject(expected);
-});
-
-test.each([
+] as const;
+const SHARDS = [
   [{}, 16],
   [{ RUN_SHARDS: '64' }, 64],
   [{ RUN_SHARDS: '256' }, 256],
   [{ RUN_SHARDS: '8' }, 'RUN_SHARDS is 8; it is a whole number from 16 to 256'],
   [{ RUN_SHARDS: '257' }, 'RUN_SHARDS is 257; it is a whole number from 16 to 256'],
-])('the shards are those of the parameter: %j', (env, expected) => {
+] as const;
+const NO_PROJECT = { GCLOUD_PROJECT: '' };
+
+/** Settings, or the message of the error, by the environment under which they are read: all in one process, since each takes half a second to load. */
+const settingsUnder = new Map<object, { drive: unknown; shards: unknown } | string>();
+beforeAll(() => {
+  const envs = [...PLACES.map(([, env]) => env), ...[...QUEUES, ...SHARDS].map(([env]) => env), NO_PROJECT];
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
-    const told = () => {
-      try { return readSettings({}, ${JSON.stringify(NAMES)}).shards; } catch (error) { return error.message; }
-    };
-    process.stdout.write(JSON.stringify(told()));`;
-  expect(JSON.parse(inProcess(script, env).stdout)).toBe(expected);
+    const common = process.env;
+    const read = ${JSON.stringify(envs)}.map((env) => {
+      process.env = { ...common, ...env };
+      try { return readSettings({}, ${JSON.stringify(NAMES)}); } catch (error) { return error.message; }
+    });
+    process.stdout.write(JSON.stringify(read));`;
+  const { stdout, stderr } = inProcess(script);
+  if (stdout === '') throw new Error(stderr);
+  for (const [at, read] of JSON.parse(stdout).entries()) settingsUnder.set(envs[at] ?? {}, read);
+});
+
+test.each(PLACES)('the queue delivers to the drive function %s', (_where, env, expected) => {
+  expect(settingsUnder.get(env)).toMatchObject(expected);
+});
+
+test.each(QUEUES)('the queues of drive are those of the parameters: %j', (env, expected) => {
+  const read = settingsUnder.get(env);
+  if (typeof expected === 'string') expect(read).toBe(expected);
+  else expect(read).toMatchObject({ drive: expected });
+});
+
+test.each(SHARDS)('the shards are those of the parameter: %j', (env, expected) => {
+  const read = settingsUnder.get(env);
+  expect(typeof read === 'object' ? read.shards : read).toBe(expected);
 });
 
 test('a missing project id is an error', () => {
-  const script = `
-    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
-    try { readSettings({}, ${JSON.stringify(NAMES)}); } catch (error) { process.stdout.write(error.message); }`;
-  expect(inProcess(script, { GCLOUD_PROJECT: '' }).stdout).toBe('GCLOUD_PROJECT is not set');
+  expect(settingsUnder.get(NO_PROJECT)).toBe('GCLOUD_PROJECT is not set');
 });
 
 /** Prints each module that is loaded. */
