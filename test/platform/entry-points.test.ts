@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Of the environment of the tests: programs, and what Node has compiled before. */
+/** Variables of the tests that each process keeps: where programs are, and what Node has compiled before. */
 const KEPT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 /** In a process of its own: the composition root, its signals and its environment belong to a whole process. */

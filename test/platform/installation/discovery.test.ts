@@ -45,6 +45,7 @@ function discover(name: string, text: string): Manifest {
       encoding: 'utf8',
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         GCLOUD_PROJECT: 'demo-cairn',
         FIREBASE_CONFIG: '{"projectId":"demo-cairn"}',
       },

@@ -19,10 +19,11 @@ function serveTwice(env: Record<string, string>) {
       await new Promise((resolve) => client.once('exit', resolve));
     }
     process.exit(3);`;
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const { stdout, status } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script],
-    { cwd: ROOT, encoding: 'utf8', env: { PATH: process.env.PATH, ...env } },
+    { cwd: ROOT, encoding: 'utf8', env: { PATH, NODE_COMPILE_CACHE, ...env } },
   );
   return { words: stdout.trim().split(' ').sort(), status };
 }
