@@ -147,6 +147,8 @@ function writeValue(field: protobuf.Field, value: unknown): JsonText {
   if (resolvedType) return isNullValue(field) ? null : (resolvedType.valuesById[value as number] ?? value);
   if (field.type === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  // JSON.stringify drops the sign; parsers of protobuf take a number as a text too.
+  if (Object.is(value, -0)) return '-0';
   // 64-bit integers are texts; protobufjs has them as objects.
   return typeof value === 'object' ? String(value) : value;
 }

@@ -178,6 +178,11 @@ describe('plain requests', () => {
     });
   });
 
+  test('a zero keeps its sign', async () => {
+    const fields = { negative: { doubleValue: '-0' }, positive: { doubleValue: 0 } };
+    expect((await ask('PATCH', '/zeros/all', { fields })).body).toMatchObject({ fields });
+  });
+
   test('a request without a body has no members', async () => {
     expect(await ask('POST', ':beginTransaction', undefined)).toMatchObject({
       status: 200,
