@@ -53,6 +53,8 @@ export interface Answer {
   readonly status: number;
   readonly runId?: string;
   readonly duplicate?: boolean;
+  /** Another request with the same delivery is being taken. */
+  readonly inFlight?: boolean;
   readonly ignored?: boolean;
   readonly pong?: boolean;
 }

@@ -74,8 +74,10 @@ describe('with one Firestore call in eight going wrong', () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => deliverUntilTaken(cloud.ready, delivery)),
     );
-    const runIds = new Set(answers.map(({ runId }) => runId));
-    expect(runIds.size).toBe(1);
+    // One that comes while the start of another is not decided, after a lost answer for example, is taken without a run.
+    const decided = answers.filter(({ inFlight }) => !inFlight);
+    const runIds = new Set(decided.map(({ runId }) => runId));
+    expect([...runIds]).toEqual([expect.any(String)]);
     const [runId = ''] = runIds;
     expect((await ended(cloud.ready, runId)).status).toBe('completed');
     expect(await intact(runId)).toBe(true);
