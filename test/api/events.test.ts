@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
-import { MAX_DELIVERED_BYTES } from '../../packages/cairn/src/core/mailbox/limits.ts';
+import { MAX_DELIVERED_BYTES, MAX_NAMED_RUNS } from '../../packages/cairn/src/core/mailbox/limits.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';
@@ -51,6 +51,23 @@ describe('POST /v1/events', () => {
     });
     const events = await installation.world.store.readEvents(runId, 0, 100);
     expect(events.find(({ type }) => type === 'wait_resolved')).toMatchObject({ actor: 'c.ci' });
+  });
+
+  test('delivers to more runs than it names', async () => {
+    const { installation, post } = await ready();
+    const { world } = installation;
+    const runIds: string[] = [];
+    for (let more = 0; more <= MAX_NAMED_RUNS; more += 1) {
+      const runId = await waitingRun(world);
+      await announce(world.deps, runId);
+      runIds.push(runId);
+    }
+    const answer = (await (await post('/v1/events', BUILT)).json()) as { delivered: string[] };
+    expect(answer.delivered).toHaveLength(MAX_NAMED_RUNS);
+    for (const runId of runIds) {
+      const events = await world.store.readEvents(runId, 0, 100);
+      expect(events.map(({ type }) => type)).toContain('wait_resolved');
+    }
   });
 
   test('buffers an event without a receiver, and says until when', async () => {

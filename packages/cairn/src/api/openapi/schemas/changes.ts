@@ -1,5 +1,6 @@
 /** Responses to changes of a run, from its start to its end. */
 import { z } from 'zod';
+import { MAX_NAMED_RUNS } from '../../../core/mailbox/limits.ts';
 import { DECISIONS } from '../../../core/run/events.ts';
 import { CODES, Time } from './common.ts';
 import { Status } from './runs.ts';
@@ -56,7 +57,7 @@ export const ApprovalDecided = z.object({
 
 export const EventDelivered = z.object({
   eventId: z.string(),
-  delivered: z.array(z.string()).describe('Runs that received it.'),
+  delivered: z.array(z.string()).describe(`Runs that received it, at most ${MAX_NAMED_RUNS} of them.`),
   kept: z.boolean(),
   keptUntil: Time.optional(),
   refused: z.array(z.object({ runId: z.string(), code: z.enum(CODES), reason: z.string() })),
