@@ -1,10 +1,14 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
+import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 import { isOver } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { type DispatchEnd, drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { signalRun } from '../../packages/cairn/src/operations/events/signal-run.ts';
+import { resumeRun } from '../../packages/cairn/src/operations/successors/resume-run.ts';
+import { continueRun } from '../../packages/cairn/src/operations/suspend-run.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CrashPlan, type CrashPoint } from '../../packages/cairn/src/testing/world/crash-plan.ts';
 import { MemoryEventBus } from '../support/memory/memory-event-bus.ts';
@@ -30,9 +34,15 @@ interface Crowd {
   readonly everyMs: number;
   /** The call at which the process of each run dies, unless a body of it has begun before. */
   readonly dies: CrashPoint;
+  /** Requests to all runs that are running, made before each dispatch alone. */
+  readonly asked: readonly Asked[];
   /** The tasks of the dead processes do not come again, nor do those that watch their leases: the scan finds the runs. */
   readonly areLost: boolean;
 }
+
+/** Requests that leave nothing to do for a run that is ready. */
+const ASKED = ['continue', 'resume', 'signal'] as const;
+type Asked = (typeof ASKED)[number];
 
 /** A dispatch alone, and how it ended. */
 interface Alone {
@@ -80,7 +90,15 @@ function crowded() {
 }
 
 /** The process of each run dies. Then dispatches alone come one by one, and the scan every minute. Returns the former. */
-async function dispatchedAlone({ plain, once, children, everyMs, dies, areLost }: Crowd): Promise<Alone[]> {
+async function dispatchedAlone({
+  plain,
+  once,
+  children,
+  everyMs,
+  dies,
+  asked,
+  areLost,
+}: Crowd): Promise<Alone[]> {
   const { world, process } = crowded();
   const runs: string[] = [];
   for (let at = 0; at < plain; at += 1) runs.push(await world.start('plain'));
@@ -98,6 +116,19 @@ async function dispatchedAlone({ plain, once, children, everyMs, dies, areLost }
   for (const task of areLost ? [] : served)
     world.queue.repeat(task, { at: world.clock.now() + 100, answered: false });
 
+  let signals = 0;
+  /** A refusal is an answer too. */
+  const ask = async (runId: string, what: Asked): Promise<void> => {
+    signals += 1;
+    const of = { runId, tenantId: world.stateOf(runId).tenantId, actor: 'u.ann' };
+    const answer = {
+      continue: () => continueRun(world.deps, of),
+      resume: () => resumeRun({ ...world.deps, records: world.records }, of),
+      signal: () => signalRun(world.deps, { ...of, signalId: `s.${signals}`, name: 'news', data: 1 }),
+    }[what]();
+    await answer.catch((error: unknown) => expect(error).toBeInstanceOf(CairnError));
+  };
+
   const dispatched: Alone[] = [];
   let aloneAt = world.clock.now();
   let scanAt = world.clock.now() + MINUTE_MS;
@@ -113,6 +144,9 @@ async function dispatchedAlone({ plain, once, children, everyMs, dies, areLost }
     if (next) {
       world.queue.take(next.id);
       if (areLost && next.watches) continue;
+      if (next.alone)
+        for (const runId of runs.filter((of) => world.stateOf(of).status === 'running'))
+          for (const what of asked) await ask(runId, what);
       const end = await finish(drive(world.deps, driveRequestOf(next)));
       if (next.alone) {
         dispatched.push({ runId: next.runId, end });
@@ -147,6 +181,7 @@ const crowds = (everyMs: fc.Arbitrary<number>): fc.Arbitrary<Crowd> =>
       call: fc.integer({ min: 0, max: MOST_CALLS }),
       moment: fc.constantFrom('before' as const, 'after' as const),
     }),
+    asked: fc.array(fc.constantFrom(...ASKED), { maxLength: 3 }),
     areLost: fc.boolean(),
   });
 

@@ -3,6 +3,7 @@
  * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller learns that the append is
  * durable in any case.
  */
+import { isDispatchedAlready } from '../core/decisions/dispatched-already.ts';
 import { hasCompletionDuties, isOver, type RunState, runsAlone } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
@@ -18,7 +19,10 @@ export interface DriveAfterDeps extends EnqueueDeps, Pools {
 /** Statuses in which a run without a worker can be dispatched. */
 const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
-/** Call after the append is acknowledged. Also after an append that added nothing, because its first caller may have died before this. */
+/**
+ * Call after the append is acknowledged. Also after an append that added nothing, because its first caller may have died before this;
+ * for a suspect that is left to the scan.
+ */
 export async function driveAfter(
   deps: DriveAfterDeps,
   { state, events }: Appended,
@@ -28,24 +32,15 @@ export async function driveAfter(
   const isWanted = wantsDrive(state, events.length > 0);
   if (!isUnpublished && !isWanted) return;
   const skipsBackoff = more.skipsBackoff ?? (isAnsweredEarly({ state, events }) || undefined);
-  const alone = isWanted && runsAlone(state);
-  if (alone && !skipsBackoff && wasReadyBefore({ state, events })) return;
+  const types = events.map(({ type }) => type);
+  if (isWanted && !skipsBackoff && isDispatchedAlready(state, types)) return;
   await enqueueSoon(deps, {
     runId: state.id,
     reason: 'continue',
     ...poolAndTenant(deps, state),
-    alone,
+    alone: isWanted && runsAlone(state),
     skipsBackoff,
   });
-}
-
-/**
- * An answer to a run that was ready already: its dispatch was requested when it became ready, and publishes this event too. Each further
- * one of a suspect would take a process of its own.
- */
-function wasReadyBefore({ state, events }: Pick<Appended, 'state' | 'events'>): boolean {
-  const types = new Set(events.map(({ type }) => type));
-  return state.status !== 'interrupted' && types.has('wait_resolved') && !types.has('run_resumed');
 }
 
 /** The next attempt to announce a wait is due later, but what follows the answer to another need not wait for that. */

@@ -3,6 +3,7 @@
  * events and signals are accepted. Time limits of its waits and of the run continue; due work is handled when it
  * continues.
  */
+import { isDispatchedAlready } from '../core/decisions/dispatched-already.ts';
 import { CairnError } from '../core/errors.ts';
 import type { EventDraft } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
@@ -84,7 +85,9 @@ function continueDrafts(state: RunState, actor: string, reason: string | undefin
 }
 
 /** Also for a waiting run, because a wait may become due meanwhile, or may not be announced yet. */
-async function enqueueIfUnleased(deps: SuspendDeps, { state }: Appended): Promise<void> {
-  if (state.lease === undefined && !isOver(state))
-    await enqueueSoon(deps, { runId: state.id, reason: 'continue' });
+async function enqueueIfUnleased(deps: SuspendDeps, { state, events }: Appended): Promise<void> {
+  if (state.lease !== undefined || isOver(state)) return;
+  const types = events.map(({ type }) => type);
+  if (isDispatchedAlready(state, types)) return;
+  await enqueueSoon(deps, { runId: state.id, reason: 'continue' });
 }

@@ -1,0 +1,27 @@
+/** Decides whether a suspect that got a request has its dispatch already: each further one would take a process of its own. */
+import type { EventType } from '../run/events.ts';
+import { type RunState, runsAlone } from '../run/state.ts';
+import type { RunStatus } from '../run/status.ts';
+
+/** Statuses of a run whose dispatch was requested when it became ready. An interrupted one is still to be recovered. */
+const READY: ReadonlySet<RunStatus> = new Set<RunStatus>(['pending', 'running', 'replaying']);
+
+/** Events that make a run ready, or give it something to do before its requested dispatch is due. */
+const MOVES: ReadonlySet<EventType> = new Set<EventType>([
+  'run_resumed',
+  'continue_requested',
+  'cancel_requested',
+]);
+
+/**
+ * True if the run was ready before the request. The requested dispatch publishes the events of the request too, and if it was lost,
+ * the scan finds the run.
+ *
+ * @param types of the events that the request appended; none if it repeats another
+ */
+export function isDispatchedAlready(
+  state: Pick<RunState, 'status' | 'suspect'>,
+  types: readonly EventType[],
+): boolean {
+  return runsAlone(state) && READY.has(state.status) && !types.some((type) => MOVES.has(type));
+}
