@@ -236,7 +236,8 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     setting,
     region: REGION,
     store: [...stores.values()].flat()[0],
-    worker: () => host.warmWorker,
+    host,
+    machineNow: Date.now,
   });
 
   let stopping: Promise<void> | undefined;
@@ -275,7 +276,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
       servers.tasks?.quiesce();
       servers.pubsub.local?.quiesce();
       stopping ??= Promise.all([
-        warmUp?.stop(),
+        warmUp.stop(),
         gateway.stop(GRACE_MS),
         site?.stop(GRACE_MS),
         host.stop(),

@@ -1,14 +1,13 @@
 /**
- * Warms up an idle local cloud: V8 interprets what it has seldom called, so the first dozens of runs take three times as long as later ones. An
- * idle worker executes runs that mean nothing, on servers of their own in the memory of this process, through everything that a user's run
- * passes: a gateway, the API, Cloud Tasks and Firestore. Each run waits until no request of a user has come for a while.
+ * Warms up an idle local cloud: V8 interprets what it has seldom called, so each of the first dozens of runs takes up to three times as long as
+ * later ones. One worker executes no-op runs on servers of their own, in the memory of this process: through a gateway, the API, Cloud Tasks and
+ * Firestore, as a user's run. Each waits until no worker has had a request for a while.
  *
  * Must not: touch the data, the counts or the log of the cloud.
  */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startFirestoreServer } from '@cairn/local-firestore/server';
 import { Agent, request } from '@cairn/local-kit/http/node-http';
 import { randomTaskId, startTasksServer } from '@cairn/local-tasks/server';
 import { CleanupStack } from './cleanup-stack.ts';
@@ -16,6 +15,7 @@ import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { Forwarder, withoutHopHeaders } from './host/forward.ts';
 import type { FunctionSpec, FunctionStore, QueueTrigger } from './host/function-spec.ts';
+import type { FunctionsHost } from './host/host.ts';
 import { queueOf } from './host/queue-of.ts';
 import { WARM_UP } from './host/workers/messages.ts';
 import { NoWorkerError } from './host/workers/worker-lease.ts';
@@ -24,40 +24,47 @@ import type { WorkerProcess } from './host/workers/worker-process.ts';
 import { isShortLived } from './node-flags.ts';
 import type { Setting } from './stand-ins.ts';
 
-/** After as many, a further one saves less than it costs (docs/performance.md). */
+/** After as many, a further one saves less than it costs. */
 const RUNS = 60;
-/** Pause of the user's requests before the first run, and after a request. */
+/** Time without requests of users before the first run, and after a request. */
 const IDLE_MS = 1_000;
 const LOOK_EVERY_MS = 100;
+/** End of the warm-up, for a cloud that is never idle: its users' requests have warmed it up by then. */
+const LIMIT_MS = 60_000;
 /** Only a worker that is blocked or has ended takes longer. */
-const RUN_LIMIT_MS = 10_000;
+const RUN_LIMIT_S = 10;
+/** Time in which the end of a worker is noticed after its connection broke. */
+const END_NOTICED_MS = 2_000;
 
-export type WarmWorker = Pick<
-  WorkerProcess,
-  'port' | 'link' | 'idleMs' | 'ended' | 'serveWarmUp' | 'endWarmUp'
->;
+type Worker = Pick<WorkerProcess, 'port' | 'link' | 'ended' | 'serveWarmUp' | 'endWarmUp'>;
+
+export interface WarmUpHost extends Pick<FunctionsHost, 'idleMs'> {
+  readonly warmWorker: Worker | undefined;
+}
 
 interface WarmUpOptions {
   readonly setting: Pick<Setting, 'projectId' | 'clock' | 'env' | 'dev' | 'log'>;
   readonly region: string;
   /** Location of the functions' runs: these runs have the same on another server. Undefined: there is no installation of Cairn. */
   readonly store: FunctionStore | undefined;
-  /** Undefined: none is ready yet. */
-  readonly worker: () => WarmWorker | undefined;
+  readonly host: WarmUpHost;
+  /** Epoch ms, not moved. */
+  machineNow(): number;
 }
 
 interface WarmUp {
-  /** Resolves with the number of runs once no more will follow. */
+  /** Resolves with the number of runs once no more will follow. Never rejects. */
   readonly ended: Promise<number>;
   /** Ends it; resolves when it has ended. */
   stop(): Promise<unknown>;
 }
 
 /** Begins once a worker is idle. A failure ends it: then the first requests are as slow as they would be without it. */
-export function startWarmUp({ setting, region, store, worker }: WarmUpOptions): WarmUp {
+export function startWarmUp(options: WarmUpOptions): WarmUp {
+  const { setting, store } = options;
   if (!store || isShortLived(setting.env)) return { ended: Promise.resolve(0), stop: async () => {} };
   const stopping = new AbortController();
-  const ended = warmUp({ setting, region, store, worker, stopping });
+  const ended = warmUp({ ...options, store, signal: stopping.signal });
   return {
     ended,
     stop() {
@@ -70,68 +77,62 @@ export function startWarmUp({ setting, region, store, worker }: WarmUpOptions): 
 interface WarmingUp extends WarmUpOptions {
   readonly store: FunctionStore;
   /** Aborted: no further run begins. */
-  readonly stopping: AbortController;
+  readonly signal: AbortSignal;
 }
 
 async function warmUp(options: WarmingUp): Promise<number> {
-  const { setting, stopping } = options;
-  const { signal } = stopping;
-  let runs = 0;
+  const { setting, host, signal } = options;
+  const failed = (error: unknown) =>
+    setting.log(`the warm-up failed, so the first runs are slower: ${String(error)}`);
+  const until = performance.now() + LIMIT_MS;
+  /** The warm worker once all are idle; undefined: no further run is to begin. */
+  const idle = async () => {
+    while (!signal.aborted && performance.now() < until) {
+      if (host.warmWorker && host.idleMs >= IDLE_MS) return host.warmWorker;
+      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+    return undefined;
+  };
+  const worker = await idle();
+  if (!worker) return 0;
+  const dead = new AbortController();
+  void worker.ended.then(() => dead.abort());
   const stack = new CleanupStack();
+  stack.defer(() => worker.endWarmUp());
+  let runs = 0;
   try {
-    const worker = await idleWorker(options.worker, signal);
-    const dead = new AbortController();
-    void worker.ended.then(() => {
-      stopping.abort();
-      dead.abort();
-    });
-    stack.defer(() => worker.endWarmUp());
     const url = await serve(worker, options, stack);
     if (url === undefined) return runs;
     const agent = new Agent({ keepAlive: true });
     stack.defer(() => agent.destroy());
     const api = { url, agent, key: `cairn_${DEV_CLIENT_ID}_${setting.dev.apiSecret}`, signal: dead.signal };
-    for (; runs < RUNS; runs += 1) {
-      await idle(worker, signal);
+    for (; runs < RUNS && (await idle()) === worker; runs += 1) {
       const { runId } = await call(api, 'POST', '/v1/runs', START);
-      await call(api, 'GET', `/v1/runs/${runId}?wait=${RUN_LIMIT_MS / 1_000}s`);
+      const { status } = await call(api, 'GET', `/v1/runs/${runId}?wait=${RUN_LIMIT_S}s`);
+      if (status !== 'completed') throw new Error(`a run is ${status} after ${RUN_LIMIT_S} s`);
     }
   } catch (error) {
-    if (!signal.aborted) setting.log(`the warm-up of the workers failed: ${String(error)}`);
+    const isDead = worker.ended.then(() => true);
+    if (!(await Promise.race([isDead, delay(END_NOTICED_MS, false, { ref: false })]))) failed(error);
   } finally {
-    await stack.close();
+    await stack.close().catch(failed);
   }
   return runs;
 }
 
 const START = JSON.stringify({ type: 'warm-up', input: {} });
 
-async function idleWorker(find: WarmUpOptions['worker'], signal: AbortSignal): Promise<WarmWorker> {
-  for (;;) {
-    const worker = find();
-    if (worker) return worker;
-    await pause(signal);
-  }
-}
-
-async function idle(worker: WarmWorker, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  // After a move of the clock it has no port until it has answered.
-  while (worker.port === undefined || worker.idleMs < IDLE_MS) await pause(signal);
-}
-
-const pause = (signal: AbortSignal) => delay(LOOK_EVERY_MS, undefined, { signal, ref: false });
-
 /** @returns the URL of the API; undefined: the worker has no installation of Cairn */
 async function serve(
-  worker: WarmWorker,
-  { setting, region, store }: WarmingUp,
+  worker: Worker,
+  { setting, region, store, machineNow }: WarmingUp,
   stack: CleanupStack,
 ): Promise<string | undefined> {
   const { projectId, clock, dev } = setting;
   const pool = poolOf(worker);
   const forwarder = new Forwarder({ pool: () => pool });
   stack.defer(() => forwarder.close());
+  const { startFirestoreServer } = await import('@cairn/local-firestore/server');
   const firestore = await startFirestoreServer({
     storage: { kind: 'memory' },
     clock: clock.now,
@@ -150,15 +151,10 @@ async function serve(
   const queue = { ...drive, name: QUEUE_NAME };
   tasks.ensureQueue(queueOf(projectId, queue, QUEUE));
   const driveUrl = `http://127.0.0.1/${QUEUE_NAME}`;
-  if (!(await worker.serveWarmUp({ firestore: firestore.host, tasks: tasks.host, driveUrl })))
-    return undefined;
-  await writeDevClient({
-    ...store,
-    firestore: firestore.host,
-    projectId,
-    secret: dev.apiSecret,
-    now: clock.now(),
-  });
+  const { database, collectionPrefix } = store;
+  const servers = { firestore: firestore.host, tasks: tasks.host, database, collectionPrefix, driveUrl };
+  if (!(await worker.serveWarmUp(servers))) return undefined;
+  await writeDevClient({ ...servers, projectId, secret: dev.apiSecret, now: machineNow() });
   const api = specOf(WARM_UP.api, { kind: 'https' }, region);
   const gateway = await startGateway({
     port: 0,
@@ -195,24 +191,29 @@ const specOf = (name: string, trigger: FunctionSpec['trigger'], region: string):
   name,
   region,
   trigger,
-  timeoutSeconds: RUN_LIMIT_MS / 1_000,
+  timeoutSeconds: 3 * RUN_LIMIT_S,
   concurrency: 80,
   secrets: [],
   takesWhole: true,
 });
 
 /** Only this worker, which does not count these requests, so that it stays idle. */
-function poolOf({ port = 0, link }: WarmWorker): Pick<WorkerPool, 'acquire'> {
+function poolOf(worker: Worker): Pick<WorkerPool, 'acquire'> {
   const nothing = () => {};
-  let isBroken = false;
-  const broken = () => {
-    isBroken = true;
-  };
-  const lease = { port, link, isMovable: false, isShared: false, release: nothing, broken, late: nothing };
   return {
     async acquire() {
-      if (isBroken) throw new NoWorkerError(503, 'the worker refuses connections');
-      return lease;
+      const { port, link } = worker;
+      // By HTTP it would look for a function of the codebase.
+      if (port === undefined || !link?.isOpen) throw new NoWorkerError(503, 'the worker has ended');
+      return {
+        port,
+        link,
+        isMovable: false,
+        isShared: false,
+        release: nothing,
+        broken: nothing,
+        late: nothing,
+      };
     },
   };
 }
@@ -224,14 +225,19 @@ interface Api {
   readonly signal: AbortSignal;
 }
 
+interface RunAnswer {
+  readonly runId: string;
+  readonly status: string;
+}
+
 /** @throws Error with the status, unless it is 2xx */
-async function call(api: Api, method: string, path: string, body = ''): Promise<{ readonly runId: string }> {
+async function call(api: Api, method: string, path: string, body = ''): Promise<RunAnswer> {
   const headers = {
     authorization: `Bearer ${api.key}`,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   };
-  const signal = AbortSignal.any([api.signal, AbortSignal.timeout(2 * RUN_LIMIT_MS)]);
+  const signal = AbortSignal.any([api.signal, AbortSignal.timeout(2_000 * RUN_LIMIT_S)]);
   const sent = request(api.url + path, { method, headers, agent: api.agent, signal });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
@@ -239,5 +245,5 @@ async function call(api: Api, method: string, path: string, body = ''): Promise<
   for await (const chunk of answer.setEncoding('utf8')) text += chunk;
   const { statusCode = 0 } = answer;
   if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode} ${text}`);
-  return JSON.parse(text) as { runId: string };
+  return JSON.parse(text) as RunAnswer;
 }

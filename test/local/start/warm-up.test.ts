@@ -1,31 +1,31 @@
+import { join } from 'node:path';
 import { movableClock } from '@cairn/local-kit/time/clock';
 import { expect, test } from '@jest/globals';
 import { startLocalCloud } from '../../../packages/local/src/cloud.ts';
 import { openDevValues } from '../../../packages/local/src/data-dir/dev-values.ts';
-import { startWarmUp, type WarmWorker } from '../../../packages/local/src/warm-up.ts';
+import { startWarmUp, type WarmUpHost } from '../../../packages/local/src/warm-up.ts';
 
 /** Environment of a cloud that is not told that it ends soon. */
 const LASTING = { CAIRN_SHORT_LIVED: '' };
+/** Functions of two installations, of which the first that is exported is not the first that is made. */
+const FUNCTIONS = join(import.meta.dirname, '../../system/installations/fixtures/two-installations.ts');
 
 interface Meter {
-  readonly firestore: { readonly byRun: object };
+  readonly firestore: { readonly byCollection: Readonly<Record<string, { readonly writes: number }>> };
   readonly tasks: object;
 }
 
-interface Runs {
-  readonly items: readonly { readonly id: string }[];
-}
-
 test('an idle worker is warmed up by runs that leave nothing behind', async () => {
-  const log: string[] = [];
   const lines: string[] = [];
   const cloud = await startLocalCloud({
     data: 'memory',
+    functionsModule: FUNCTIONS,
+    firebaseJson: 'none',
     env: LASTING,
-    // The scheduled functions would be among what is counted.
+    // The scheduled functions are called once, at the start.
     tickSeconds: 3_600,
     keepsSpare: false,
-    log: (line) => log.push(line),
+    log: (line) => lines.push(line),
     output: (line) => lines.push(line),
   });
   try {
@@ -33,26 +33,27 @@ test('an idle worker is warmed up by runs that leave nothing behind', async () =
     const get = async <T>(url: string) => (await (await fetch(url, { headers })).json()) as T;
     expect(await cloud.warmedUp).toBe(60);
     const { firestore, tasks } = await get<Meter>(`${cloud.control}/meter`);
-    expect(firestore.byRun).toEqual({});
+    const written = Object.entries(firestore.byCollection).filter(([, { writes }]) => writes > 0);
+    // Heartbeats of the scheduled functions.
+    expect(written.map(([collection]) => collection).sort()).toEqual(['blog_config', 'shop_config']);
     expect(tasks).toMatchObject({ created: 0 });
-    expect((await get<Runs>(`${cloud.gateway}/v1/runs`)).items).toEqual([]);
-    // A name that no export can have is served by frames only.
-    const outside = await fetch(`${cloud.functionsUrl}/cairn:warm-up-api/v1/runs`, { headers });
-    expect(outside.status).toBe(404);
-    expect([...log, ...lines].filter((line) => !line.includes('runs_sampled'))).toEqual([]);
+    for (const one of ['shop', 'blog'])
+      expect(await get(`${cloud.functionsUrl}/${one}-api/v1/runs`)).toMatchObject({ items: [] });
+    expect(lines.filter((line) => !/ does not exist: the gateway |runs_sampled/.test(line))).toEqual([]);
   } finally {
     await cloud.stop();
   }
 });
 
-function started(worker: Partial<WarmWorker> | undefined, env: Record<string, string> = LASTING) {
+type Worker = NonNullable<WarmUpHost['warmWorker']>;
+
+function started({ worker, idleMs = 60_000 }: { worker?: Partial<Worker>; idleMs?: number }, env = LASTING) {
   const log: string[] = [];
-  const ends = Promise.withResolvers<never>();
   const told: string[] = [];
-  const idle: WarmWorker = {
+  const ends = Promise.withResolvers<never>();
+  const warmWorker: Worker = {
     port: 1,
     link: undefined,
-    idleMs: 60_000,
     ended: ends.promise,
     serveWarmUp: async () => true,
     endWarmUp: () => void told.push('end'),
@@ -68,43 +69,47 @@ function started(worker: Partial<WarmWorker> | undefined, env: Record<string, st
     },
     region: 'us-central1',
     store: { database: '(default)', collectionPrefix: 'gwi_' },
-    worker: () => (worker ? idle : undefined),
+    host: { warmWorker: worker && warmWorker, idleMs },
+    machineNow: Date.now,
   });
   return { warmUp, log, told, end: () => ends.resolve({} as never) };
 }
 
 test('a worker whose functions have no such installation is left alone, without a word', async () => {
-  const { warmUp, log, told } = started({ serveWarmUp: async () => false });
+  const { warmUp, log, told } = started({ worker: { serveWarmUp: async () => false } });
   expect(await warmUp.ended).toBe(0);
   expect({ log, told }).toEqual({ log: [], told: ['end'] });
 });
 
-test('a worker that fails ends it with a line', async () => {
-  const { warmUp, log, told } = started({});
+test('a worker that fails ends it with a line that says what follows', async () => {
+  const { warmUp, log, told } = started({ worker: {} });
   expect(await warmUp.ended).toBe(0);
   expect(log).toEqual([
-    expect.stringMatching(/^the warm-up of the workers failed: Error: POST \/v1\/runs: 503/),
+    expect.stringMatching(/^the warm-up failed, so the first runs are slower: Error: POST \/v1\/runs: 503/),
   ]);
   expect(told).toEqual(['end']);
 });
 
-test.each([
-  ['without a worker', undefined],
-  ['with a worker that serves users', { idleMs: 0 }],
-  ['with a worker that moves its clock', { port: undefined }],
-])('%s it waits until it is stopped', async (_, worker) => {
-  const { warmUp, log } = started(worker);
-  await warmUp.stop();
-  expect([await warmUp.ended, log]).toEqual([0, []]);
+test('a worker that ends during a run ends it without a word', async () => {
+  const dying = async () => {
+    end();
+    return true;
+  };
+  const { warmUp, log, end, told } = started({ worker: { serveWarmUp: dying } });
+  expect(await warmUp.ended).toBe(0);
+  expect({ log, told }).toEqual({ log: [], told: ['end'] });
 });
 
-test('a worker that has ended ends it without a word', async () => {
-  const { warmUp, log, end } = started({ idleMs: 0 });
-  end();
-  expect([await warmUp.ended, log]).toEqual([0, []]);
+test.each([
+  ['without a worker', {}],
+  ['beside requests of users', { worker: {}, idleMs: 0 }],
+])('%s it touches nothing until it is stopped', async (_, host) => {
+  const { warmUp, log, told } = started(host);
+  await warmUp.stop();
+  expect([await warmUp.ended, log, told]).toEqual([0, [], []]);
 });
 
 test('the clouds of tests are not warmed up', async () => {
-  const { warmUp } = started({}, { CAIRN_SHORT_LIVED: '1' });
-  expect(await warmUp.ended).toBe(0);
+  const { warmUp, log, told } = started({ worker: {} }, { CAIRN_SHORT_LIVED: '1' });
+  expect([await warmUp.ended, log, told]).toEqual([0, [], []]);
 });

@@ -1,4 +1,4 @@
-/** The workflow of runs that mean nothing, which warm up an idle process: a chain of steps with outputs of the usual size. */
+/** The workflow of no-op runs, which warm up an idle process: a chain of steps with outputs of the usual size. */
 import { z } from 'zod';
 import type { Handle } from './define/types.ts';
 import { defineWorkflow } from './define/workflow.ts';

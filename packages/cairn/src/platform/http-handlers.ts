@@ -7,7 +7,6 @@ import { slackWebhook } from '../triggers/slack/webhook.ts';
 import { systemClock } from './clock.ts';
 import { exchange, type FunctionResponse } from './http.ts';
 import type { CairnInstallation } from './installation/installation.ts';
-import { platformLog } from './log.ts';
 import { compose, type Root } from './root.ts';
 import { type RequestHandler, tracedHandler } from './telemetry/request-span.ts';
 
@@ -61,6 +60,6 @@ async function answer(
 ): Promise<void> {
   const budget = new RequestBudget(systemClock);
   const inTime: RequestHandler = (request, span) => budget.run(async () => handle(request, span));
-  await exchange({ request, response, log: platformLog }, tracedHandler(engine.tracer, inTime, route));
+  await exchange({ request, response, log: engine.log }, tracedHandler(engine.tracer, inTime, route));
   await telemetry?.workEnded();
 }

@@ -1,46 +1,73 @@
 /**
- * An installation for runs that mean nothing: an idle worker of the local cloud executes them before its first request, so that V8 has compiled
- * the engine by then. Its servers are separate from those of the environment, and its lines are not written.
+ * An installation for no-op runs: an idle worker of the local cloud executes them before its first request, so that V8 has compiled the engine
+ * by then. Its servers are separate from those of the environment, and its lines are not written.
  *
- * Must not: touch anything that the runs of the codebase use.
+ * Must not: touch anything that the runs of the codebase use, or call code of the codebase.
  */
+import type { Request } from 'firebase-functions/https';
+import { drive } from '../engine/drive/drive.ts';
 import { warmUpWorkflow } from '../engine/warm-up-workflow.ts';
-import { apiOf, drivesOf } from './installation/deployed.ts';
+import type { FunctionResponse } from './http.ts';
+import { answerApi } from './http-handlers.ts';
 import type { CairnInstallation } from './installation/installation.ts';
 import { jsonLog } from './log.ts';
-import { composeBeside } from './root.ts';
+import { compose, composeBeside } from './root.ts';
 
-/** `host:port` of servers for these runs only, and the URL of the function that gets their tasks. */
+/** Servers for these runs only. */
 export interface WarmUpServers {
+  /** `host:port` of a server that is called by frames, as of `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
+  readonly database: string;
+  readonly collectionPrefix: string;
+  /** URL of the function that gets the tasks. */
   readonly driveUrl: string;
 }
 
 /** Handlers of requests, as the platform calls them. */
 export interface WarmUpFunctions {
-  readonly api: (request: never, response: never) => unknown;
-  readonly drive: (request: never, response: never) => unknown;
+  readonly api: (request: Request, response: FunctionResponse) => Promise<void>;
+  readonly drive: (request: Request, response: FunctionResponse) => Promise<void>;
 }
 
-/** @throws Error if the settings of `exported`, whose names and location of runs they have, are not usable */
+/** @throws Error if the settings of `exported`, of which these runs have the others, are not usable */
 export async function warmUpFunctions(
   exported: CairnInstallation,
-  { firestore, tasks, driveUrl }: WarmUpServers,
+  { firestore, tasks, driveUrl, ...store }: WarmUpServers,
 ): Promise<WarmUpFunctions> {
   const beside: CairnInstallation = { options: { workflows: [warmUpWorkflow] }, members: {} };
   const queue = { name: driveUrl.slice(driveUrl.lastIndexOf('/') + 1), targetUrl: driveUrl };
   await composeBeside(exported, beside, {
+    ...store,
     firestoreHost: firestore,
     tasksHost: tasks,
-    wireHosts: new Set(process.env.CAIRN_WIRE_HOSTS === '' ? [] : [firestore, tasks]),
+    wireHosts: new Set([firestore, tasks]),
     drive: { shared: queue, alone: queue },
     pools: {},
     runEventsTopic: undefined,
     otlpEndpoint: undefined,
     log: jsonLog({ least: () => 'INFO', write: () => {} }),
   });
-  const target = { installation: beside, region: 'us-central1', secrets: [] };
-  const { drive } = drivesOf(target, {});
-  return { api: apiOf(target), drive: drive as WarmUpFunctions['drive'] };
+  const { engineOf } = await compose(beside);
+  // A process remembers the bodies that it admitted, by names that a workflow of the codebase may have too.
+  const engine = { ...engineOf(undefined), admitBody: undefined };
+  return {
+    api: (request, response) => answerApi(beside, request, response),
+    // Not as the function for tasks: that also counts the first dispatch of the process.
+    async drive(request, response) {
+      const { runId } = (request.body as { readonly data: { readonly runId: string } }).data;
+      await drive(engine, {
+        runId,
+        isCold: false,
+        alone: false,
+        pool: undefined,
+        delivery: undefined,
+        watches: false,
+        skipsBackoff: false,
+        trace: undefined,
+      });
+      response.writeHead(204, {});
+      response.end();
+    },
+  };
 }

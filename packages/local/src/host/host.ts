@@ -53,8 +53,10 @@ export interface FunctionsHost {
   readonly workerPids: readonly number[];
   /** The same by role. */
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
-  /** See {@link ServedCodebase.warmWorker}; undefined: no codebase has one. */
+  /** The {@link ServedCodebase.warmWorker} of the first codebase that has one. */
   readonly warmWorker: WorkerProcess | undefined;
+  /** Time in ms that all workers have been idle. */
+  readonly idleMs: number;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<boolean>;
   /** Sends a task's request: directly to a worker if the URL is of this host, else over HTTP. */
@@ -147,6 +149,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     },
     get warmWorker() {
       return all.find(({ warmWorker }) => warmWorker)?.warmWorker;
+    },
+    get idleMs() {
+      return Math.min(...all.map(({ idleMs }) => idleMs));
     },
     async startWorkers(codebase, start) {
       isStarted = true;

@@ -100,10 +100,17 @@ export class ServedCodebase {
     return this.#serving?.pool.pidsByRole ?? {};
   }
 
-  /** A worker of tasks that has loaded the libraries of a first request. Undefined also after an edit, because another one may follow soon. */
+  /** A worker of tasks that takes frames and has loaded the libraries of a first request. Undefined also after an edit, because another one may follow soon. */
   get warmWorker(): WorkerProcess | undefined {
     const workers = this.#started > 1 ? [] : (this.#serving?.pool.of(TASKS) ?? []);
-    return workers.find(({ isWarm, port }) => isWarm && port !== undefined);
+    return workers.find(
+      ({ isWarm, isRetired, port, link }) => isWarm && !isRetired && port !== undefined && link?.isOpen,
+    );
+  }
+
+  /** Time in ms that all workers have been idle. */
+  get idleMs(): number {
+    return Math.min(...[...this.#generations].map(({ pool }) => pool.idleMs));
   }
 
   /**

@@ -1,15 +1,17 @@
 /**
  * Messages between the cloud process and a worker over the IPC channel. The order is fixed: `load` → `loaded` → `serve`
- * → `ready`; or `failed` at any point, after which the worker exits. When ready, it may be asked for a heartbeat or
- * to move its clock.
+ * → `ready`; or `failed` at any point, after which the worker exits. When ready, it may be asked for a heartbeat, to move
+ * its clock, or to warm up.
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
-/** Servers that are separate from those of the functions. */
+/** Servers that are separate from those of the functions, and the place of the runs on them. */
 export interface WarmUpServers {
   /** `host:port`, as of `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
+  readonly database: string;
+  readonly collectionPrefix: string;
   /** URL that tasks name. */
   readonly driveUrl: string;
 }
@@ -34,7 +36,7 @@ export type ToWorker =
   | { readonly kind: 'clock'; readonly offsetMs: number }
   /** While it is idle: load the libraries that the first request would load. */
   | { readonly kind: 'warm-up' }
-  /** While it is idle, after that: serve functions for runs that mean nothing, with these servers. */
+  /** While it is idle, after that: serve functions for no-op runs, with these servers. */
   | { readonly kind: 'serve-warm-up'; readonly servers: WarmUpServers }
   | { readonly kind: 'end-warm-up' }
   /** Sent after a connection broke; the response is `alive`. */

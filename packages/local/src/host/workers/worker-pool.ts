@@ -73,6 +73,11 @@ export class WorkerPool {
     return [...this.#workers].map((worker) => worker.pid);
   }
 
+  /** Time in ms that all workers have been idle. */
+  get idleMs(): number {
+    return Math.min(...[...this.#workers].map(({ idleMs }) => idleMs));
+  }
+
   /** {@link pids} by role; also `spare`, and `starting` for those that do not serve yet. */
   get pidsByRole(): Readonly<Record<string, readonly number[]>> {
     return pidsByRole(this.#workers);
@@ -83,13 +88,9 @@ export class WorkerPool {
    * work has recorded the new time; a blocked worker does so later, or is killed.
    */
   async shiftClock(offsetMs: number): Promise<void> {
-    await Promise.all(
-      [...this.#workers].map((worker) => {
-        const moved = worker.shiftClock(offsetMs);
-        void worker.suspect().then(() => this.#waiters.serve());
-        return moved;
-      }),
-    );
+    const moved = [...this.#workers].map((worker) => worker.shiftClock(offsetMs));
+    for (const worker of this.#workers) this.#suspect(worker);
+    await Promise.all(moved);
   }
 
   /** Limits the wait by the machine's time, not by the moved clock. */
@@ -186,8 +187,7 @@ export class WorkerPool {
   #fillWhenIdle(latest: number): void {
     setTimeout(() => {
       if (this.#stopping) return;
-      const isIdle = [...this.#workers].every(({ idleMs }) => idleMs >= SPARE_AFTER_MS.rest);
-      if (isIdle || performance.now() >= latest) this.#fill();
+      if (this.idleMs >= SPARE_AFTER_MS.rest || performance.now() >= latest) this.#fill();
       else this.#fillWhenIdle(latest);
     }, SPARE_AFTER_MS.rest).unref();
   }

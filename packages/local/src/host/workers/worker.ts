@@ -107,8 +107,9 @@ async function warmUp(): Promise<void> {
 async function serveWarmUp(servers: WarmUpServers): Promise<void> {
   const found: Promise<Readonly<Record<keyof typeof WARM_UP, FunctionHandler>>>[] = [];
   process.emit('cairn:warm-up-functions' as 'message', { servers, found }, undefined);
-  // Without them the first request is slower, and reports what is wrong.
-  const functions = await found[0]?.catch(() => undefined);
+  // Several copies of the package may answer. A failure makes the first request slower, which reports what is wrong.
+  const answers = await Promise.allSettled(found);
+  const functions = answers.find((answer) => answer.status === 'fulfilled')?.value;
   if (functions) {
     wholeHandlers.set(WARM_UP.api, functions.api);
     wholeHandlers.set(WARM_UP.drive, functions.drive);
