@@ -27,7 +27,7 @@ import type { Setting } from './stand-ins.ts';
 /** After as many, a further one saves less than it costs. */
 const RUNS = 60;
 /** Time without requests of users before the first run, and after a request. */
-const IDLE_MS = 1_000;
+const IDLE_MS = 500;
 const LOOK_EVERY_MS = 100;
 /** End of the warm-up, for a cloud that is never idle: its users' requests have warmed it up by then. */
 const LIMIT_MS = 60_000;

@@ -55,7 +55,7 @@ export interface FunctionsHost {
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
   /** The {@link ServedCodebase.warmWorker} of the first codebase that has one. */
   readonly warmWorker: WorkerProcess | undefined;
-  /** Time in ms that all workers have been idle. */
+  /** Time in ms that all workers but spares have been idle. */
   readonly idleMs: number;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<boolean>;

@@ -108,7 +108,7 @@ export class ServedCodebase {
     );
   }
 
-  /** Time in ms that all workers have been idle. */
+  /** Time in ms that all workers but spares have been idle. */
   get idleMs(): number {
     return Math.min(...[...this.#generations].map(({ pool }) => pool.idleMs));
   }

@@ -6,7 +6,7 @@ import { REQUESTS, TASKS, type WorkerRole } from './roles.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 /** Delay in ms after which an idle worker loads them, so that what starts with it comes first. */
-export const LOADS_AFTER_MS = 1_000;
+export const LOADS_AFTER_MS = 500;
 /** Loading takes a processor for a third of a second, so an idle spare waits for a pause of the others, but not longer than this. */
 export const SPARE_WAITS_MS = 3_000;
 

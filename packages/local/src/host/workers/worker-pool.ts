@@ -73,9 +73,9 @@ export class WorkerPool {
     return [...this.#workers].map((worker) => worker.pid);
   }
 
-  /** Time in ms that all workers have been idle. */
+  /** Time in ms that all workers but spares have been idle. */
   get idleMs(): number {
-    return Math.min(...[...this.#workers].map(({ idleMs }) => idleMs));
+    return Math.min(...[...this.#workers].map(({ role, idleMs }) => (role ? idleMs : Infinity)));
   }
 
   /** {@link pids} by role; also `spare`, and `starting` for those that do not serve yet. */
