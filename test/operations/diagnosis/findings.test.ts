@@ -239,10 +239,30 @@ describe('the queue', () => {
       'wrong QUEUE_BEHIND',
     ]);
     expect(findings[0]?.what).toBe(
-      'the queue drive is running with 7 tasks, and 21 tasks in its 5 further queues',
+      'the queue drive is running with 7 tasks, and 21 tasks in 3 of its 5 further queues; 2 could not be read',
     );
     expect(findings[2]?.what).toBe('there is no queue drive-5: its tasks go into drive meanwhile');
     expect(findings[3]?.help).toContain('Check the responses of drive');
+  });
+
+  test.each([
+    ['without further queues', [], ''],
+    ['with one', [queue('running')], ', and 7 tasks in its 1 further queue'],
+    [
+      'with one that may not be read',
+      [queue('running'), { kind: 'denied' }],
+      ', and 7 tasks in 1 of its 2 further queues; 1 could not be read',
+    ],
+    ['with none that was counted', [{ kind: 'denied' }, { kind: 'missing' }], ''],
+  ] as const)('%s, the tasks of those that were counted are named', (_, further, expected) => {
+    const others = further.map((seenQueue, at) => ({
+      name: `drive-${at + 2}`,
+      isAlone: false,
+      of: DRIVE.name,
+      seen: seenQueue,
+    }));
+    const [own] = work.ofQueues([{ ...DRIVE, seen: queue('running') }, ...others], NOW);
+    expect(own?.what).toBe(`the queue drive is running with 7 tasks${expected}`);
   });
 
   test('a caller without the role is shown which role is needed', () => {

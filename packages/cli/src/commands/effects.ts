@@ -35,9 +35,9 @@ export const listEffects = runCommand({
 
 export const resolveEffect = command({
   name: 'effects resolve',
-  summary: 'Answer for a side effect in doubt, or one that asks before its call',
+  summary: 'Resolve a side effect in doubt, or allow or forbid one that requires consent',
   details:
-    'In doubt: find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not,\nor may happen again: once more; failed: it did not, and shall not.\nAsked before a call, or before a repetition: re-execute allows it; recorded: it was made otherwise, and this is its\nresult; failed forbids it.\nOf a run that has ended: recorded or failed; it is written down, and the run stays as it is.',
+    'In doubt: check with the receiver first. recorded: the call took place, and --result is its result; re-execute: call\nagain; failed: it did not take place, and the step fails.\nBefore a call: re-execute allows it; recorded: it was made by other means, and --result is its result; failed forbids\nit.\nBefore a repetition: recorded uses the result on record (no --result); re-execute repeats the call; failed fails the\nstep.\nOf a run that has ended: recorded or failed; the resolution is recorded, and the run does not change.',
   args: {
     run: RUN,
     effect: { help: 'id of the effect or its beginning; see effects list' },

@@ -198,7 +198,7 @@ export function ofSchedules(late: number, isCut: boolean): DiagnosisFinding {
   );
 }
 
-/** The own queue of a function is always reported, with what its further queues hold; those themselves only with a problem. */
+/** The queue of a function always has a finding. A further queue has a finding of its own only if it has a problem. */
 export function ofQueues(
   queues: readonly (WatchedQueue & { readonly seen: SeenQueue })[],
   now: number,
@@ -215,16 +215,19 @@ export function ofQueues(
   });
 }
 
-/** The number of tasks that a caller is shown is of all queues of the function. */
+/** Callers see the tasks of all queues together. */
 function withFurther(finding: DiagnosisFinding, further: readonly SeenQueue[]): DiagnosisFinding {
   if (finding.state !== 'well' || further.length === 0) return finding;
   const tasks = further.flatMap((seen) =>
     seen.kind === 'seen' && seen.tasks.kind === 'counted' ? [seen.tasks] : [],
   );
+  if (tasks.length === 0) return finding;
   const depth = tasks.reduce((sum, one) => sum + one.depth, 0);
   const isCut = tasks.some((one) => one.isCut);
-  const held = `${counted(depth, 'task', isCut)} in its ${counted(further.length, 'further queue')}`;
-  return { ...finding, what: `${finding.what}, and ${held}` };
+  const all = `its ${counted(further.length, 'further queue')}`;
+  const unread = further.length - tasks.length;
+  const where = unread === 0 ? all : `${tasks.length} of ${all}; ${unread} could not be read`;
+  return { ...finding, what: `${finding.what}, and ${counted(depth, 'task', isCut)} in ${where}` };
 }
 
 /** Codes of a queue of suspects begin with `ALONE_`. */
