@@ -199,7 +199,7 @@ export const RUN_OPERATIONS = {
     role: 'submitter',
     body: 'HeartbeatWaitBody',
     keyed: false,
-    answers: { 200: { what: 'The time until which the wait stays open', schema: 'HeartbeatRecorded' } },
+    answers: { 200: { what: 'The time until which the wait stays open', schema: 'WaitBeaten' } },
     refusals: [...ENDED],
   },
   'POST /v1/runs/{id}/signals': {

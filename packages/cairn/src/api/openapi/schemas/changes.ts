@@ -33,7 +33,7 @@ export const Suspension = z.object({
 export const Continued = z.object({ runId: z.string(), status: Status });
 
 export const WaitFailed = z.object({ runId: z.string(), stepId: z.string() });
-export const HeartbeatRecorded = z.object({
+export const WaitBeaten = z.object({
   runId: z.string(),
   stepId: z.string(),
   dueAt: Time.describe('Time at which the wait fails unless the event or another heartbeat arrives.'),
