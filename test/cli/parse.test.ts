@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { command, GLOBAL_OPTIONS, KEY_OPTION, optionsOf } from '../../packages/cli/src/arguments/command.ts';
+import {
+  command,
+  GLOBAL_OPTIONS,
+  KEY_OPTION,
+  optionHelp,
+  optionsOf,
+} from '../../packages/cli/src/arguments/command.ts';
 import { parse } from '../../packages/cli/src/arguments/parse.ts';
 import { COMMANDS } from '../../packages/cli/src/commands/all.ts';
 import { UsageError } from '../../packages/cli/src/exit.ts';
@@ -153,19 +159,34 @@ describe('the table of commands', () => {
 
 test('an option that a command cannot do without is asked for, with the reason', () => {
   const needing = COMMANDS.flatMap((one) =>
-    Object.entries(one.options).flatMap(([name, { required, help }]) =>
-      required === undefined ? [] : [{ one, name, required, help }],
+    Object.entries(one.options).flatMap(([name, spec]) =>
+      spec.required === undefined ? [] : [{ one, name, required: spec.required, spec }],
     ),
   );
-  expect(needing.length).toBeGreaterThan(2);
-  for (const { one, name, required, help } of needing) {
+  expect(needing.map(({ one }) => one.name)).toEqual(
+    expect.arrayContaining(['runs hold', 'runs waive', 'runs send-back', 'schedules backfill']),
+  );
+  for (const { one, name, required, spec } of needing) {
     const words = [...one.name.split(' '), ...Object.keys(one.args).map(() => 'x')];
-    expect(caught(() => parse(words, COMMANDS)).message).toBe(`--${name} is missing: ${required}`);
+    const refusal = caught(() => parse(words, COMMANDS));
+    expect([refusal.message, refusal.help]).toEqual([
+      `--${name} is missing: ${required}`,
+      `See cairn ${one.name} --help.`,
+    ]);
     expect(parse([...words, `--${name}`, 'y'], COMMANDS)).toMatchObject({
       given: { options: { [name]: 'y' } },
     });
-    expect(help).toMatch(/required$/);
+    expect(spec.help).not.toMatch(/required/);
+    expect(optionHelp(spec)).toBe(`${spec.help}; required`);
   }
+});
+
+test('an argument and an option both missing: the argument is asked for first', () => {
+  const refusal = caught(() => parse(['runs', 'hold'], COMMANDS));
+  expect([refusal.message, refusal.help]).toEqual([
+    expect.stringContaining('RUN is missing: '),
+    'See cairn runs hold --help.',
+  ]);
 });
 
 function caught(act: () => unknown): UsageError {
@@ -189,6 +210,9 @@ test('JSON, or a file with it, where a command takes no further argument is told
       const words = [
         ...one.name.split(' '),
         ...Object.values(one.args).map(({ choices }) => choices?.[0] ?? 'x'),
+        ...Object.entries(one.options).flatMap(([name, { required }]) =>
+          required === undefined ? [] : [`--${name}`, 'y'],
+        ),
       ];
       expect(parse(words, COMMANDS).kind).toBe('run');
       const [option = ''] = Object.entries(one.options).find(([, { value }]) => value === 'JSON') ?? [];

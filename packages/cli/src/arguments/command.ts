@@ -5,9 +5,7 @@
 import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../exit.ts';
 
-export interface OptionSpec {
-  /** `list`: may be given several times. */
-  readonly type: 'flag' | 'text' | 'number' | 'list';
+interface OptionBase {
   readonly help: string;
   /** Its short form, a letter: `-f`. */
   readonly short?: string;
@@ -16,9 +14,21 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   /** Limits of a number, inclusive. */
   readonly range?: readonly [number, number];
-  /** The command cannot do without it: the reason, as it follows `--reason is missing:`. */
+}
+
+interface TextOption extends OptionBase {
+  readonly type: 'text';
+  /** Reason why the option is required; printed after `--name is missing:`. */
   readonly required?: string;
 }
+
+interface OptionalOption extends OptionBase {
+  /** `list`: may be given several times. */
+  readonly type: 'flag' | 'number' | 'list';
+  readonly required?: never;
+}
+
+export type OptionSpec = TextOption | OptionalOption;
 
 interface ArgumentSpec {
   readonly help: string;
@@ -113,6 +123,11 @@ export const KEY_OPTION = {
     help: 'idempotency key (default: a new one); a request is carried out once per key',
   },
 } as const satisfies OptionSpecs;
+
+/** Help text of an option, without its choices. */
+export function optionHelp({ help, required }: OptionSpec): string {
+  return required === undefined ? help : `${help}; required`;
+}
 
 /** All options a command takes, its own first. */
 export function optionsOf({ options, mutates }: CliCommand): OptionSpecs {

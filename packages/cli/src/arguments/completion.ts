@@ -1,5 +1,5 @@
 /** Completion scripts for shells, made from the table of commands: they call nothing, so completing is instant. Pure. */
-import { type CliCommand, optionsOf } from './command.ts';
+import { type CliCommand, optionHelp, optionsOf } from './command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -31,7 +31,9 @@ function entries(commands: readonly CliCommand[]): Map<string, CompletionEntry> 
       if (isWhole || !next.has(word)) next.set(word, isWhole ? command.summary : `${word} …`);
       found.set(before, next);
     }
-    const own = new Map(Object.entries(optionsOf(command)).map(([name, { help }]) => [`--${name}`, help]));
+    const own = new Map(
+      Object.entries(optionsOf(command)).map(([name, spec]) => [`--${name}`, optionHelp(spec)]),
+    );
     for (const { choices = [], help } of Object.values(command.args))
       for (const choice of choices) own.set(choice, help);
     found.set(command.name, new Map([...(found.get(command.name) ?? []), ...own]));

@@ -2,7 +2,14 @@
 import { asCalled } from '../invocation.ts';
 import type { Style } from '../render/style.ts';
 import { cells, pad, wrap } from '../render/width.ts';
-import { type CliCommand, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionSpecs } from './command.ts';
+import {
+  type CliCommand,
+  GLOBAL_OPTIONS,
+  KEY_OPTION,
+  type OptionSpec,
+  type OptionSpecs,
+  optionHelp,
+} from './command.ts';
 
 const INTRO = `cairn: manage runs from a terminal or a script
 
@@ -80,7 +87,7 @@ function optionList(title: string, options: OptionSpecs, { style, room }: HelpLa
     ([name, spec]) =>
       [
         optionUsage(name, spec),
-        spec.choices ? `${spec.help}: ${spec.choices.join(', ')}` : spec.help,
+        spec.choices ? `${optionHelp(spec)}: ${spec.choices.join(', ')}` : optionHelp(spec),
       ] as const,
   );
   return `${style.bold(title)}\n\n${columns(rows, { room })}`;

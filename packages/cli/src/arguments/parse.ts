@@ -41,11 +41,13 @@ export function parse(given: readonly string[], commands: readonly CliCommand[])
   }
   if (loose.help) return { kind: 'help', about: command };
   const { values, positionals: all } = strictlyRead(words, command);
+  const args = argumentsOf(command, all.slice(command.name.split(' ').length));
+  assertRequired(command, values);
   return {
     kind: 'run',
     command,
     given: {
-      args: argumentsOf(command, all.slice(command.name.split(' ').length)),
+      args,
       options: pick(values, command.options),
       key: values.key as string | undefined,
     },
@@ -150,8 +152,7 @@ function forNode(options: OptionSpecs) {
 function readValue(name: string, spec: OptionSpec, read: unknown): unknown {
   if (spec.type === 'flag') return read === true;
   if (spec.type === 'list') return (read as readonly string[] | undefined) ?? [];
-  if (read === undefined && spec.required === undefined) return undefined;
-  if (read === undefined) throw new UsageError(`--${name} is missing: ${spec.required}`);
+  if (read === undefined) return undefined;
   const text = String(read);
   if (text === '') throw new UsageError(`--${name} needs a value`);
   if (spec.choices && !spec.choices.includes(text))
@@ -190,6 +191,16 @@ function argumentsOf(command: CliCommand, words: readonly string[]): Record<stri
       );
   }
   return Object.fromEntries(specs.map(([name], at) => [name, words[at]]));
+}
+
+/** Called after the arguments are checked: without any words, the first argument is what is missing. */
+function assertRequired(
+  { name: command, options }: CliCommand,
+  values: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, { required }] of Object.entries(options))
+    if (required !== undefined && values[name] === undefined)
+      throw new UsageError(`--${name} is missing: ${required}`, `See cairn ${command} --help.`);
 }
 
 function pick(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): Record<string, unknown> {

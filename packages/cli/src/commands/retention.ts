@@ -46,7 +46,7 @@ export const holdRun = runCommand({
   options: {
     reason: {
       ...REASON,
-      help: 'reason, e.g. a case number; required',
+      help: 'reason, e.g. a case number',
       required: 'a legal hold requires a reason',
     },
   },
@@ -71,7 +71,7 @@ export const releaseRun = runCommand({
   },
 });
 
-const CONFIRM = { type: 'text', value: 'ID', help: 'the same id again; required' } as const;
+const CONFIRM = { type: 'text', value: 'ID', help: 'the same id again' } as const;
 
 export const eraseRun = command({
   name: 'runs erase',

@@ -111,7 +111,7 @@ export const changeSchedule = scheduleCommand({
 export const pauseSchedule = scheduleCommand({
   name: 'schedules pause',
   summary: 'Pause a schedule',
-  options: { reason: { type: 'text', value: 'TEXT', help: 'why' } },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'reason' } },
   mutates: true,
   examples: [['schedules pause 7c1f --reason holidays', 'slots during a pause are not caught up']],
   async run({ api, out }, params, body) {
@@ -149,7 +149,12 @@ export const backfillSchedule = scheduleCommand({
   name: 'schedules backfill',
   summary: 'Start the runs of past slots that have none',
   options: {
-    from: { type: 'text', value: 'TIME', help: 'the first slot: a time, or how long ago like 3d' },
+    from: {
+      type: 'text',
+      value: 'TIME',
+      help: 'the first slot: a time, or how long ago like 3d',
+      required: 'a backfill requires its first slot',
+    },
     to: { type: 'text', value: 'TIME', help: 'the last slot (default: now)' },
     'dry-run': { type: 'flag', help: 'only count them' },
   },
@@ -157,7 +162,7 @@ export const backfillSchedule = scheduleCommand({
   examples: [['schedules backfill 7c1f --from 2025-12-01 --to 2025-12-07 --dry-run', 'count them first']],
   async run({ api, out, world }, params, options) {
     const slotsAt = (now: number) => ({
-      from: timeValue('--from', options.from ?? '', now),
+      from: timeValue('--from', options.from, now),
       to:
         options.to === undefined
           ? new Date(now - AGREEMENT_MS).toISOString()
@@ -166,7 +171,7 @@ export const backfillSchedule = scheduleCommand({
     // A wrong time is refused before anything is sent.
     slotsAt(world.now());
     // Slots are in the time of the installation, which its answers carry.
-    if (options.to === undefined || [options.from, options.to].some((text) => isAgo(text ?? '')))
+    if (options.to === undefined || isAgo(options.from) || isAgo(options.to))
       await api.get('/v1/schedules/{id}', { params });
     const body = { ...slotsAt(api.now()), dryRun: options['dry-run'] };
     const done = await api.change('POST', '/v1/schedules/{id}/backfill', { params, body });

@@ -64,7 +64,7 @@ export const failWait = runCommand({
   options: {
     reason: {
       ...REASON,
-      help: 'message of the error; required',
+      help: 'message of the error',
       required: 'a failed wait requires a reason',
     },
   },

@@ -16,7 +16,7 @@ const WAIT = {
     help: 'id of the wait, e.g. sign-off.2 (default: the open one)',
   },
 } as const;
-const NOTE = { note: { type: 'text', value: 'TEXT', help: 'why' } } as const;
+const NOTE = { note: { type: 'text', value: 'TEXT', help: 'reason' } } as const;
 
 const DATA = {
   data: {
@@ -88,9 +88,9 @@ function raiseOf(given: readonly string[]): DecisionInput['raise'] {
 
 export const waive = command({
   name: 'runs waive',
-  summary: 'Approve with a waiver; the note is required and recorded',
+  summary: 'Approve with a waiver; the note is recorded',
   args: { run: RUN, step: STEP },
-  options: { ...NOTE, ...DATA, ...WAIT },
+  options: { note: { ...NOTE.note, required: 'a waiver requires a note with the reason' }, ...DATA, ...WAIT },
   mutates: true,
   examples: [
     ['runs waive last sign-off --note "no tests, but the fix is urgent"', 'an exception, with its reason'],
@@ -106,7 +106,12 @@ export const sendBack = command({
   summary: 'Send steps back: they run again with your feedback',
   args: { run: RUN, step: STEP },
   options: {
-    feedback: { type: 'text', value: 'TEXT', help: 'feedback for the steps' },
+    feedback: {
+      type: 'text',
+      value: 'TEXT',
+      help: 'feedback for the steps',
+      required: 'sending steps back requires feedback on what to change',
+    },
     again: {
       type: 'list',
       value: 'STEP',

@@ -16,8 +16,8 @@ export const RUN = {
   help: "id of the run, its first 6 characters or more, or 'last' for the newest",
 } as const;
 
-/** The option of a reason that must be given, without what requires it. */
-export const REASON = { type: 'text', value: 'TEXT', help: 'reason; required' } as const;
+/** Required `--reason`; a command adds `required`. */
+export const REASON = { type: 'text', value: 'TEXT', help: 'reason' } as const;
 
 interface RunCommandSpec<A extends ArgumentSpecs, O extends OptionSpecs>
   extends Omit<CommandSpec<A, O>, 'run'> {

@@ -100,7 +100,7 @@ export const pause = command({
   summary: 'Pause a workflow for every tenant',
   details: 'Starts, answers and events are accepted and wait. Running steps finish.',
   args: { type: TYPE },
-  options: { ...EVERYTHING, reason: { type: 'text', value: 'TEXT', help: 'why' } },
+  options: { ...EVERYTHING, reason: { type: 'text', value: 'TEXT', help: 'reason' } },
   mutates: true,
   examples: [
     ['pause review-pull-request --reason "labels are wrong"', 'one workflow'],
