@@ -1,6 +1,7 @@
 /**
  * Effects that ended runs left in doubt, if an operator still has to resolve them: not those that the ledger knows by
- * now, nor those that another run of the lineage is about to look up.
+ * now, nor those that another run of the lineage is about to look up. Also the ledger row of any question, of a live run
+ * too.
  *
  * Must not: change a row.
  */
@@ -52,7 +53,7 @@ export async function leftInDoubt(
   return { questions: found.flat(), more, isKnown: false };
 }
 
-/** Only the row has the request; and the capability, if another run of the lineage made the call. */
+/** Only the row has the request, and the capability that was called if another run of the lineage made the call. */
 export async function withRow(
   { effects }: Pick<RemoveFromInboxDeps, 'effects'>,
   question: OpenQuestion,
@@ -60,7 +61,7 @@ export async function withRow(
   const { effectId, capabilityId } = question;
   if (effectId === undefined) return question;
   const record = (await effects.read(effectId))?.record;
-  return { ...question, row: record, capabilityId: capabilityId ?? record?.capabilityId };
+  return { ...question, row: record, capabilityId: record?.capabilityId ?? capabilityId };
 }
 
 /**
