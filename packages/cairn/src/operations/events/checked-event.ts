@@ -28,7 +28,10 @@ export function dataTextOf(data: unknown, maxBytes: number): string {
   });
 }
 
-/** @throws CairnError RUN_TERMINAL_STATE for a run that has ended or is ending */
+/**
+ * @param consequence ends the sentence `the run is ending and …` of the error
+ * @throws CairnError RUN_TERMINAL_STATE for a run that has ended or is ending
+ */
 export function assertNotEnding(state: RunState, consequence: string): void {
   const { status, cancellation, compensating } = state;
   if (!isOver(state) && !cancellation && !compensating) return;

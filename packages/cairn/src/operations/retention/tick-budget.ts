@@ -1,4 +1,4 @@
-/** Sizes of the reads and commits of retention; limits of a tick of `deleteExpired`, and what is left of them, shared by all its concurrent work. */
+/** The sizes of reads and commits of all retention work, and the budget that the concurrent work of a `deleteExpired` tick shares. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Cleared } from '../../ports/runs/retention-store.ts';
 
