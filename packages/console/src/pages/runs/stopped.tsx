@@ -21,19 +21,19 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   const names = paused.slice(0, MAX_NAMED).map((one) => visibleText(one.type));
   const more = paused.length - names.length;
   const text = [
-    killSwitch && 'The kill switch is on: no run moves, of any tenant.',
-    restored && 'The database was restored: no run moves, of any tenant, until it is released.',
+    killSwitch && 'The kill switch is on: no run of any tenant moves.',
+    restored && 'The database was restored: no run of any tenant moves until it is released.',
     paused.length > 0 &&
       `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${
         paused.length === 1 ? 'is paused: its runs wait.' : 'are paused: their runs wait.'
       }`,
-    restored ? 'Nothing is lost. See Health.' : 'Nothing is lost. See Workflows.',
+    `Nothing is lost. See ${[(killSwitch || paused.length > 0) && 'Workflows', restored && 'Health'].filter(Boolean).join(' and ')}.`,
   ]
     .filter(Boolean)
     .join(' ');
   return (
     <span className="list-stopped" role="status">
-      <Link href={restored ? '/health' : '/workflows'} className="warn" title={text}>
+      <Link href={restored && !killSwitch ? '/health' : '/workflows'} className="warn" title={text}>
         <span aria-hidden="true">‖</span> <bdi className="on-wide">{text}</bdi>
         <span className="on-narrow" aria-hidden="true">
           {killSwitch || restored ? 'stopped' : 'paused'}

@@ -1,5 +1,4 @@
 /** One run, read once and then followed. */
-import { mayBeStopped } from '@cairn/client';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { targetOf } from '../../../api/client.ts';
@@ -7,8 +6,9 @@ import { deviceNow } from '../../../api/device-clock.ts';
 import { followStream } from '../../../api/stream.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { type Session, useSession } from '../../../session/session.ts';
-import type { Run, RunEvent, RunGraph } from './events.ts';
+import type { RunEvent, RunGraph } from './events.ts';
 import { graphQuery, runQuery } from './first-reads.ts';
+import { rereadMs } from './reread.ts';
 import { type RunData, RunDataContext } from './run-data.ts';
 import { RunFollower, type RunSource } from './run-follower.ts';
 import { undoneOf } from './undone.ts';
@@ -17,18 +17,6 @@ import { withRunning } from './with-running.ts';
 
 /** Least time between two reads of the run itself, however fast it moves. */
 const REREAD_MS = 300;
-/** While a worker has it: heartbeats are no events, and a missing one is what a person wants to see. */
-const DRIVEN_REREAD_MS = 10_000;
-/** While a worker has it and names no body: a body is named within two seconds, and is to be shown within three. */
-const UNNAMED_REREAD_MS = 900;
-/** While a body says how far it has come, or its worker says nothing. */
-const PROGRESS_REREAD_MS = 3_000;
-/** While no worker has it although it waits for nothing: operators may stop it, which is no event. */
-const STOPPABLE_REREAD_MS = 15_000;
-/** Interval after its end: its worker writes what the run cost and logged after its last event, which is no event. */
-const ENDED_REREAD_MS = 1_000;
-/** Time from its end on. Its worker has answered by then, or is dead. */
-const SETTLED_AFTER_MS = 5_000;
 /** The API's own bound of a page. */
 const PAGE = '100';
 
@@ -105,15 +93,6 @@ function useRun(id: string): RunData {
     }),
     [followed, steps, id, run, isOver, isUndecidable, undone, error, follower, refetch],
   );
-}
-
-/** False: the events tell when to. */
-function rereadMs(run: Run, now: number): number | false {
-  const { lease, progress, running, silentSince, completedAt } = run;
-  if (completedAt !== undefined) return now - Date.parse(completedAt) < SETTLED_AFTER_MS && ENDED_REREAD_MS;
-  if (!lease) return mayBeStopped(run) && STOPPABLE_REREAD_MS;
-  if (progress || silentSince !== undefined) return PROGRESS_REREAD_MS;
-  return running.length === 0 ? UNNAMED_REREAD_MS : DRIVEN_REREAD_MS;
 }
 
 export function RunProvider({ id, children }: { readonly id: string; readonly children: ReactNode }) {
