@@ -88,13 +88,13 @@ function NothingFound({ sought }: { readonly sought: string }) {
         <Text value={sought} max={MAX_CHARS} />
         ”. Inputs and results are not searched.
       </p>
-      <WorkflowsNamed sought={sought} />
       <p>
         A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as
         a whole: the id of the GitHub delivery that started it (<code>X-GitHub-Delivery</code>), the
         idempotency key of its start, its thread, its trace id, a tag (<code>name:value</code>), or the
         address of its pull request. The field <em>Tag</em> of the list also takes beginnings and comparisons.
       </p>
+      <WorkflowsNamed sought={sought} />
       <p>
         <Link href="/runs">All runs</Link>
       </p>
