@@ -382,7 +382,7 @@ test('health shows erasures with requester and deleted counts, and a restored da
   await call('POST', '/v1/erasures', { tenantId: 'nobody', confirm: 'nobody' });
   await call('POST', '/v1/restore/begin', {});
   const page = await open('/runs');
-  await page.getByRole('link', { name: 'Health' }).click();
+  await page.getByRole('link', { name: 'Health', exact: true }).click();
   const erasures = page.getByRole('region', { name: 'Erasures on request' });
   const { items } = await call<{ items: { requestedBy: string }[] }>('GET', '/v1/erasures');
   await has(erasures.locator('tbody tr', { hasText: 'a run with its lineage' }), '1 lineage left');

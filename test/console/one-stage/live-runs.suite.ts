@@ -47,7 +47,7 @@ test('a part of health that fails again and again hides nothing below it', async
     asked += 1;
     return asked === 1 ? route.fulfill({ status: 400, json }) : undefined;
   });
-  await page.getByRole('link', { name: 'Health' }).click();
+  await page.getByRole('link', { name: 'Health', exact: true }).click();
   const failure = page.getByRole('alert').filter({ hasText: 'refused by the test' });
   await page.getByRole('region', { name: 'Live runs' }).waitFor();
   const again = page.waitForRequest('**/v1/diagnosis');

@@ -34,11 +34,11 @@ export function signIn(stage: Stage): void {
     const page = await stage.browser.open('/inbox');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.route('**/assets/**', (route) => route.fulfill({ status: 404 }));
-    await page.getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
     await page.getByRole('alert').getByText('This page cannot be shown').waitFor();
     await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-    await page.getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
     await page.unroute('**/assets/**');
     await page.getByRole('button', { name: 'Load again' }).click();
     await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
@@ -62,7 +62,7 @@ export function signIn(stage: Stage): void {
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     for (const gone of ['**/assets/**', '**/v1/**']) await page.route(gone, (route) => route.abort());
     await page.getByText(/The API has not responded for/).waitFor();
-    await page.getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
     await page.getByRole('alert').getByText('It is reloaded as soon as the API responds.').waitFor();
     await page.unrouteAll();
     await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
