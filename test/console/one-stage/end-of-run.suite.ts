@@ -62,21 +62,29 @@ test('a button that comes late moves none that may be aimed at', async () => {
         await route.continue();
       }),
   });
-  const row = page.getByRole('group', { name: 'What can be done with the run' });
-  await row.getByRole('button', { name: 'Run again' }).waitFor();
-  const places = async () => {
-    const boxes = await Promise.all(
-      (await row.getByRole('button').all()).map(async (one) => [
-        await one.textContent(),
-        await one.boundingBox(),
-      ]),
-    );
-    return boxes.filter(([name]) => name !== 'Legal hold');
-  };
-  const before = await places();
-  release();
-  await row.getByRole('button', { name: 'Legal hold' }).waitFor();
-  expect(await places()).toEqual(before);
+  try {
+    const row = page.getByRole('group', { name: 'What can be done with the run' });
+    await row.getByRole('button', { name: 'Run again' }).waitFor();
+    await page.locator('.graph .step-box').first().waitFor();
+    // Relative to the row, which may move on a page that lives.
+    const places = () =>
+      row.evaluate((one) => {
+        const { left, top } = one.getBoundingClientRect();
+        return [...one.querySelectorAll('button')]
+          .filter(({ textContent }) => textContent !== 'Legal hold')
+          .map((button) => {
+            const box = button.getBoundingClientRect();
+            return [button.textContent, box.left - left, box.top - top, box.width];
+          });
+      });
+    const before = await places();
+    release();
+    await row.getByRole('button', { name: 'Legal hold' }).waitFor();
+    expect(await places()).toEqual(before);
+  } finally {
+    release();
+    await page.unrouteAll({ behavior: 'wait' });
+  }
 });
 
 test('a set that failed draws no bar of its items, since those that never began are not known', async () => {
@@ -92,7 +100,9 @@ test('a set that failed draws no bar of its items, since those that never began 
     const page = await stage.browser.open(`/runs/${show.completed}`, { prepare });
     const step = page.locator('button[data-step=check-line]');
     await step.getByText(text).waitFor();
-    return step.locator('.step-bar').count();
+    const count = await step.locator('.step-bar').count();
+    await page.unrouteAll({ behavior: 'wait' });
+    return count;
   };
   expect(await bars(async () => {}, '3/3')).toBe(1);
   expect(await bars(withFailedSet, '3 done')).toBe(0);
