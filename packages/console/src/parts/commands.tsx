@@ -1,7 +1,7 @@
 /** The same action for a shell: as `curl`, and as a call of the command line. */
 import type { ChangeRequest } from '../api/client.ts';
 import { cliText, curlText } from './command-text.ts';
-import { copyWords, useCopy } from './copy/use-copy.ts';
+import { copyTitle, copyWords, useCopy } from './copy/use-copy.ts';
 
 interface CommandsProps {
   readonly sending: ChangeRequest;
@@ -26,7 +26,12 @@ export function Copyable({ label, text }: { readonly label: string; readonly tex
       <pre>
         <code>{text}</code>
       </pre>
-      <button type="button" onClick={() => copy(text)} aria-label={`Copy the ${label} command`}>
+      <button
+        type="button"
+        title={copyTitle(outcome)}
+        onClick={() => copy(text)}
+        aria-label={`Copy the ${label} command`}
+      >
         {copyWords(outcome, 'Copy')}
       </button>
     </div>

@@ -1,5 +1,5 @@
 /** Buttons that copy a text, and save it as a file. */
-import { copyWords, useCopy } from './use-copy.ts';
+import { copyTitle, copyWords, useCopy } from './use-copy.ts';
 
 interface CopyButtonProps {
   readonly children: string;
@@ -10,7 +10,13 @@ interface CopyButtonProps {
 export function CopyButton({ children, text }: CopyButtonProps) {
   const { outcome, copy, forget } = useCopy();
   return (
-    <button type="button" className="small" onClick={() => copy(text())} onBlur={forget}>
+    <button
+      type="button"
+      className="small"
+      title={copyTitle(outcome)}
+      onClick={() => copy(text())}
+      onBlur={forget}
+    >
       <span aria-live="polite">{copyWords(outcome, children)}</span>
     </button>
   );

@@ -21,6 +21,11 @@ export function useCopy(): {
   };
 }
 
+/** Tooltip of the button that copies; `idle` as long as the browser has not refused. */
+export function copyTitle(outcome: Copied, idle?: string): string | undefined {
+  return outcome === 'refused' ? 'The browser refused: select the text and copy it' : idle;
+}
+
 /** @param idle what stands there as long as nothing was copied */
 export function copyWords(outcome: Copied, idle: string): string {
   return outcome === 'none' ? idle : outcome === 'copied' ? 'Copied' : 'Not copied';

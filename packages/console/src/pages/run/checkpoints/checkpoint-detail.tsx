@@ -82,7 +82,11 @@ function Output({ checkpoint: { seq, output, outputRef } }: Pick<CheckpointDetai
   const label = `Output at checkpoint ${seq}`;
   if (output !== undefined) return <JsonView value={output} label={label} />;
   const button = `Show the output${outputRef ? ` (${sizeWords(outputRef.bytes)})` : ''}`;
-  return <OutputView place={{ runId: id, seq }} label={label} button={button} />;
+  return (
+    <div>
+      <OutputView place={{ runId: id, seq }} label={label} button={button} />
+    </div>
+  );
 }
 
 function Compare({ checkpoint, all }: CheckpointDetailProps) {

@@ -1,5 +1,5 @@
 /** A name out of the data that one wants to take elsewhere: shown, shortened where it says nothing, and copied whole. */
-import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
+import { copyTitle, copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 
 interface CopyTextProps {
@@ -15,7 +15,7 @@ export function CopyText({ text, short = 48 }: CopyTextProps) {
     <button
       type="button"
       className="copy-text mono"
-      title={`Copy ${visibleText(text.slice(0, 500))}`}
+      title={copyTitle(outcome, `Copy ${visibleText(text.slice(0, 500))}`)}
       onClick={() => copy(text)}
       onBlur={forget}
     >

@@ -1,7 +1,7 @@
 /** One run as a row. Values from data are isolated text. */
 import { memo } from 'react';
 import { Link } from 'wouter';
-import { copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
+import { copyTitle, copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -137,7 +137,7 @@ function Id({ id }: { readonly id: string }) {
       type="button"
       className="id mono"
       tabIndex={-1}
-      title={`${id} (click copies)`}
+      title={copyTitle(outcome, `${id} (click copies)`)}
       onClick={() => copy(id)}
       onMouseLeave={forget}
     >
