@@ -25,7 +25,7 @@ export function onTick(listener: () => void): () => void {
   };
 }
 
-/** Epoch ms, the same until the next tick. The first time that a page shows finds no timer, and a tick that may be minutes old. */
+/** Epoch ms, the same until the next tick. Without a timer the last tick may be minutes old, so it is renewed. */
 export function lastTick(): number {
   const now = deviceNow();
   if (timer === undefined && Math.abs(now - tick) >= TICK_MS) tick = now;

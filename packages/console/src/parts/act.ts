@@ -7,12 +7,17 @@ export interface PlannedAct<M extends ChangingMethod, P extends PathWith<M>> {
   readonly cli: readonly string[];
 }
 
+interface ActOptions<M extends ChangingMethod, P extends PathWith<M>> extends Pick<PlannedAct<M, P>, 'cli'> {
+  readonly change?: Change<M, P>;
+}
+
+/** The change of one route with its command, as data: sent, and shown, as planned. */
 export function plannedAct<M extends ChangingMethod, P extends PathWith<M>>(
   method: M,
   path: P,
-  { cli, ...change }: Change<M, P> & Pick<PlannedAct<M, P>, 'cli'>,
+  { change, cli }: ActOptions<M, P>,
 ): PlannedAct<M, P> {
-  return { planned: planned(method, path, change as unknown as Change<M, P>), cli };
+  return { planned: planned(method, path, change), cli };
 }
 
 /** The typed reason for the request; an empty one is left out. */

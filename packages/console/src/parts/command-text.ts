@@ -23,7 +23,7 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** An option of the command line with its value, which is one even if it begins as an option does; nothing without a value. */
+/** Option and value as words; none if the value is undefined. A value that begins with a hyphen is joined with `=`. */
 export function option(name: string, value: string | undefined): readonly string[] {
   if (value === undefined) return [];
   return value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value];

@@ -69,7 +69,10 @@ export function Restore() {
         <ActionDialog
           title="Release the restored database"
           verb="Release"
-          act={plannedAct('POST', '/v1/restore/release', { body: {}, cli: ['restore', 'release'] })}
+          act={plannedAct('POST', '/v1/restore/release', {
+            change: { body: {} },
+            cli: ['restore', 'release'],
+          })}
           onDone={() => {
             setReleasing(false);
             void query.refetch();

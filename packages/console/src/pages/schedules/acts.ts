@@ -35,7 +35,7 @@ const timingWords = ({ timezone, catchUp, input }: Partial<ScheduleTiming>) => [
 export function makeSchedule({ type, name: typed, cron, ...timing }: ScheduleInput) {
   const name = typed === '' ? undefined : typed;
   return plannedAct('POST', '/v1/schedules', {
-    body: { type, cron, ...timing, name },
+    change: { body: { type, cron, ...timing, name } },
     cli: ['schedules', 'create', type, cron, ...timingWords(timing), ...option('name', name)],
   });
 }
@@ -61,8 +61,7 @@ export function changeSchedule(
   if (Object.keys(body).length === 0) return undefined;
   const naming = name === '' ? ['--no-name'] : option('name', name);
   return plannedAct('PATCH', '/v1/schedules/{id}', {
-    params: { id },
-    body,
+    change: { params: { id }, body },
     cli: [
       ...['schedules', 'change', id],
       ...option('cron', body.cron),
@@ -75,22 +74,22 @@ export function changeSchedule(
 export function pauseSchedule(id: string, typed: string) {
   const body = reasonOf(typed);
   const cli = ['schedules', 'pause', id, ...option('reason', body.reason)];
-  return plannedAct('POST', '/v1/schedules/{id}/pause', { params: { id }, body, cli });
+  return plannedAct('POST', '/v1/schedules/{id}/pause', { change: { params: { id }, body }, cli });
 }
 
 export function resumeSchedule(id: string) {
   const cli = ['schedules', 'resume', id];
-  return plannedAct('POST', '/v1/schedules/{id}/resume', { params: { id }, cli });
+  return plannedAct('POST', '/v1/schedules/{id}/resume', { change: { params: { id } }, cli });
 }
 
 export function triggerSchedule(id: string) {
   const cli = ['schedules', 'trigger', id];
-  return plannedAct('POST', '/v1/schedules/{id}/trigger', { params: { id }, cli });
+  return plannedAct('POST', '/v1/schedules/{id}/trigger', { change: { params: { id } }, cli });
 }
 
 export function deleteSchedule(id: string) {
   const cli = ['schedules', 'delete', id];
-  return plannedAct('DELETE', '/v1/schedules/{id}', { params: { id }, cli });
+  return plannedAct('DELETE', '/v1/schedules/{id}', { change: { params: { id } }, cli });
 }
 
 export interface Range {
@@ -102,8 +101,7 @@ export interface Range {
 export function backfillSchedule(id: string, { from, to }: Range, dryRun = false) {
   const range = [...option('from', from), ...option('to', to)];
   return plannedAct('POST', '/v1/schedules/{id}/backfill', {
-    params: { id },
-    body: { from, to, dryRun },
+    change: { params: { id }, body: { from, to, dryRun } },
     cli: ['schedules', 'backfill', id, ...range, ...(dryRun ? ['--dry-run'] : [])],
   });
 }

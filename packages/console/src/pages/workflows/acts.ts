@@ -12,7 +12,7 @@ interface NewRun {
 export function startRun({ type, input, threadId: typed }: NewRun) {
   const threadId = typed === '' ? undefined : typed;
   return plannedAct('POST', '/v1/runs', {
-    body: { type, input, threadId },
+    change: { body: { type, input, threadId } },
     cli: ['runs', 'start', type, ...option('input', JSON.stringify(input)), ...option('thread', threadId)],
   });
 }
@@ -20,14 +20,17 @@ export function startRun({ type, input, threadId: typed }: NewRun) {
 export function pauseWorkflow(type: string, typed: string) {
   const body = reasonOf(typed);
   const cli = ['pause', type, ...option('reason', body.reason)];
-  return plannedAct('POST', '/v1/workflows/{type}/pause', { params: { type }, body, cli });
+  return plannedAct('POST', '/v1/workflows/{type}/pause', { change: { params: { type }, body }, cli });
 }
 
 export function unpauseWorkflow(type: string) {
-  return plannedAct('POST', '/v1/workflows/{type}/unpause', { params: { type }, cli: ['unpause', type] });
+  return plannedAct('POST', '/v1/workflows/{type}/unpause', {
+    change: { params: { type } },
+    cli: ['unpause', type],
+  });
 }
 
 export function setKillSwitch(killSwitch: boolean) {
   const cli = [killSwitch ? 'pause' : 'unpause', '--everything'];
-  return plannedAct('PUT', '/v1/runtime', { body: { killSwitch }, cli });
+  return plannedAct('PUT', '/v1/runtime', { change: { body: { killSwitch } }, cli });
 }

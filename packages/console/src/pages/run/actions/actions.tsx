@@ -92,11 +92,15 @@ interface OfferRowProps {
   readonly offers: readonly Offer[];
   /** Accessible name of the group. */
   readonly label: string;
-  /** Button after those of the offers; before those of a hold, which come later than all others and must move none. */
+  /** Button between the offers and the buttons of a hold. */
   readonly more?: ReactNode;
 }
 
-/** True for a button whose request comes apart: whether the run is on hold. */
+/**
+ * True for a button of a hold.
+ *
+ * The buttons of a hold come last: whether the run is on hold is read separately and later, and a late button must not move the others.
+ */
 function isOfHold({ act }: Offer): boolean {
   return act === 'hold' || act === 'release';
 }

@@ -79,8 +79,7 @@ export function DecideDialog(props: DecideDialogProps) {
       act={
         lack === undefined && data?.hasValue !== false
           ? plannedAct('POST', '/v1/runs/{id}/approvals/{stepId}', {
-              params: { id: runId, stepId: step },
-              body,
+              change: { params: { id: runId, stepId: step }, body },
               cli: cliOf(runId, step, body),
             })
           : undefined

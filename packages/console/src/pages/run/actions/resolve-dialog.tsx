@@ -52,8 +52,7 @@ export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: Reso
       act={
         row && body
           ? plannedAct('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
-              params: { id: runId, effectId },
-              body,
+              change: { params: { id: runId, effectId }, body },
               cli: resolveCli(runId, effectId, body),
             })
           : undefined

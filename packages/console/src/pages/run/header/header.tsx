@@ -151,7 +151,7 @@ const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: strin
 
 function Live() {
   const { live, isOver, error, again } = useRunData();
-  // The stream ends with the last event, and the run is read once more: until then the page says beside it that it is running.
+  // The stream ends with the last event, and the run is read once more. Until that read the status beside it is still `running`.
   const shown = live === 'ended' && !isOver ? 'live' : live;
   const [word, title] = LIVE_WORDS[shown];
   if (live === 'ended' && !isOver && error) {

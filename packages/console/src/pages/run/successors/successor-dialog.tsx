@@ -46,8 +46,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const act =
     isPossible &&
     plannedAct('POST', PATHS[mode], {
-      params: { id: run.id },
-      body: requestBody(foreseen.body, isForced),
+      change: { params: { id: run.id }, body: requestBody(foreseen.body, isForced) },
       cli: successorCli(run.id, foreseen.body, isForced),
     });
   const { title, what } = MODES[mode];
