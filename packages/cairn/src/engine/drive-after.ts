@@ -32,8 +32,7 @@ export async function driveAfter(
   const isWanted = wantsDrive(state, events.length > 0);
   if (!isUnpublished && !isWanted) return;
   const skipsBackoff = more.skipsBackoff ?? (isAnsweredEarly({ state, events }) || undefined);
-  const types = events.map(({ type }) => type);
-  if (isWanted && !skipsBackoff && isDispatchedAlready(state, types)) return;
+  if (isWanted && !skipsBackoff && isDispatchedAlready(state, events)) return;
   await enqueueSoon(deps, {
     runId: state.id,
     reason: 'continue',

@@ -86,8 +86,6 @@ function continueDrafts(state: RunState, actor: string, reason: string | undefin
 
 /** Also for a waiting run, because a wait may become due meanwhile, or may not be announced yet. */
 async function enqueueIfUnleased(deps: SuspendDeps, { state, events }: Appended): Promise<void> {
-  if (state.lease !== undefined || isOver(state)) return;
-  const types = events.map(({ type }) => type);
-  if (isDispatchedAlready(state, types)) return;
+  if (state.lease !== undefined || isOver(state) || isDispatchedAlready(state, events)) return;
   await enqueueSoon(deps, { runId: state.id, reason: 'continue' });
 }

@@ -1,5 +1,5 @@
 /** Decides whether a suspect that got a request has its dispatch already: each further one would take a process of its own. */
-import type { EventType } from '../run/events.ts';
+import type { EventType, RunEvent } from '../run/events.ts';
 import { type RunState, runsAlone } from '../run/state.ts';
 import type { RunStatus } from '../run/status.ts';
 
@@ -17,11 +17,11 @@ const MOVES: ReadonlySet<EventType> = new Set<EventType>([
  * True if the run was ready before the request. The requested dispatch publishes the events of the request too, and if it was lost,
  * the scan finds the run.
  *
- * @param types of the events that the request appended; none if it repeats another
+ * @param events that the request appended; none if it repeats another
  */
 export function isDispatchedAlready(
   state: Pick<RunState, 'status' | 'suspect'>,
-  types: readonly EventType[],
+  events: readonly Pick<RunEvent, 'type'>[],
 ): boolean {
-  return runsAlone(state) && READY.has(state.status) && !types.some((type) => MOVES.has(type));
+  return runsAlone(state) && READY.has(state.status) && !events.some(({ type }) => MOVES.has(type));
 }
