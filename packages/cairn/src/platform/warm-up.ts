@@ -56,16 +56,7 @@ export async function warmUpFunctions(
     // Not as the function for tasks: that also counts the first dispatch of the process.
     async drive(request, response) {
       const { runId } = (request.body as { readonly data: { readonly runId: string } }).data;
-      await drive(engine, {
-        runId,
-        isCold: false,
-        alone: false,
-        pool: undefined,
-        delivery: undefined,
-        watches: false,
-        skipsBackoff: false,
-        trace: undefined,
-      });
+      await drive(engine, { runId, alone: false, pool: undefined, skipsBackoff: false, trace: undefined });
       response.writeHead(204, {});
       response.end();
     },
