@@ -1,4 +1,5 @@
 /** Says what operators stopped, where a person wonders why runs do not move. In one line of the head: it comes after the rows, and must not move them. */
+import { explainStop } from '@cairn/client';
 import { Link } from 'wouter';
 import { visibleText } from '../../parts/visible-text.ts';
 import { useWorkflows } from './use-workflows.ts';
@@ -21,8 +22,8 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   const names = paused.slice(0, MAX_NAMED).map((one) => visibleText(one.type));
   const more = paused.length - names.length;
   const text = [
-    killSwitch && 'The kill switch is on: no run of any tenant moves.',
-    restored && 'The database was restored: no run of any tenant moves until it is released.',
+    killSwitch && explainStop({ by: 'kill_switch' }).text,
+    restored && explainStop({ by: 'restored' }).text,
     paused.length > 0 &&
       `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${
         paused.length === 1 ? 'is paused: its runs wait.' : 'are paused: their runs wait.'

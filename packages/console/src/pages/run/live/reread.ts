@@ -14,6 +14,7 @@ const STOPPABLE_REREAD_MS = 15_000;
 const ENDED_REREAD_MS = 1_000;
 /** Time from its end on. Its worker has answered by then, or is dead. */
 const SETTLED_AFTER_MS = 5_000;
+
 /**
  * Interval in ms; false: the events tell when to.
  *
