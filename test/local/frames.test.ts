@@ -267,6 +267,44 @@ test('a port still serves HTTP, and a connection that announces too long a frame
   await once(socket, 'close');
 });
 
+test('responses that arrive together are passed on in turns of their own, so that their callers send in between', async () => {
+  const CALLS = 20;
+  const server = createServer((socket) => {
+    const frames = new FrameReader();
+    let pieces: Buffer[] = [];
+    socket.on('data', (piece) => {
+      const calls = frames.read(piece.subarray(socket.bytesRead === piece.length ? PREFACE.length : 0));
+      for (const call of calls) {
+        const answer = Buffer.from([5, 0, 0, 0, 0, 0, 0, 0, 0]);
+        call.copy(answer, 4, 0, 4);
+        pieces.push(answer);
+      }
+      if (pieces.length < CALLS) return;
+      socket.write(Buffer.concat(pieces));
+      pieces = [];
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  open.push(server);
+  const wire = new Wire(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const order: string[] = [];
+  let isOver = false;
+  const countTurns = () => {
+    order.push('turn');
+    if (!isOver) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  await Promise.all(
+    Array.from({ length: CALLS }, () =>
+      wire.call('/x', bytes('x'), PATIENCE_MS).then(() => order.push('answer')),
+    ),
+  );
+  isOver = true;
+  const together = order.filter((one, i) => one === 'answer' && order[i + 1] === 'answer');
+  expect(order.filter((one) => one === 'answer')).toHaveLength(CALLS);
+  expect(together).toEqual([]);
+});
+
 test('an invalid response fails the calls in flight, not the process', async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
