@@ -1,8 +1,15 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
 import { Code } from '../../../packages/local-firestore/src/model/status.ts';
 import type { StorageMutation } from '../../../packages/local-firestore/src/storage/document-storage.ts';
-import { SqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
+import {
+  openSqliteStorage,
+  SqliteStorage,
+} from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
+import { until } from '../support.ts';
 
 const put = (name: string, bytes: number): StorageMutation => ({
   kind: 'put',
@@ -34,3 +41,42 @@ test('documents that do not fit fail their whole group as UNAVAILABLE, nothing e
   expect(found()).toEqual(['kept', 'large']);
   storage.close();
 });
+
+// Only there is it written early, and does a process see its open files.
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux(
+  'on Linux, a log that is written to the disk early is released by the end, and nothing is missing after it',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cairn-early-sync-'));
+    const file = join(folder, 'documents.sqlite');
+    /** Files of this folder that the process has open. */
+    const opened = () =>
+      readdirSync('/proc/self/fd').flatMap((fd) => {
+        try {
+          return [readlinkSync(`/proc/self/fd/${fd}`)].filter((path) => path.startsWith(folder));
+        } catch {
+          return []; // It was closed meanwhile.
+        }
+      });
+    try {
+      const storage = openSqliteStorage(file);
+      const before = opened();
+      const number = storage.databaseNumber('d');
+      const names = Array.from({ length: 1_200 }, (_, i) => `document ${i}`);
+      for (const [i, name] of names.entries()) {
+        storage.apply(number, i + 1, [put(name, 100)]);
+        if (i % 100 === 99) await storage.durable();
+      }
+      // Else this test would see nothing.
+      expect(opened().length).toBeGreaterThan(before.length);
+      storage.close();
+      await until(() => opened().length === 0, 'its files to be closed');
+      const again = openSqliteStorage(file);
+      expect(names.filter((name) => !again.get(Buffer.from(name)))).toEqual([]);
+      again.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);

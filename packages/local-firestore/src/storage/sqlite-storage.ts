@@ -4,6 +4,7 @@
  * cut.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { EarlySync } from '@cairn/local-kit/sqlite/early-sync';
 import { reserveLog } from '@cairn/local-kit/sqlite/reserve-log';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { checkDatabase, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
@@ -76,6 +77,8 @@ interface EntryRow extends SqliteRow {
 }
 
 interface Batch {
+  /** Rows changed so far. */
+  rows: number;
   readonly done: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -130,6 +133,8 @@ export class SqliteStorage implements DocumentStorage {
   readonly #statements = new Map<string, StatementSync>();
   readonly #witness: Witness;
   readonly #large = new LargeBodies();
+  /** Undefined: in memory, or each commit is synced anyway. */
+  readonly #earlySync: EarlySync | undefined;
   #batch: Batch | undefined;
 
   constructor(db: DatabaseSync, { file, sync = false }: { file?: string | undefined; sync?: boolean } = {}) {
@@ -139,6 +144,7 @@ export class SqliteStorage implements DocumentStorage {
     db.exec(SCHEMA);
     this.#witness = new Witness(db, file, sync);
     if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
+    if (!sync && file !== undefined) this.#earlySync = new EarlySync(file);
   }
 
   databaseNumber(name: string): number {
@@ -210,8 +216,8 @@ export class SqliteStorage implements DocumentStorage {
 
   apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void {
     try {
-      this.#begin();
-      for (const mutation of mutations) this.#mutate(mutation);
+      const batch = this.#begin();
+      for (const mutation of mutations) batch.rows += this.#mutate(mutation);
       this.#sql('UPDATE databases SET commit_time = ? WHERE id = ?').run(commitTime, database);
     } catch (error) {
       // A statement fails only for lack of space; then the batch may be incomplete.
@@ -271,6 +277,7 @@ export class SqliteStorage implements DocumentStorage {
 
   close(): void {
     this.#commit();
+    this.#earlySync?.close();
     this.#statements.clear();
     this.#db.close();
     this.#witness.close();
@@ -285,12 +292,15 @@ export class SqliteStorage implements DocumentStorage {
     }
   }
 
-  #mutate(mutation: StorageMutation): void {
+  /** @returns the number of rows that it changed */
+  #mutate(mutation: StorageMutation): number {
     const { added, removed } = mutation.entries;
+    // The document and its key.
+    const rows = added.length + removed.length + 2;
     for (const key of removed) this.#sql('DELETE FROM entries WHERE key = ?').run(key);
     if (mutation.kind === 'remove') {
       this.#sql('DELETE FROM documents WHERE id = ?').run(mutation.id);
-      return;
+      return rows;
     }
     const { key, body, createTime, updateTime } = mutation;
     let id = mutation.id;
@@ -302,15 +312,18 @@ export class SqliteStorage implements DocumentStorage {
       this.#sql(update).run(body, createTime, updateTime, id);
     }
     for (const entry of added) this.#sql(INSERT_ENTRY).run(entry, id);
+    return rows;
   }
 
-  #begin(): void {
-    if (this.#batch) return;
+  #begin(): Batch {
+    if (this.#batch) return this.#batch;
     this.#db.exec('BEGIN IMMEDIATE');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {}); // Callers that await the batch get the failure; otherwise it must not crash the process.
-    this.#batch = { done: promise, resolve, reject };
+    const batch = { rows: 0, done: promise, resolve, reject };
+    this.#batch = batch;
     setImmediate(() => this.#commit());
+    return batch;
   }
 
   #commit(): void {
@@ -326,6 +339,7 @@ export class SqliteStorage implements DocumentStorage {
     }
     this.#batch = undefined;
     batch.resolve();
+    this.#earlySync?.wrote(batch.rows);
   }
 
   #fail(error: unknown): void {
