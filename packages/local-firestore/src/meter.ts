@@ -154,6 +154,12 @@ class BoundedRows<Row> {
   readonly #cap: number;
   readonly #make: () => Row;
   readonly #rows = new Map<string, Row>();
+  /**
+   * Keys in order of creation, from `#oldest` on around the end: the first key of a map is found by going over all that were deleted
+   * before it, up to half of its size.
+   */
+  readonly #keys: string[] = [];
+  #oldest = 0;
 
   constructor(cap: number, make: () => Row) {
     this.#cap = cap;
@@ -163,8 +169,12 @@ class BoundedRows<Row> {
   at(key: string): Row {
     const known = this.#rows.get(key);
     if (known) return known;
-    if (this.#rows.size >= this.#cap) {
-      this.#rows.delete(this.#rows.keys().next().value as string);
+    if (this.#keys.length < this.#cap) {
+      this.#keys.push(key);
+    } else {
+      this.#rows.delete(this.#keys[this.#oldest] as string);
+      this.#keys[this.#oldest] = key;
+      this.#oldest = (this.#oldest + 1) % this.#cap;
       this.dropped++;
     }
     const row = this.#make();
@@ -178,6 +188,8 @@ class BoundedRows<Row> {
 
   clear(): void {
     this.#rows.clear();
+    this.#keys.length = 0;
+    this.#oldest = 0;
     this.dropped = 0;
   }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Meter } from '../../../packages/local-firestore/src/meter.ts';
+import { RecentHistory } from '../../../packages/local-firestore/src/service/transactions/recent-history.ts';
 import { type Bench, PROJECT, startBench } from './support/client.ts';
 
 let bench: Bench;
@@ -67,4 +69,35 @@ test('the busiest ten seconds of a document are kept', async () => {
 test('a snapshot is plain JSON', () => {
   const snapshot = bench.server.meter.snapshot();
   expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+});
+
+test('beyond the limit the oldest documents are dropped, in the order in which they came', () => {
+  const LIMIT = 50_000;
+  const meter = new Meter(() => now);
+  for (const round of [1, 2]) {
+    const read = (i: number) => meter.read('GetDocument', `c/${round}.${i}`, undefined);
+    for (let i = 0; i < LIMIT; i += 1) read(i);
+    expect(meter.snapshot().dropped.documents).toBe(0);
+    read(0);
+    for (let i = 0; i < 5; i += 1) read(LIMIT + i);
+    const { byDocument, dropped, total } = meter.snapshot();
+    const kept = Object.keys(byDocument);
+    expect(dropped.documents).toBe(5);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([LIMIT, `c/${round}.5`, `c/${round}.${LIMIT + 4}`]);
+    expect(total.reads).toBe(LIMIT + 6);
+    meter.reset();
+  }
+});
+
+test('the newest replaced documents can be read as of an earlier moment, however many were dropped', () => {
+  const LIMIT = 50_000;
+  const history = new RecentHistory(0);
+  for (let time = 1; time <= 3 * LIMIT; time += 1) {
+    history.record(time, [{ name: `d${time}`, stored: undefined }]);
+    if (time % 10_000 !== 0) continue;
+    const horizon = Math.max(0, time - LIMIT);
+    expect([history.reaches(horizon), history.reaches(horizon - 1)]).toEqual([true, false]);
+    expect([...history.at(horizon).replaced()].length).toBe(time - horizon);
+    expect([...history.at(time - 1).replaced()]).toEqual([[`d${time}`, undefined]]);
+  }
 });

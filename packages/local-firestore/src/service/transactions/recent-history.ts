@@ -8,7 +8,7 @@ import { Snapshot } from './snapshot.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_ENTRIES = 50_000;
-/** Dropped entries at the front before the list is compacted. */
+/** Least number of dropped entries at the front before the list is compacted. */
 const SLACK = 1_000;
 
 export interface Replaced {
@@ -23,7 +23,8 @@ interface HistoryEntry extends Replaced {
 }
 
 export class RecentHistory {
-  #entries: HistoryEntry[] = [];
+  /** Undefined: dropped. */
+  #entries: (HistoryEntry | undefined)[] = [];
   #first = 0;
   #bytes = 0;
   /** Earliest moment that can be read. */
@@ -39,7 +40,8 @@ export class RecentHistory {
       this.#bytes += stored?.body.length ?? 0;
     }
     while (this.#bytes > MAX_BYTES || this.#entries.length - this.#first > MAX_ENTRIES) this.#drop();
-    if (this.#first > SLACK) {
+    // As many as are kept: a copy for each thousand would take longer than the records themselves.
+    if (this.#first > Math.max(SLACK, this.#entries.length / 2)) {
       this.#entries = this.#entries.slice(this.#first);
       this.#first = 0;
     }
@@ -66,7 +68,8 @@ export class RecentHistory {
   }
 
   #drop(): void {
-    const entry = this.#entries[this.#first++] as HistoryEntry;
+    const entry = this.#entries[this.#first] as HistoryEntry;
+    this.#entries[this.#first++] = undefined;
     this.#bytes -= entry.stored?.body.length ?? 0;
     this.#horizon = entry.time;
   }
