@@ -30,6 +30,7 @@ import type {
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
 import { ApiError, isSignedOut, NOT_SENT, OUTCOME_UNKNOWN, problemOf, shownError } from './problem.ts';
+import { randomKey } from './random-key.ts';
 import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, Change, ChangingMethod, ItemOf, PagedPath, PathWith };
@@ -106,7 +107,7 @@ export class Api {
    * @throws ApiError
    */
   preview<M extends ChangingMethod, P extends PathWith<M>>(asked: Planned<M, P>): Promise<AnswerOf<M, P>> {
-    return this.#answer(requestOf(asked, `console-${crypto.randomUUID()}`));
+    return this.#answer(requestOf(asked, `console-${randomKey()}`));
   }
 
   /** @throws ApiError */

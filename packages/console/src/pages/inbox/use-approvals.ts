@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
 import { refusalOf, shownError } from '../../api/problem.ts';
+import { randomKey } from '../../api/random-key.ts';
 import type { RefusedApproval } from '../../session/late-outcomes.ts';
 import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';
@@ -38,7 +39,7 @@ export function useApprovals() {
           const change = api.changer();
           return async (items, onEnd) => {
             await sendBulk(items, {
-              send: (some) => change(approvalOf(some), crypto.randomUUID()),
+              send: (some) => change(approvalOf(some), randomKey()),
               onSent: (item, sent) => {
                 if (sent.at !== 'failed') return;
                 const error = shownError(sent.error);

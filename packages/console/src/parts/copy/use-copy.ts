@@ -1,5 +1,6 @@
 /** Copies a text to the clipboard, and reports the outcome: a browser may refuse. */
 import { useState } from 'react';
+import { copyText } from './copy-text.ts';
 
 type Copied = 'none' | 'copied' | 'refused';
 
@@ -12,11 +13,7 @@ export function useCopy(): {
   const [outcome, setOutcome] = useState<Copied>('none');
   return {
     outcome,
-    copy: (text) =>
-      void navigator.clipboard.writeText(text).then(
-        () => setOutcome('copied'),
-        () => setOutcome('refused'),
-      ),
+    copy: (text) => void copyText(text).then((isCopied) => setOutcome(isCopied ? 'copied' : 'refused')),
     forget: () => setOutcome('none'),
   };
 }

@@ -7,6 +7,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
 import { ApiError, isPassing, isUnanswered } from '../../api/problem.ts';
+import { randomKey } from '../../api/random-key.ts';
 import { useReached, useSession } from '../../session/session.ts';
 import type { PlannedAct } from '../act.ts';
 import { Commands } from '../commands.tsx';
@@ -169,7 +170,7 @@ function useKeyPerContent(): (content: unknown) => string {
   const keys = useRef(new Map<string, string>());
   return (content) => {
     const text = JSON.stringify(content);
-    const key = keys.current.get(text) ?? `console-${crypto.randomUUID()}`;
+    const key = keys.current.get(text) ?? `console-${randomKey()}`;
     keys.current.set(text, key);
     return key;
   };

@@ -6,6 +6,7 @@ import { type BulkResult, Refusal, type Sent, sendBulk } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
+import { randomKey } from '../../../api/random-key.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import { PAGE } from '../list/query-keys.ts';
@@ -49,7 +50,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   const [leftOut, setLeftOut] = useState<LeftOut>();
   const [error, setError] = useState<unknown>();
   const [pausedMs, setPausedMs] = useState<number>();
-  const [batch] = useState(() => `console-${crypto.randomUUID()}`);
+  const [batch] = useState(() => `console-${randomKey()}`);
   const stopping = useRef(new AbortController());
 
   const update = (id: string, part: Partial<BulkRow>) =>
@@ -112,7 +113,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
       send: (runs) =>
         change(
           planned('POST', '/v1/runs/bulk', { body: bulkRequestBody({ mode, runs, batch, reason }) }),
-          crypto.randomUUID(),
+          randomKey(),
         ),
       onSent: ({ id }, sent) => update(id, { sent }),
       onPause: setPausedMs,
