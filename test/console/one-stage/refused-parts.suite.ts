@@ -269,6 +269,33 @@ test('beside a refused stream a phone shows that a workflow is paused, and leads
   await page.waitForURL('**/workflows');
 });
 
+test.each([390, 700, 1280])(
+  'at %i px the kill switch and a restored database are both told, each with its link',
+  async (width) => {
+    const page = await stage.browser.open('/inbox', { viewport: { width, height: 844 } });
+    await page.route(WORKFLOWS, async (route) => {
+      const answer = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...answer, killSwitch: true, restored: true } });
+    });
+    for (const [to, says] of [
+      ['/health', 'The database was restored'],
+      ['/workflows', 'The kill switch is on'],
+    ] as const) {
+      await page.goto('/runs');
+      const link = page.locator(`.list-stopped a[href="${to}"]`, { hasText: says });
+      await link.waitFor();
+      const inSight = () =>
+        link.evaluate((one) => {
+          const [box, state] = [one, one.closest('.list-state')].map((part) => part?.getBoundingClientRect());
+          return box !== undefined && state !== undefined && box.width >= 24 && box.right <= state.right + 1;
+        });
+      await becomes(inSight, true);
+      await link.click();
+      await page.waitForURL(`**${to}`);
+    }
+  },
+);
+
 test('a web page in place of the API is told as such, on no page as live, until the API answers again', async () => {
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
   await page.route('**/v1/**', (route) => {

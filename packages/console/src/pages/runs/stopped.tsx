@@ -21,25 +21,42 @@ export function Stopped({ type, isAsked }: StoppedProps) {
   if (!killSwitch && !restored && paused.length === 0) return null;
   const names = paused.slice(0, MAX_NAMED).map((one) => visibleText(one.type));
   const more = paused.length - names.length;
-  const text = [
+  const onWorkflows = [
     killSwitch && explainStop({ by: 'kill_switch' }).text,
-    restored && explainStop({ by: 'restored' }).text,
     paused.length > 0 &&
       `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${
         paused.length === 1 ? 'is paused: its runs wait.' : 'are paused: their runs wait.'
       }`,
-    `Nothing is lost. See ${[(killSwitch || paused.length > 0) && 'Workflows', restored && 'Health'].filter(Boolean).join(' and ')}.`,
   ]
     .filter(Boolean)
     .join(' ');
+  const onHealth = restored && explainStop({ by: 'restored' }).text;
   return (
     <span className="list-stopped" role="status">
-      <Link href={restored && !killSwitch ? '/health' : '/workflows'} className="warn" title={text}>
-        <span aria-hidden="true">‖</span> <bdi className="on-wide">{text}</bdi>
-        <span className="on-narrow" aria-hidden="true">
-          {killSwitch || restored ? 'stopped' : 'paused'}
-        </span>
-      </Link>
+      {onHealth && <StoppedLink page="Health" text={onHealth} short="stopped" />}
+      {onWorkflows !== '' && (
+        <StoppedLink page="Workflows" text={onWorkflows} short={killSwitch ? 'stopped' : 'paused'} />
+      )}
     </span>
+  );
+}
+
+interface StoppedLinkProps {
+  /** Page on which it can be let go on. */
+  readonly page: 'Health' | 'Workflows';
+  readonly text: string;
+  /** For a narrow page. */
+  readonly short: string;
+}
+
+function StoppedLink({ page, text, short }: StoppedLinkProps) {
+  const whole = `${text} Nothing is lost. See ${page}.`;
+  return (
+    <Link href={page === 'Health' ? '/health' : '/workflows'} className="warn" title={whole}>
+      <span aria-hidden="true">‖</span> <bdi className="on-wide">{whole}</bdi>
+      <span className="on-narrow" aria-hidden="true">
+        {short}
+      </span>
+    </Link>
   );
 }
