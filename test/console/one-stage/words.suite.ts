@@ -243,6 +243,23 @@ test('a backfill says which time is missing or wrong, and that a range has no sl
   }
 });
 
+test('a backfill of a schedule of each minute begins with a range that is accepted', async () => {
+  const { id } = await stage.cloud.call<{ id: string }>('POST', '/v1/schedules', {
+    type: 'chain-10',
+    cron: '* * * * *',
+    timezone: 'UTC',
+    name: 'Each minute',
+  });
+  await stage.cloud.call('POST', `/v1/schedules/${id}/pause`, {});
+  const page = await stage.browser.open(`/schedules/${id}`);
+  await page.getByRole('button', { name: 'Backfill' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/^96\d slots\./).waitFor();
+  expect(await dialog.getByRole('alert').count()).toBe(0);
+  expect(await dialog.getByRole('button', { name: 'Start the runs' }).isEnabled()).toBe(true);
+  await stage.cloud.call('DELETE', `/v1/schedules/${id}`);
+});
+
 test.each([
   ['INVALID_INPUT', 'Choose another range.'],
   ['FORBIDDEN', ''],

@@ -1,6 +1,6 @@
 /** Starts the runs of past slots, after showing their number. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ChangeEvent, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { refusalOf } from '../../api/problem.ts';
@@ -13,6 +13,9 @@ import { useSession } from '../../session/session.ts';
 import { backfillSchedule, type Range } from './acts.ts';
 
 const HOUR_MS = 3_600_000;
+const DEFAULT_MS = 24 * HOUR_MS;
+/** If a schedule has more slots in a day than one backfill may have, 1,000: of each minute there are 961 within it. */
+const DENSE_MS = 16 * HOUR_MS;
 
 interface BackfillProps {
   readonly id: string;
@@ -23,18 +26,32 @@ export function Backfill({ id, onClose }: BackfillProps) {
   const { api } = useSession();
   const now = useNow();
   const [done, setDone] = useState<Answer<'Backfilled'>>();
-  const [from, setFrom] = useState(() => localOf(now - 24 * HOUR_MS));
+  const [longest] = useState(() => localOf(now - DEFAULT_MS));
+  const [from, setFrom] = useState(longest);
+  const [isChosen, setChosen] = useState(false);
   const [to, setTo] = useState(() => localOf(now));
   const range = { from: isoOf(from), to: isoOf(to) };
   const wrong = wrongRange(range);
   const isRange = wrong === undefined;
   const slots = { from: range.from ?? '', to: range.to ?? '' };
-  const { data, error } = useQuery({
+  const count = useQuery({
     queryKey: ['schedules', 'backfill', id, slots],
     enabled: isRange,
     queryFn: () => api.preview(backfillSchedule(id, slots, true).planned),
   });
+  const { data } = count;
+  // Not chosen by a person, so not theirs to mend.
+  const isTooLong =
+    from === longest && !isChosen && count.error !== null && lackOf(count.error) !== undefined;
+  const error = isTooLong ? null : count.error;
+  useEffect(() => {
+    if (isTooLong) setFrom(localOf(now - DENSE_MS));
+  }, [isTooLong, now]);
   if (done) return <Outcome done={done} onClose={onClose} />;
+  const choose = (set: (value: string) => void) => (event: ChangeEvent<HTMLInputElement>) => {
+    setChosen(true);
+    set(event.target.value);
+  };
   const most = data?.slots ?? 0;
   return (
     <ActionDialog
@@ -49,11 +66,11 @@ export function Backfill({ id, onClose }: BackfillProps) {
       <div className="row">
         <label className="field">
           From
-          <input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+          <input type="datetime-local" value={from} onChange={choose(setFrom)} />
         </label>
         <label className="field">
           To
-          <input type="datetime-local" value={to} onChange={(event) => setTo(event.target.value)} />
+          <input type="datetime-local" value={to} onChange={choose(setTo)} />
         </label>
       </div>
       <p aria-live="polite">
