@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { UNDO_MS } from '../../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../../system/support.ts';
 import { type Holding, holdTimers } from '../support/hold-timers.ts';
-import { stage } from './showcase-stage.ts';
+import { show, stage } from './showcase-stage.ts';
 
 const asks = async (invoice: string) => {
   const body = { type: 'pay-invoice', input: { invoice, text: 'B: to stay' } };
@@ -82,4 +82,14 @@ test('a card whose approval was undone leaves the list, also under the mouse, an
   await cardOf(page, approved).getByText('Approved.').waitFor();
   expect(await cardOf(page, undone).allTextContents()).toEqual([]);
   await hasStatus(approved, 'completed');
+});
+
+test('a card leads to its run by the id, and to the runs of its thread', async () => {
+  const page = await stage.browser.open('/inbox');
+  await cardOf(page, show.asking).getByRole('link', { name: show.asking, exact: true }).click();
+  await page.waitForURL(`**/runs/${show.asking}`);
+  await page.goBack();
+  await cardOf(page, show.asking).getByRole('link', { name: 'invoice-A-1', exact: true }).click();
+  await page.locator(`#row-${show.asking}`).waitFor();
+  expect(new URL(page.url()).search).toBe('?thread=invoice-A-1');
 });

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { CutText } from '../../parts/value-text.tsx';
 import { FindingView } from '../run/header/finding-view.tsx';
+import { RunLink } from '../run/header/run-link.tsx';
 
 type ListedFindings = NonNullable<Answer<'InboxPage'>['findings']>;
 
@@ -14,7 +15,7 @@ export function Findings({ findings }: { readonly findings: ListedFindings }) {
           <Link href={`/runs/${finding.runId}`}>
             <CutText value={finding.type} max={100} />
           </Link>{' '}
-          <code>{finding.runId}</code>
+          <RunLink id={finding.runId} />
           <FindingView finding={finding} />
         </div>
       ))}

@@ -6,6 +6,7 @@ import { Failure } from '../../parts/states.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { questionOf } from '../run/actions/decisions.ts';
+import { RunLink } from '../run/header/run-link.tsx';
 import { type ApprovalProgress, UNDO_MS } from './approval-queue.ts';
 import { canApprove, canReject, type InboxItem, KINDS } from './item.ts';
 import { ANSWERED } from './row-keys.ts';
@@ -48,6 +49,7 @@ export function Question(props: QuestionRowProps) {
           <Link href={`/runs/${runId}`}>
             <CutText value={type} max={100} />
           </Link>{' '}
+          <RunLink id={runId} />{' '}
           <span className="dim">
             step <Text value={step} max={100} />
             {capabilityId && (
@@ -55,7 +57,7 @@ export function Question(props: QuestionRowProps) {
                 , <code>{capabilityId}</code>
               </>
             )}
-            , <Text value={repoId ?? threadId} max={100} />
+            <Group repoId={repoId} threadId={threadId} runId={runId} />
           </span>
         </span>
         <span className="dim">
@@ -111,6 +113,20 @@ export function Question(props: QuestionRowProps) {
         </div>
       )}
     </li>
+  );
+}
+
+/** The repository or the thread of the run, with the link to its runs. A run that names none is its own thread. */
+function Group({ repoId, threadId, runId }: Pick<InboxItem, 'repoId' | 'threadId' | 'runId'>) {
+  if (repoId === undefined && threadId === runId) return null;
+  const [name, value] = repoId === undefined ? ['thread', threadId] : ['repo', repoId];
+  return (
+    <>
+      ,{' '}
+      <Link href={`/runs?${name}=${encodeURIComponent(value)}`}>
+        <CutText value={value} max={100} />
+      </Link>
+    </>
   );
 }
 
