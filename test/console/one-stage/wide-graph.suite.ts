@@ -132,6 +132,27 @@ test('a step that is found among hundreds is in sight in the table', async () =>
   await becomes(inSight, true);
 });
 
+test.each([
+  ['side by side', (at: number) => (at === 0 ? [] : ['many-1'])],
+  ['in a chain', (at: number) => (at === 0 ? [] : [`many-${at}`])],
+])('a hundred steps %s begin in sight, and *fit* shows them all', async (_, needsOf) => {
+  const many = 100;
+  const page = await stage.browser.open(`/runs/${show.completed}`, {
+    viewport: SIZES.desktop,
+    prepare: (one) =>
+      withPlan(
+        one,
+        Array.from({ length: many }, (__, at) => ({ id: `many-${at + 1}`, needs: needsOf(at) })),
+      ),
+  });
+  await becomes(() => inFrame(page), expect.arrayContaining(['many-1', 'many-2', 'many-3']));
+  // A name is at least as high as a letter that can be told from others.
+  const box = await page.locator('button[data-step=many-1]').boundingBox();
+  expect(box?.height).toBeGreaterThan(12);
+  await page.getByRole('group', { name: 'Zoom' }).getByRole('button', { name: 'fit' }).click();
+  await becomes(async () => (await inFrame(page)).length, many);
+});
+
 test('a graph that its width makes small has a frame of its own height', async () => {
   const layers = 6;
   const page = await stage.browser.open(`/runs/${show.completed}`, {

@@ -55,7 +55,7 @@ const NODE_TYPES = { step: StepNode };
 const EDGE_TYPES = { need: NeedEdge };
 const UNDESCRIBED = { 'aria-roledescription': undefined };
 /** In a large plan about a hundred steps in view; more are too slow to draw while panning. */
-const MIN_ZOOM = { small: 0.25, large: 0.5 };
+const MIN_ZOOM = { whole: 0.04, small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
 const EDGE = 40;
 const WHOLE = { maxZoom: 1, padding: 0.08 };
@@ -99,7 +99,8 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
   useLayoutEffect(() => {
     if (width === 0) return;
-    if (!isLarge && !isMoved.current) void flow.setViewport(wholeOf(layout, { width, height }));
+    if (!isLarge && !isMoved.current)
+      void flow.setViewport(wholeOf(layout, { width, height }, MIN_ZOOM.small));
     else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
       show(selected);
   }, [width, height, isLarge, flow]);
@@ -142,6 +143,8 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     show(to);
   };
 
+  // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
+  const farthest = isLarge ? MIN_ZOOM.large : MIN_ZOOM.whole;
   const at = walk.placed(selected ?? current ?? walk.first ?? '');
   return (
     <StepsContext.Provider value={steps}>
@@ -157,7 +160,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
         <Zoom
           onWhole={() => {
             isMoved.current = false;
-            void flow.setViewport(wholeOf(layout, { width, height }));
+            void flow.setViewport(wholeOf(layout, { width, height }, farthest));
           }}
         />
         <ReactFlow
@@ -182,7 +185,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           }}
           selectionKeyCode={null}
           multiSelectionKeyCode={null}
-          minZoom={isLarge ? MIN_ZOOM.large : MIN_ZOOM.small}
+          minZoom={farthest}
           maxZoom={1.6}
           {...(isLarge && at && { defaultViewport: viewportAt(at) })}
         />
@@ -191,12 +194,21 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   );
 }
 
-/** The whole graph, or as much as its lowest zoom shows. A small one is not enlarged. */
-function wholeOf(layout: Layout, { width, height }: Pick<DOMRect, 'width' | 'height'>): Viewport {
+/** The whole graph, or the beginning of it that the zoom shows. A small one is not enlarged. */
+function wholeOf(
+  layout: Layout,
+  { width, height }: Pick<DOMRect, 'width' | 'height'>,
+  least: number,
+): Viewport {
   const { left, top, right, bottom } = boundsOf(layout);
-  const minZoom = layout.nodes.length > DAGRE_MOST ? MIN_ZOOM.large : MIN_ZOOM.small;
   const area = { x: left, y: top, width: right - left, height: bottom - top };
-  return getViewportForBounds(area, width, height, minZoom, WHOLE.maxZoom, WHOLE.padding);
+  const { x, y, zoom } = getViewportForBounds(area, width, height, least, WHOLE.maxZoom, WHOLE.padding);
+  // A graph that is wider or higher than the frame shows its beginning, not its middle.
+  return {
+    x: area.width * zoom > width ? EDGE - left * zoom : x,
+    y: area.height * zoom > height ? EDGE - top * zoom : y,
+    zoom,
+  };
 }
 
 /** True if the step is whole between the sides of a frame of this width. */

@@ -1,6 +1,6 @@
 /**
- * Positions of the steps of a plan. Pure. Small plans are laid out by dagre; beyond {@link DAGRE_MOST} steps, where that
- * would take seconds, by layers in linear time, folded into columns so that a long chain does not become a needle.
+ * Positions of the steps of a plan. Pure. Small plans are laid out by dagre, unless many of their steps stand side by side; beyond
+ * {@link DAGRE_MOST} steps, where that would take seconds, by layers in linear time, folded into columns so that a long chain does not become a needle.
  *
  * Must not: know of states; a plan is laid out once.
  */
@@ -50,14 +50,22 @@ const GAP_X = 28;
 const GAP_Y = 44;
 /** dagre takes up to a quarter of a second for this number, and two seconds for three times as many. */
 export const DAGRE_MOST = 100;
-/** Steps of one layer beside each other; more are continued below. */
-const MAX_ACROSS = 24;
+/** Steps of one layer beside each other; more are continued below. Of a small plan, those that a frame beside the timeline shows. */
+const MAX_ACROSS = { small: 6, large: 24 };
 
 export function layOut(plan: readonly PlanNode[]): Layout {
   const known = new Set(plan.map(({ id }) => id));
   const nodes = plan.map((node) => ({ ...node, needs: node.needs.filter((id) => known.has(id)) }));
   const edges = nodes.flatMap(({ id, needs }) => needs.map((from) => ({ from, to: id })));
-  return nodes.length > DAGRE_MOST ? { nodes: inLayers(nodes), edges } : byDagre(nodes, edges);
+  if (nodes.length > DAGRE_MOST) {
+    const rows = rowsOf(layersOf(nodes), MAX_ACROSS.large);
+    return { nodes: inColumns(rows, rowsInColumn(rows)), edges };
+  }
+  const layers = layersOf(nodes);
+  if (layers.every(({ length }) => length <= MAX_ACROSS.small)) return byDagre(nodes, edges);
+  // dagre would make one row of them, of which a frame shows a part or nothing that can be read.
+  const rows = rowsOf(layers, MAX_ACROSS.small);
+  return { nodes: inColumns(rows, rows.length), edges };
 }
 
 /** The part of a layout that an area shows: steps, edges that pass it, and the steps at their ends. */
@@ -120,9 +128,7 @@ const STEP_Y = NODE_HEIGHT + GAP_Y;
 /** A row of places: one layer, or a part of a layer that is too wide. */
 type LayerRow = readonly PlanNode[];
 
-function inLayers(nodes: readonly PlanNode[]): PlacedNode[] {
-  const rows = rowsOf(nodes);
-  const perColumn = rowsInColumn(rows);
+function inColumns(rows: readonly LayerRow[], perColumn: number): PlacedNode[] {
   const placed: PlacedNode[] = [];
   const centreOf = new Map<string, number>();
   let left = 0;
@@ -142,7 +148,7 @@ function inLayers(nodes: readonly PlanNode[]): PlacedNode[] {
 }
 
 /** Each step one layer below the lowest that it needs; the plan comes in an order in which it could run. */
-function rowsOf(nodes: readonly PlanNode[]): LayerRow[] {
+function layersOf(nodes: readonly PlanNode[]): LayerRow[] {
   const depths = new Map<string, number>();
   const layers: PlanNode[][] = [];
   for (const node of nodes) {
@@ -152,9 +158,14 @@ function rowsOf(nodes: readonly PlanNode[]): LayerRow[] {
     layers[depth] ??= [];
     layers[depth]?.push(node);
   }
+  return layers;
+}
+
+/** Layers that are too wide, in parts. */
+function rowsOf(layers: readonly LayerRow[], across: number): LayerRow[] {
   return layers.flatMap((layer) => {
     const parts: LayerRow[] = [];
-    for (let at = 0; at < layer.length; at += MAX_ACROSS) parts.push(layer.slice(at, at + MAX_ACROSS));
+    for (let at = 0; at < layer.length; at += across) parts.push(layer.slice(at, at + across));
     return parts;
   });
 }
