@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { givenName as nameInCode, OperationNames } from '../../../packages/cairn/src/core/flow/names.ts';
 import {
-  operationCounts,
+  innerCounts,
+  stepCountText,
   sumOf,
   tableRows,
 } from '../../../packages/console/src/pages/run/graph/table-rows.ts';
@@ -79,7 +80,7 @@ test('turns of one operation are one expandable row', () => {
     'step flow[look-up.2]',
     'step flow[send]',
   ]);
-  expect(operationCounts(steps)).toEqual({ operations: 6, repeated: 2 });
+  expect(innerCounts(steps)).toMatchObject({ operations: 6, repeated: 2 });
 });
 
 test('items of a map stay in the order of their numbers', () => {
@@ -117,4 +118,14 @@ test('names are read as the engine gives them', () => {
       expect(nameInCode(operation)).toBe(given);
     }),
   );
+});
+
+test('operations and items are counted as steps, as the sentence about the run and the list do', () => {
+  expect(stepCountText(1, { operations: 121, items: 0 }, true)).toBe(
+    '122 steps: 1 of the plan, 121 operations',
+  );
+  expect(stepCountText(3, { operations: 0, items: 1_200 }, false)).toBe(
+    '1,203 steps started: 3 of the plan, 1,200 items',
+  );
+  expect(stepCountText(1, { operations: 0, items: 0 }, true)).toBe('1 step');
 });

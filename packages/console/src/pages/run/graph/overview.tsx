@@ -1,6 +1,5 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { countOf } from '../../../parts/json-view/words.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
@@ -13,7 +12,7 @@ import { Graph } from './graph.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { StepTable } from './step-table.tsx';
 import { itemCounts, planOf, type StepView, stepView, underWay } from './step-view.ts';
-import { operationCounts } from './table-rows.ts';
+import { innerCounts, stepCountText } from './table-rows.ts';
 import './overview.css';
 
 export function OverviewTab() {
@@ -29,7 +28,7 @@ export function OverviewTab() {
   const drawn = useDeferredValue(view);
   // So does the box of a step, marked before its panel takes its place beside the graph.
   const opened = useDeferredValue(selected);
-  const counts = useMemo(() => operationCounts(steps), [steps]);
+  const counts = useMemo(() => innerCounts(steps), [steps]);
   const items = useMemo(() => itemCounts(steps, undone), [steps, undone]);
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
@@ -70,7 +69,7 @@ export function OverviewTab() {
     <section aria-label="Steps" className="overview">
       <div className="row overview-bar">
         <FindStep plan={plan} steps={steps} selected={selected} onFound={select} />
-        <span className="dim">{countText(plan.length, graph.nodes !== undefined, counts.operations)}</span>
+        <span className="dim">{stepCountText(plan.length, counts, graph.nodes !== undefined)}</span>
         {isTable && counts.repeated > 0 && (
           <label className="toggle">
             <input
@@ -150,11 +149,6 @@ function usePlan(
   const begun = nodes ? 0 : planOf({ nodes, steps, histories }).length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: without a plan it changes only as more steps begin
   return useMemo(() => planOf({ nodes, steps, histories }), [nodes, begun]);
-}
-
-function countText(steps: number, isPlanned: boolean, operations: number): string {
-  const text = `${countOf(steps, 'step')}${isPlanned ? '' : ' started'}`;
-  return operations === 0 ? text : `${text}, ${countOf(operations, 'operation')}`;
 }
 
 interface FindStepProps {

@@ -1,4 +1,5 @@
 /** Rows of the table of steps: each step of the plan and below it its items, or the operations of a flow. Pure. */
+import { countOf } from '../../../parts/json-view/words.ts';
 import { type GraphStepState, type RunGraphNode, stepIdOf } from '../live/events.ts';
 import { isOperation, type Turns, turnsOf } from '../live/operations.ts';
 import type { StepHistory } from '../live/span.ts';
@@ -36,16 +37,39 @@ export function tableRows(
   return rows;
 }
 
-/** Operations of the plan's flows: their number, and that of the names that occur more than once. */
-export function operationCounts(steps: StepStates): {
+interface InnerCounts {
   readonly operations: number;
+  /** Number of executions of maps and of lists of children. */
+  readonly items: number;
+  /** Names of operations that occur more than once. */
   readonly repeated: number;
-} {
-  const keys = [...steps.keys()].filter(isOperation);
+}
+
+/** The executions of the plan's flows and sets. */
+export function innerCounts(steps: StepStates): InnerCounts {
+  const inner = [...steps.keys()].filter((key) => stepIdOf(key) !== key);
+  const operations = inner.filter(isOperation);
   return {
-    operations: keys.length,
-    repeated: turnsOf(keys).filter(({ members }) => members.length > 1).length,
+    operations: operations.length,
+    items: inner.length - operations.length,
+    repeated: turnsOf(operations).filter(({ members }) => members.length > 1).length,
   };
+}
+
+/** Operations and items are steps, too, in the sentence above and in lists of runs. */
+export function stepCountText(
+  planned: number,
+  { operations, items }: Pick<InnerCounts, 'operations' | 'items'>,
+  isPlanned: boolean,
+): string {
+  const all = `${countOf(planned + operations + items, 'step')}${isPlanned ? '' : ' started'}`;
+  if (operations + items === 0) return all;
+  const parts = [
+    `${planned.toLocaleString('en')} of the plan`,
+    ...(items > 0 ? [countOf(items, 'item')] : []),
+    ...(operations > 0 ? [countOf(operations, 'operation')] : []),
+  ];
+  return `${all}: ${parts.join(', ')}`;
 }
 
 function operationRows(keys: readonly string[], { isFolded, open }: TableShown): TableRow[] {
