@@ -27,8 +27,12 @@ export function childRuns(stage: Stage): void {
     await page.getByRole('link', { name: 'Runs' }).click();
     await rowOf(page, 'run_top').waitFor();
     expect(await rowOf(page, 'run_child').count()).toBe(0);
+    // The API counts them by status with the others.
+    const counted = page.getByText('The counts include child runs');
+    await counted.waitFor();
     await page.getByText('View', { exact: true }).click();
     await page.getByLabel('Child runs').check();
+    await counted.waitFor({ state: 'detached' });
     await rowOf(page, 'run_child').getByText('child').waitFor();
     await page.getByLabel('Child runs').uncheck();
     await rowOf(page, 'run_child').waitFor({ state: 'detached' });

@@ -81,6 +81,9 @@ export function ListView() {
           <LiveMark stream={list.stream} readAt={list.readAt} again={() => list.reload()} />
           <Stopped type={filter.type} isAsked={isRead} />
           <span className="spring">
+            {list.leftOut > 0 && (
+              <span className="hint">The counts include child runs, which View lists</span>
+            )}
             {!isEmpty && (
               <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>
             )}
