@@ -183,6 +183,23 @@ describe('lists under a run', () => {
     ]);
   });
 
+  test('events: those after a sequence number, page by page', async () => {
+    const { installation, read, runId } = await withRuns(1);
+    await installation.world.run();
+    const { items } = await read(`/v1/runs/${runId}/events?limit=100`);
+    const seqs = items.map(({ seq }) => seq);
+    const first = await read(`/v1/runs/${runId}/events?after=2&limit=2`);
+    expect(first.items.map(({ seq }) => seq)).toEqual([3, 4]);
+    const rest = await read(`/v1/runs/${runId}/events?after=2&limit=100&cursor=${first.next}`);
+    expect(rest.items.map(({ seq }) => seq)).toEqual(seqs.slice(4));
+    expect((await read(`/v1/runs/${runId}/events?after=0&limit=100`)).items).toEqual(items);
+    expect((await read(`/v1/runs/${runId}/events?after=${seqs.length}`)).items).toEqual([]);
+    expect(await read(`/v1/runs/${runId}/events?after=two`)).toMatchObject({
+      code: 'INVALID_INPUT',
+      field: 'after',
+    });
+  });
+
   test.each(['events', 'checkpoints'])('%s: the pages together are the whole list', async (list) => {
     const { installation, read, runId } = await withRuns(1);
     await installation.world.run();

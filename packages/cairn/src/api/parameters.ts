@@ -67,6 +67,19 @@ export function flag(description: string, absent = false): QueryParameter<boolea
   };
 }
 
+/** Sequence number of an event; 0: before the first. */
+export function seq(description: string): QueryParameter<number | undefined, number> {
+  return {
+    description,
+    schema: { type: 'integer', minimum: 0 },
+    read(sent, name) {
+      if (sent !== undefined && !/^\d{1,9}$/.test(sent))
+        refuse(name, 'must be the sequence number of an event, or 0');
+      return sent === undefined ? undefined : Number(sent);
+    },
+  };
+}
+
 /** Size of a page, 1 to {@link MAX_LIMIT}. */
 export function limit(description: string, absent = DEFAULT_LIMIT): QueryParameter<number, number> {
   return {

@@ -1,6 +1,7 @@
 /** Reading runs: one, a list, a search, counts, statistics, and the lists under one. Only ever the caller's tenant. */
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
+import { seqId } from '../../core/encoding/ids.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { isFindingCurrent } from '../../core/findings.ts';
 import type { LogLine } from '../../core/logs/line.ts';
@@ -19,6 +20,7 @@ import { findRuns } from '../../operations/search/find-runs.ts';
 import { byIndex, matchingRuns } from '../../operations/search/matching-runs.ts';
 import { readStatistics } from '../../operations/search/read-statistics.ts';
 import { sortedRuns } from '../../operations/search/sorted-runs.ts';
+import { encodeCursor } from '../../ports/cursor.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { VOCABULARY, WHICH_RUNS } from '../openapi/paths/describe.ts';
@@ -133,12 +135,15 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   };
 };
 
-/** `GET /v1/runs/{id}/events`, oldest first. */
-export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (call) =>
-  listUnder(call, {
-    read: (page) => call.deps.store.listEvents(call.params.id, page),
+/** `GET /v1/runs/{id}/events`, oldest first. The cursor of a further page is past `after`. */
+export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (call) => {
+  const { after } = call.query;
+  const first = after ? encodeCursor('events', [0, seqId(after)]) : undefined;
+  return listUnder(call, {
+    read: ({ limit, cursor = first }) => call.deps.store.listEvents(call.params.id, { limit, cursor }),
     view: eventView,
   });
+};
 
 /** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
 export const listSteps: ReadHandler<'GET /v1/runs/{id}/steps'> = (call) =>
@@ -160,7 +165,7 @@ interface RunListing<T> {
 }
 
 async function listUnder<T>(
-  call: Pick<RouteCall<'GET /v1/runs/{id}/events'>, 'deps' | 'caller' | 'params' | 'query'>,
+  call: Pick<RouteCall<'GET /v1/runs/{id}/steps'>, 'deps' | 'caller' | 'params' | 'query'>,
   { read, view }: RunListing<T>,
 ): Promise<object> {
   const run = await ownRun(call);

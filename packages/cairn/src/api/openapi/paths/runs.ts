@@ -10,6 +10,7 @@ import {
   oneOf,
   positive,
   requiredText,
+  seq,
   text,
   wait,
 } from '../../parameters.ts';
@@ -256,7 +257,10 @@ export const RUN_OPERATIONS = {
     id: 'listEvents',
     summary: 'Lists the journal of a run, oldest first',
     role: 'viewer',
-    query: PAGE,
+    query: {
+      after: seq('Only events after the one with this sequence number. Default: from the first.'),
+      ...PAGE,
+    },
     answers: { 200: { what: 'A page of events', schema: 'EventPage' } },
   },
   'GET /v1/runs/{id}/graph': {

@@ -1,6 +1,6 @@
 /** The selected step: its status, waits, output, effects and attempts, with links to more. */
 import { stepKey as keyOf } from '@cairn/client';
-import { useEffect, useRef } from 'react';
+import { useRef } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -21,6 +21,7 @@ import { ItemList } from './item-list.tsx';
 import { SentBackTimes } from './sent-back.tsx';
 import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 import { useClosing } from './use-closing.ts';
+import { useNearHistory } from './use-near-history.ts';
 
 /** More than any step has: its name is whole. An address can hold anything. */
 const MAX_KEY = 300;
@@ -36,12 +37,11 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const { id, steps, histories, run, isOver, undone, history, loadUntil } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
-  const loaded = histories.get(stepKey);
-  const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
   const seq = state?.seq;
-  useEffect(() => {
-    if (seq !== undefined) loadUntil(seq);
-  }, [seq, loadUntil]);
+  const near = useNearHistory(stepKey, seq);
+  // Events near the last one are newer than the beginning of the journal.
+  const loaded = near.history ?? histories.get(stepKey);
+  const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
   const panel = useRef<HTMLElement>(null);
   useClosing(panel, onClose);
   const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
@@ -145,7 +145,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             </>
           )}
           {past && <Attempts history={past} />}
-          {!past && seq !== undefined && history.loading && <Loading what="its events" />}
+          {!past && seq !== undefined && (history.loading || near.isLoading) && <Loading what="its events" />}
           {!past && seq !== undefined && history.error !== undefined && (
             <Failure error={history.error} again={() => loadUntil(seq)} />
           )}
