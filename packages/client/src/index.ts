@@ -76,5 +76,5 @@ export {
   withLine,
 } from './streamed-text.ts';
 export { type QueryValue, targetOf } from './target.ts';
-export type { Fetch, Reply } from './transport.ts';
+export { type Fetch, type Reply, randomKey } from './transport.ts';
 export { firstWait, questionText, waitLine, waitText } from './wait-text.ts';

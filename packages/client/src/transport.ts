@@ -25,7 +25,7 @@ export interface MachineServices {
 export const THIS_MACHINE: MachineServices = {
   fetch: (url, init) => fetch(url, init),
   now: Date.now,
-  newKey: () => crypto.randomUUID(),
+  newKey: randomKey,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -38,3 +38,10 @@ export const THIS_MACHINE: MachineServices = {
       signal?.addEventListener('abort', done);
     }),
 };
+
+/** Letters that no other request has: 128 random bits. Browsers have `crypto.randomUUID` only at HTTPS and at localhost. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}

@@ -13,6 +13,7 @@ import {
   ProxyBuffering,
   type QueryValue,
   type Request,
+  randomKey,
   readAnswer,
   problemOf as readProblem,
   type Stream,
@@ -30,7 +31,6 @@ import type {
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
 import { ApiError, isSignedOut, NOT_SENT, OUTCOME_UNKNOWN, problemOf, shownError } from './problem.ts';
-import { randomKey } from './random-key.ts';
 import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, Change, ChangingMethod, ItemOf, PagedPath, PathWith };

@@ -1,10 +1,9 @@
 /** Approvals of the inbox: sent a few seconds after the click, together with those that were approved with them. */
-import { sendBulk } from '@cairn/client';
+import { randomKey, sendBulk } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
 import { refusalOf, shownError } from '../../api/problem.ts';
-import { randomKey } from '../../api/random-key.ts';
 import type { RefusedApproval } from '../../session/late-outcomes.ts';
 import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';

@@ -2,12 +2,13 @@
  * One change, from the form to its answer: shows the request, sends it once however often the button is pressed, and
  * shows the result. The caller provides the fields.
  */
+
+import { randomKey } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
 import { ApiError, isPassing, isUnanswered } from '../../api/problem.ts';
-import { randomKey } from '../../api/random-key.ts';
 import { useReached, useSession } from '../../session/session.ts';
 import type { PlannedAct } from '../act.ts';
 import { Commands } from '../commands.tsx';

@@ -2,11 +2,10 @@
  * One change of many runs, from their selection to the outcome of each. Owns its stages. All requests belong to one batch as long as
  * the dialog is open, so a repeated request changes no run twice.
  */
-import { type BulkResult, Refusal, type Sent, sendBulk } from '@cairn/client';
+import { type BulkResult, Refusal, randomKey, type Sent, sendBulk } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
-import { randomKey } from '../../../api/random-key.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import { PAGE } from '../list/query-keys.ts';
