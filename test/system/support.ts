@@ -12,6 +12,9 @@ export { ended, eventually, type RunView, send, startRun, tryGet } from './reque
 /** Most tests use SQLite, as users do. Tests of crashes and storms also run in memory. */
 export type Storage = 'memory' | 'sqlite';
 
+const FIXTURES = join(import.meta.dirname, 'fixtures');
+const SHIPPED = join(import.meta.dirname, '../../functions/src/index.ts');
+
 export interface TestCloud {
   readonly ready: Ready;
   readonly folder: string;
@@ -23,11 +26,18 @@ export interface CloudStage {
   readonly cloud: TestCloud;
 }
 
-/** One cloud for all tests of a file. Call it where the tests are defined; `cloud` is set in `beforeAll`. */
-export function setCloud(storage: Storage, options: CloudOptions = {}): CloudStage {
+/**
+ * One cloud for all tests of a file. Call it where the tests are defined; `cloud` is set in `beforeAll`.
+ *
+ * @param options or what makes them, when the cloud needs the address of a server of the test
+ */
+export function setCloud(
+  storage: Storage,
+  options: CloudOptions | (() => Promise<CloudOptions>) = {},
+): CloudStage {
   const stage = {} as { cloud: TestCloud };
   beforeAll(async () => {
-    stage.cloud = await startTestCloud(storage, options);
+    stage.cloud = await startTestCloud(storage, typeof options === 'function' ? await options() : options);
   });
   afterAll(() => stage.cloud?.stop());
   return stage;
@@ -37,7 +47,7 @@ interface CloudOptions {
   readonly workers?: number;
   /** True for tests of what a spare takes over: it costs as much to load as another worker, and so does its successor. */
   readonly keepsSpare?: boolean;
-  /** A module of `fixtures/`. */
+  /** A module of `fixtures/`, or `shipped`: the project's own functions. */
   readonly functions?: string;
   readonly watchdogSeconds?: number;
   /** Shorter than usual for tests that wait for the end of a lease. */
@@ -60,7 +70,7 @@ export async function startTestCloud(storage: Storage, options: CloudOptions = {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: storage === 'memory' ? 'memory' : join(folder, 'data'),
-    functionsModule: builtFunctions(join(import.meta.dirname, `fixtures/${functions}.ts`)),
+    functionsModule: builtFunctions(functions === 'shipped' ? SHIPPED : join(FIXTURES, `${functions}.ts`)),
     workers,
     keepsSpare,
     watchdogSeconds,
