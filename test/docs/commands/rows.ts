@@ -25,7 +25,10 @@ export const ROWS: readonly Row[] = [
   [/^npm start(?: -- --json)?$/, START],
   [/^npm start -- --functions functions\/src\/my-functions\.ts$/, { by: NEWCOMER, as: '' }],
   [/^npm start -- --functions examples\/research/, { by: STARTED, as: '' }],
-  [/^OTEL_\S+ npm start$/, { by: 'test/system/telemetry/traces.test.ts', as: 'OTEL_EXPORTER_OTLP_ENDPOINT' }],
+  [
+    /^OTEL_\S+ npm start$/,
+    { by: 'test/system/telemetry/telemetry.test.ts', as: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
+  ],
   [/^DEPLOY_HOOK_URL=\S+ npm start$/, { by: 'test/docs/workflows.test.ts', as: 'DEPLOY_HOOK_URL' }],
   [/^node review\.ts$/, { by: 'test/docs/workflows.test.ts', as: 'review.ts' }],
   [/^node -p 'JSON\.parse/, { by: 'test/docs/operators/cli.test.ts', as: "'--status', 'failed', '--json'" }],
