@@ -31,7 +31,6 @@ const MODULES = [
   'test/system/fixtures/functions.ts',
   'test/system/fixtures/message-functions.ts',
   'test/system/fixtures/metered-functions.ts',
-  'test/system/fixtures/request-functions.ts',
   'test/system/fixtures/sweep-functions.ts',
   'test/system/fixtures/traced-functions.ts',
 ];
