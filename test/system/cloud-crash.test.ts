@@ -1,14 +1,21 @@
+/** The whole cloud dies and starts again, over one folder: each crash is one start more, and a start takes most of the CPU of these tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
-import { control, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  type CloudProcess,
+  control,
+  getJson,
+  type Ready,
+  startCloudProcess,
+} from '../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../scripts/demo/journal.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
-import { ended, startRun } from './support.ts';
+import { ended, eventually, send, startRun, tryGet } from './support.ts';
 
 const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/functions.ts'));
-/** For the start of all clouds on a busy machine. */
+/** For the start of two clouds on a busy machine. */
 const PATIENCE_MS = 480_000;
 const CRASHES = [
   { after: 0, what: 'its start' },
@@ -18,40 +25,136 @@ const MORE_CRASHES = [
   { after: 1, what: 'its claim' },
   { after: 11, what: 'its last step' },
 ];
-const folder = mkdtempSync(join(tmpdir(), 'cairn-crash-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** Longer than the time after which the scan dispatches a run that nobody has claimed. */
+const MISSED_MS = 61_000;
 
-/** Each has clouds of its own, and waits for them most of the time. The engine's sweep crashes after every write; `EVERY_CRASH=1` adds two here. */
-test.concurrent.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRASHES] : CRASHES)(
+let folder: string;
+/** Furthest that the clock of a cloud was ahead; that of the next one begins at the real time again. */
+let aheadMs = 0;
+let cloud: CloudProcess | undefined;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-crash-'));
+});
+afterAll(async () => {
+  cloud?.process.kill('SIGTERM');
+  await cloud?.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The cloud that runs; starts one over the same folder if there is none. */
+async function running(): Promise<CloudProcess> {
+  cloud ??= await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule,
+    workers: 1,
+    keepsSpare: false,
+  });
+  return cloud;
+}
+
+async function died({ ended, process }: CloudProcess): Promise<void> {
+  await ended;
+  cloud = undefined;
+  expect(process.signalCode).toBe('SIGKILL');
+}
+
+interface ScheduleView {
+  readonly id: string;
+  readonly nextAt: string;
+  readonly slots: { readonly fired: number; readonly skipped: number };
+}
+
+interface Runs {
+  readonly items: readonly {
+    readonly id: string;
+    readonly idempotencyKey: string;
+    readonly status: string;
+  }[];
+}
+
+/** The first look at a cloud that has just started may take longer than a look does. */
+function scheduleOf(ready: Ready, id: string): Promise<ScheduleView> {
+  return eventually('the schedule', () => tryGet<ScheduleView>(ready, `/v1/schedules/${id}`));
+}
+
+/** Moves the cloud's clock past the next slot and waits until it was fired. */
+async function passSlot(ready: Ready, id: string): Promise<void> {
+  const before = await scheduleOf(ready, id);
+  const { now } = await control<{ now: string }>(ready, 'GET', '/clock');
+  const ms = Math.max(0, Date.parse(before.nextAt) - Date.parse(now) + 1);
+  await control(ready, 'POST', '/clock/advance', { ms });
+  await eventually('the slot to be fired', async () => {
+    const after = await tryGet<ScheduleView>(ready, `/v1/schedules/${id}`);
+    return after && after.slots.fired > before.slots.fired ? after : undefined;
+  });
+}
+
+async function runsOf(ready: Ready, id: string): Promise<Runs['items']> {
+  return (await getJson<Runs>(ready, `/v1/runs?threadId=${id}&limit=100`)).items;
+}
+
+/** The engine's sweep crashes after every write; `EVERY_CRASH=1` adds two here. */
+test.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRASHES] : CRASHES)(
   'the whole cloud dies once $what is durable, starts again, and the run completes once',
   async ({ after }) => {
-    const options = { data: join(folder, `data-${after}`), functionsModule, workers: 1, keepsSpare: false };
-    const first = await startCloudProcess(options);
+    const first = await running();
+    const key = `crash-${after}`;
     // Documents of the run: the scheduled functions write their heartbeats elsewhere.
     const ofRun = { call: 'Commit', path: 'gwi_runs/' };
     const rules = [{ ...ofRun, probability: 1, after, times: 1, fault: { kind: 'crash' } }];
     await control(first.ready, 'PUT', '/faults', { seed: 1, rules });
     // The answer to the start itself may be what the crash swallows.
-    await startRun(first.ready, 'chain-10', {}, 'crash').catch(() => undefined);
-    await first.ended;
-    expect(first.process.signalCode).toBe('SIGKILL');
+    await startRun(first.ready, 'chain-10', {}, key).catch(() => undefined);
+    await died(first);
 
-    const second = await startCloudProcess(options);
-    try {
-      const again = await startRun(second.ready, 'chain-10', {}, 'crash');
-      // The run was there already: its record is as durable as it is.
-      expect(again.status).toBe(200);
-      const { runId } = (await again.json()) as { runId: string };
-      await control(second.ready, 'POST', '/clock/advance', { ms: 61_000 });
-      expect((await ended(second.ready, runId)).status).toBe('completed');
-      const { events, intact } = await inspectJournal(second.ready, runId);
-      expect(intact).toBe(true);
-      const finished = events.filter(({ type }) => type === 'step_succeeded');
-      expect(finished).toHaveLength(10);
-    } finally {
-      second.process.kill('SIGTERM');
-      await second.ended;
-    }
+    const { ready } = await running();
+    const again = await startRun(ready, 'chain-10', {}, key);
+    // The run was there already: its record is as durable as it is.
+    expect(again.status).toBe(200);
+    const { runId } = (await again.json()) as { runId: string };
+    aheadMs += MISSED_MS;
+    await control(ready, 'POST', '/clock/advance', { ms: aheadMs });
+    expect((await ended(ready, runId)).status).toBe('completed');
+    const { events, intact } = await inspectJournal(ready, runId);
+    expect(intact).toBe(true);
+    const finished = events.filter(({ type }) => type === 'step_succeeded');
+    expect(finished).toHaveLength(10);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'a schedule fires each slot once, also if the cloud is killed and started again',
+  async () => {
+    const cloud = await running();
+    const first = cloud.ready;
+    const body = { type: 'chain-10', cron: '0 * * * *', timezone: 'Europe/Berlin', catchUp: 'all' };
+    const made = await send(first, { path: '/v1/schedules', body });
+    expect(made.status).toBe(201);
+    const { id } = (await made.json()) as ScheduleView;
+    await passSlot(first, id);
+    await passSlot(first, id);
+    cloud.process.kill('SIGKILL');
+    await died(cloud);
+
+    // Its clock begins at the real time again: what was fired lies ahead of it, and is not fired again.
+    const { ready: second } = await running();
+    const fired = await scheduleOf(second, id);
+    expect(fired.slots.fired).toBe(2);
+    await passSlot(second, id);
+
+    const runs = await eventually('the runs to end', async () => {
+      const found = await runsOf(second, id);
+      return found.length >= 3 && found.every(({ status }) => status === 'completed') ? found : undefined;
+    });
+    const keys = runs.map(({ idempotencyKey }) => idempotencyKey).sort();
+    expect(keys).toHaveLength(3);
+    const slots = keys.map((key) => Date.parse(key.slice(`scheduler:${id}:`.length)));
+    const hours = slots.map((slot) => (slot - (slots[0] ?? 0)) / 3_600_000);
+    expect(hours).toEqual([0, 1, 2]);
+    expect(await scheduleOf(second, id)).toMatchObject({
+      slots: { fired: 3, skipped: 0 },
+    });
   },
   PATIENCE_MS,
 );
