@@ -33,6 +33,7 @@ const MODULES = [
   'test/system/fixtures/metered-functions.ts',
   'test/system/fixtures/sweep-functions.ts',
   'test/system/fixtures/traced-functions.ts',
+  'test/system/installations/fixtures/two-installations.ts',
 ];
 /** All that the modules import lies in these; beside them the result depends on installed packages and on this script. */
 const FOLDERS = [
@@ -47,6 +48,7 @@ const FOLDERS = [
   'test/platform/fixtures',
   'test/sweep',
   'test/system/fixtures',
+  'test/system/installations/fixtures',
   'test/system/sweep',
 ];
 const OTHERS = ['functions/package-lock.json', 'package-lock.json', 'scripts/bundle.mjs'];

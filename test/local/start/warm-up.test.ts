@@ -4,11 +4,14 @@ import { expect, test } from '@jest/globals';
 import { startLocalCloud } from '../../../packages/local/src/cloud.ts';
 import { openDevValues } from '../../../packages/local/src/data-dir/dev-values.ts';
 import { startWarmUp, type WarmUpHost } from '../../../packages/local/src/warm-up.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
 /** Environment of a cloud that is not told that it ends soon. */
 const LASTING = { CAIRN_SHORT_LIVED: '' };
 /** Functions of two installations, of which the first that is exported is not the first that is made. */
-const FUNCTIONS = join(import.meta.dirname, '../../system/installations/fixtures/two-installations.ts');
+const FUNCTIONS = builtFunctions(
+  join(import.meta.dirname, '../../system/installations/fixtures/two-installations.ts'),
+);
 
 interface Meter {
   readonly firestore: { readonly byCollection: Readonly<Record<string, { readonly writes: number }>> };

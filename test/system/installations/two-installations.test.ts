@@ -4,11 +4,12 @@ import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { eventually } from '../requests.ts';
 
 let cloud: LocalCloud;
 beforeAll(async () => {
-  const functionsModule = join(import.meta.dirname, 'fixtures/two-installations.ts');
+  const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/two-installations.ts'));
   cloud = await startLocalCloud({
     data: 'memory',
     keepsSpare: false,
