@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
 const functionsModule = builtFunctions(join(import.meta.dirname, 'renamed-functions.ts'));
@@ -13,25 +13,26 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts on the same data with the step of this name and version, and lets `use` do something there. */
-async function withStep(renamed: string, use: (cloud: CloudProcess) => Promise<void>): Promise<void> {
-  const cloud = await startCloudProcess({
+async function withStep(renamed: string, use: (cloud: LocalCloud) => Promise<void>): Promise<void> {
+  const cloud = await startLocalCloud({
     data: join(folder, 'data'),
     functionsModule,
     keepsSpare: false,
     env: { RENAMED: renamed },
+    log: () => {},
+    output: () => {},
   });
   try {
     await use(cloud);
   } finally {
-    cloud.process.kill('SIGTERM');
-    await cloud.ended;
+    await cloud.stop();
   }
 }
 
-const start = async ({ ready }: CloudProcess) => {
-  const { status } = await fetch(`${ready.gateway}/v1/runs`, {
+const start = async ({ gateway, apiKey }: LocalCloud) => {
+  const { status } = await fetch(`${gateway}/v1/runs`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${ready.apiKey}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
     body: '{"type":"order","input":{}}',
   });
   expect(status).toBe(201);
