@@ -3,13 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
-import { Code } from '../../../packages/local-firestore/src/model/status.ts';
+import { AUTOMATIC_INDEXES } from '../../../packages/local-firestore/src/model/index/index-config.ts';
+import { parseDocument } from '../../../packages/local-firestore/src/model/resource-name.ts';
+import { Code, type StatusError } from '../../../packages/local-firestore/src/model/status.ts';
+import type { Value } from '../../../packages/local-firestore/src/model/value.ts';
+import type { Write } from '../../../packages/local-firestore/src/model/write.ts';
+import { FirestoreSession } from '../../../packages/local-firestore/src/service/session.ts';
 import type { StorageMutation } from '../../../packages/local-firestore/src/storage/document-storage.ts';
 import {
   openSqliteStorage,
   SqliteStorage,
 } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
 import { until } from '../support.ts';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const put = (name: string, bytes: number): StorageMutation => ({
   kind: 'put',
@@ -36,6 +43,7 @@ test('documents that do not fit fail their whole group as UNAVAILABLE, nothing e
   const found = () => ['kept', 'with it', 'large'].filter((name) => storage.get(Buffer.from(name)));
   expect(found()).toEqual(['kept']);
   db.exec('PRAGMA max_page_count = 10000');
+  await turn();
   large();
   await storage.durable();
   expect(found()).toEqual(['kept', 'large']);
@@ -80,3 +88,42 @@ onLinux(
     }
   },
 );
+
+test('a commit that asks only after its group was rolled back is refused, as is each further one of that step', async () => {
+  const db = new DatabaseSync(':memory:');
+  const storage = new SqliteStorage(db);
+  const session = new FirestoreSession({ storage, clock: () => 1, indexes: AUTOMATIC_INDEXES });
+  const database = session.databases.get('projects/p/databases/(default)');
+  const set = (id: string, bytes: number): Write => {
+    const name = `${database.name}/documents/c/${id}`;
+    const fields = new Map<string, Value>([['v', { kind: 'bytes', value: Buffer.alloc(bytes) }]]);
+    const precondition = { kind: 'none' } as const;
+    const resource = parseDocument(name);
+    return {
+      kind: 'set',
+      name,
+      resource,
+      fields,
+      mask: undefined,
+      transforms: [],
+      precondition,
+      body: undefined,
+    };
+  };
+  const commit = (id: string, bytes: number) =>
+    session.commit(database, [set(id, bytes)], undefined).then(
+      () => `${id} acknowledged`,
+      (error: StatusError) => `${id} ${error.code}`,
+    );
+  db.exec('PRAGMA max_page_count = 30');
+  // The requests arrive in one step of the event loop.
+  const outcomes = await Promise.all([commit('first', 10), commit('large', 200_000), commit('third', 10)]);
+  expect(outcomes).toEqual(['first', 'large', 'third'].map((id) => `${id} ${Code.UNAVAILABLE}`));
+  await turn();
+  expect(await commit('later', 10)).toBe('later acknowledged');
+  const found = ['first', 'large', 'third', 'later'].filter((id) =>
+    database.get({ name: `${database.name}/documents/c/${id}`, segments: ['c', id] }),
+  );
+  expect(found).toEqual(['later']);
+  storage.close();
+});

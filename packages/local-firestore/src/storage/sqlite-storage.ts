@@ -136,6 +136,11 @@ export class SqliteStorage implements DocumentStorage {
   /** Undefined: in memory, or each commit is synced anyway. */
   readonly #earlySync: EarlySync | undefined;
   #batch: Batch | undefined;
+  /**
+   * Group that was rolled back in this step of the event loop. Until the step ends, everything is refused: its commits, and reads of them,
+   * have yet to ask whether they are durable.
+   */
+  #rolledBack: { readonly done: Promise<void>; readonly error: Error } | undefined;
 
   constructor(db: DatabaseSync, { file, sync = false }: { file?: string | undefined; sync?: boolean } = {}) {
     this.#db = db;
@@ -227,7 +232,7 @@ export class SqliteStorage implements DocumentStorage {
   }
 
   durable(): Promise<void> | undefined {
-    return this.#batch?.done;
+    return (this.#rolledBack ?? this.#batch)?.done;
   }
 
   clear(database: number): void {
@@ -316,13 +321,17 @@ export class SqliteStorage implements DocumentStorage {
   }
 
   #begin(): Batch {
+    if (this.#rolledBack) throw this.#rolledBack.error;
     if (this.#batch) return this.#batch;
     this.#db.exec('BEGIN IMMEDIATE');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {}); // Callers that await the batch get the failure; otherwise it must not crash the process.
     const batch = { rows: 0, done: promise, resolve, reject };
     this.#batch = batch;
-    setImmediate(() => this.#commit());
+    setImmediate(() => {
+      this.#commit();
+      this.#rolledBack = undefined;
+    });
     return batch;
   }
 
@@ -347,7 +356,10 @@ export class SqliteStorage implements DocumentStorage {
     this.#batch = undefined;
     this.#large.clear();
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-    batch?.reject(unavailable(error) as Error);
+    if (!batch) return;
+    const refusal = unavailable(error) as Error;
+    this.#rolledBack = { done: batch.done, error: refusal };
+    batch.reject(refusal);
   }
 
   #sql(text: string): StatementSync {
