@@ -162,6 +162,34 @@ describe('a run that waits for the budget of its day', () => {
     expect(tenant.statuses()).toEqual({ completed: 3 });
   });
 
+  test.each<[string, WorkflowOptions<object>['steps']]>([
+    [
+      'a flow',
+      (step) => ({
+        all: step.flow('all', {}, async (flow) => {
+          for (let i = 0; i < 3; i += 1)
+            await flow.step('ask', ({ usage }) => usage({ usd: 0.1 }), { estimate: { usd: 0.1 } });
+        }),
+      }),
+    ],
+    [
+      'a map',
+      (step) => ({
+        all: step.map('all', { over: () => [1, 2, 3], concurrency: 1, estimate: { usd: 0.1 } }, ({ usage }) =>
+          usage({ usd: 0.1 }),
+        ),
+      }),
+    ],
+  ])('continues by itself in %s whose operation or item asks', async (_kind, steps) => {
+    const tenant = new Tenant({ perTenantAndDay: { usd: 0.2 } }, steps);
+    await tenant.start(1);
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ awaiting_approval: 1 });
+    await tenant.world.run();
+    expect(tenant.statuses()).toEqual({ completed: 1 });
+    expect(tenant.world.clock.now()).toBeLessThan(Date.parse('2026-01-02') + HOUR);
+  });
+
   test('continues when a person raises the day, and the raise is kept with its author', async () => {
     const { tenant, asking } = await reached();
     const [runId = ''] = asking;

@@ -51,12 +51,15 @@ export function startReady(dispatch: DispatchState): void {
 
 /** Starts ready steps up to the room. False: none was begun. */
 function startSome(dispatch: DispatchState): boolean {
-  const { tracker } = dispatch;
+  const { tracker, budget } = dispatch;
   let isAnyBegun = false;
-  for (const id of tracker.ready(Math.max(0, dispatch.room))) {
+  for (const id of tracker.ready(budget.isAsking ? Number.POSITIVE_INFINITY : Math.max(0, dispatch.room))) {
     // A step can fail before its body begins: then the others are not started any more.
-    if (dispatch.isStopped || dispatch.budget.isAsking) return false;
-    start(dispatch, dispatch.step(id));
+    if (dispatch.isStopped) return false;
+    const step = dispatch.step(id);
+    // A set or flow that has begun adopts its waits, such as the question itself; its items and operations do not begin.
+    if (budget.isAsking && !hasBegun(dispatch, step)) continue;
+    start(dispatch, step);
     isAnyBegun ||= tracker.stateOf(id) !== 'pending';
   }
   return isAnyBegun;
