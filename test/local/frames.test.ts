@@ -305,11 +305,14 @@ test('responses that arrive together are passed on in turns of their own, so tha
   expect(together).toEqual([]);
 });
 
-test('an invalid response fails the calls in flight, not the process', async () => {
+test.each([
+  ['announces too many bytes', Buffer.alloc(8, 0xff)],
+  ['has no status', Buffer.of(5, 0, 0, 0, 9, 0, 0, 0, 0, 2, 0, 0, 0, 9, 0)],
+])('a response that %s fails the calls in flight, not the process', async (_, response) => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
-    socket.once('data', () => socket.write(Buffer.alloc(8, 0xff)));
+    socket.once('data', () => socket.write(response));
     socket.on('error', () => {});
   });
   server.listen(0, '127.0.0.1');

@@ -2,20 +2,27 @@ import { expect, test } from '@jest/globals';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { nearHistory } from '../../../packages/console/src/pages/run/live/near-history.ts';
 
-const AT = '2026-01-02T03:04:05.000Z';
+/** Time of an event by its seq: one a second. */
+const at = (seq: number) => new Date(1_767_000_000_000 + seq * 1_000).toISOString();
 
-const event = (seq: number, type: string, step: string, attempt = 1) =>
-  ({
-    ...{ seq, type, at: AT },
-    data: { stepId: step, kind: 'step', revision: 1, attempt, startedAt: AT, durationMs: 7 },
-  }) as unknown as RunEvent;
+/** @param began seq at which the first attempt began; default: of this event */
+const event = (seq: number, type: string, step: string, attempt = 1, began = seq) => {
+  const execution = {
+    ...{ stepId: step, kind: 'step', revision: 1, attempt, startedAt: at(began) },
+    durationMs: 7,
+  };
+  const data = type === 'wait_opened' ? { wait: { id: `${step}.1`, execution } } : execution;
+  return { ...{ seq, type, at: at(seq) }, data } as unknown as RunEvent;
+};
 
 const page = [
-  event(4901, 'step_succeeded', 'before'),
+  event(4901, 'step_succeeded', 'before', 1, 4700),
   event(4902, 'step_started', 'whole'),
-  event(4903, 'step_started', 'again', 2),
-  event(4904, 'step_succeeded', 'whole'),
-  event(4905, 'step_succeeded', 'again', 2),
+  event(4903, 'step_started', 'again', 2, 4700),
+  event(4904, 'step_succeeded', 'whole', 1, 4902),
+  event(4905, 'step_succeeded', 'again', 2, 4700),
+  event(4906, 'wait_opened', 'asks', 1, 4700),
+  event(4907, 'step_started', 'interrupted', 1, 4700),
 ];
 
 test('the history of a step is read from the events near its last one', () => {
@@ -25,10 +32,9 @@ test('the history of a step is read from the events near its last one', () => {
 });
 
 test('a short step, whose start is not recorded, is whole if it began within the page', () => {
-  const short = { ...event(4906, 'step_succeeded', 'short'), at: '2026-01-02T03:04:09.000Z' };
-  Object.assign(short.data, { startedAt: '2026-01-02T03:04:08.000Z' });
+  const short = event(4910, 'step_succeeded', 'short', 1, 4909);
   expect(nearHistory([...page, short], 'short')).toMatchObject({
-    history: { spans: [{ seq: 4906, end: 'succeeded' }] },
+    history: { spans: [{ seq: 4910, end: 'succeeded' }] },
     isWhole: true,
   });
 });
@@ -36,6 +42,8 @@ test('a short step, whose start is not recorded, is whole if it began within the
 test.each([
   ['before', 'whose start is before the page'],
   ['again', 'whose first attempt is before the page'],
+  ['asks', 'whose body began before the page and asks in it'],
+  ['interrupted', 'whose attempt was interrupted before the page and is begun again'],
 ])('%s, a step %s, is shown and is not whole', (key) => {
   const { history, isWhole } = nearHistory(page, key);
   expect(history?.spans).toHaveLength(1);

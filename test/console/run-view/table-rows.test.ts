@@ -125,7 +125,7 @@ test('operations and items are counted as steps, as the sentence about the run a
     '122 steps: 1 of the plan, 121 operations',
   );
   expect(stepCountText(3, { operations: 0, items: 1_200 }, false)).toBe(
-    '1,203 steps started: 3 of the plan, 1,200 items',
+    '1,203 steps started: 3 steps, 1,200 items',
   );
   expect(stepCountText(1, { operations: 0, items: 0 }, true)).toBe('1 step');
 });

@@ -6,7 +6,7 @@
  */
 import { close, fdatasync, openSync } from 'node:fs';
 
-/** About 4 MiB: the disk needs a few ms for the rest. */
+/** About 4 MiB of small documents: the disk needs a few ms for the rest. */
 const ROWS = 1_000;
 
 export class EarlySync {
@@ -21,14 +21,18 @@ export class EarlySync {
     this.#log = `${database}-wal`;
   }
 
-  /** Call after a commit. @param rows that it changed; each is in a page of its own, at most */
+  /** Call after a commit. @param rows that it changed, of which nearly each is in a page of its own */
   wrote(rows: number): void {
     this.#rows += rows;
     // Elsewhere a sync waits for the cache of the disk too, which that of SQLite does not.
     if (this.#rows < ROWS || this.#isSyncing || process.platform !== 'linux') return;
     this.#rows = 0;
+    try {
+      this.#fd ??= openSync(this.#log, 'r');
+    } catch {
+      return; // The folder was removed, or the process has too many files: SQLite meets that itself, and says so.
+    }
     this.#isSyncing = true;
-    this.#fd ??= openSync(this.#log, 'r');
     // A disk that cannot write says so to SQLite's own sync too, which fails the checkpoint.
     fdatasync(this.#fd, () => {
       this.#isSyncing = false;

@@ -13,6 +13,8 @@ import { systemClock } from '../clock.ts';
 const PREFACE = Buffer.from('CWIRE1\n');
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
+/** Number of the call, and status. */
+const LEAST_ANSWER_BYTES = 5;
 /** Number of the call, length of the path, and the longest path. */
 const MAX_HEAD_BYTES = 5 + 255;
 const NOTHING = Buffer.alloc(0);
@@ -289,7 +291,8 @@ class AnswerReader {
       this.#wanted = LENGTH_BYTES;
       if (bytes.length - at < LENGTH_BYTES) break;
       const length = bytes.readUInt32LE(at);
-      if (length > MAX_FRAME_BYTES) throw new Error(`an answer of ${length} bytes was announced`);
+      if (length > MAX_FRAME_BYTES || length < LEAST_ANSWER_BYTES)
+        throw new Error(`an answer of ${length} bytes was announced`);
       this.#wanted = LENGTH_BYTES + length;
       if (bytes.length - at < this.#wanted) break;
       frames.push(bytes.subarray(at + LENGTH_BYTES, at + this.#wanted));

@@ -21,13 +21,14 @@ function copySelected(text: string): boolean {
   field.value = text;
   field.readOnly = true;
   field.className = 'visually-hidden';
-  // Within an open dialog: what is outside takes no focus.
-  const place = activeElement?.closest('dialog') ?? document.body;
+  // Within the uppermost open dialog: what is outside takes no focus.
+  const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
   place.append(field);
   try {
     field.focus({ preventScroll: true });
     field.select();
-    return document.execCommand('copy');
+    // Without the focus another selection would be copied.
+    return document.activeElement === field && document.execCommand('copy');
   } finally {
     field.remove();
     if (activeElement instanceof HTMLElement) activeElement.focus({ preventScroll: true });

@@ -91,16 +91,19 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     [flow, walk, isLarge],
   );
 
-  // A frame of another width shows the whole graph again, unless a person has moved it: a phone is turned, a panel opens.
+  // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
+  const farthest = isLarge ? MIN_ZOOM.large : MIN_ZOOM.whole;
+  // A frame of another width shows the graph as before, unless a person has moved it: a phone is turned, a panel opens.
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   const isMoved = useRef(false);
+  const leastZoom = useRef<number>(MIN_ZOOM.small);
   // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
   useLayoutEffect(() => {
     if (width === 0) return;
     if (!isLarge && !isMoved.current)
-      void flow.setViewport(wholeOf(layout, { width, height }, MIN_ZOOM.small));
+      void flow.setViewport(wholeOf(layout, { width, height }, leastZoom.current));
     else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
       show(selected);
   }, [width, height, isLarge, flow]);
@@ -143,8 +146,6 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     show(to);
   };
 
-  // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
-  const farthest = isLarge ? MIN_ZOOM.large : MIN_ZOOM.whole;
   const at = walk.placed(selected ?? current ?? walk.first ?? '');
   return (
     <StepsContext.Provider value={steps}>
@@ -160,6 +161,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
         <Zoom
           onWhole={() => {
             isMoved.current = false;
+            leastZoom.current = farthest;
             void flow.setViewport(wholeOf(layout, { width, height }, farthest));
           }}
         />

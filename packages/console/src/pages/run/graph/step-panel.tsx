@@ -41,6 +41,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const near = useNearHistory(stepKey, seq);
   // Events near the last one are newer than the beginning of the journal.
   const loaded = near.history ?? histories.get(stepKey);
+  const lacksEvents = loaded === undefined || (loaded === near.history && !near.isWhole);
   const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
   const panel = useRef<HTMLElement>(null);
   useClosing(panel, onClose);
@@ -145,12 +146,16 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             </>
           )}
           {past && <Attempts history={past} />}
-          {!past && seq !== undefined && (history.loading || near.isLoading) && <Loading what="its events" />}
-          {!past && seq !== undefined && history.error !== undefined && (
+          {lacksEvents && seq !== undefined && (history.loading || near.isLoading) && (
+            <Loading what={past ? 'its earlier events' : 'its events'} />
+          )}
+          {lacksEvents && seq !== undefined && history.error !== undefined && (
             <Failure error={history.error} again={() => loadUntil(seq)} />
           )}
-          {history.full && !past && (
-            <p className="dim">The events of this step are beyond those that the page has loaded.</p>
+          {history.full && lacksEvents && (
+            <p className="dim">
+              {past ? 'Earlier events' : 'The events'} of this step are beyond those that the page has loaded.
+            </p>
           )}
           {state && (
             <Further stepKey={stepKey} checkpoint={checkpointOf(state)} hasLogs={run?.logs !== undefined} />

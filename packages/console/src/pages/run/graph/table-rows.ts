@@ -65,7 +65,7 @@ export function stepCountText(
   const all = `${countOf(planned + operations + items, 'step')}${isPlanned ? '' : ' started'}`;
   if (operations + items === 0) return all;
   const parts = [
-    `${planned.toLocaleString('en')} of the plan`,
+    isPlanned ? `${planned.toLocaleString('en')} of the plan` : countOf(planned, 'step'),
     ...(items > 0 ? [countOf(items, 'item')] : []),
     ...(operations > 0 ? [countOf(operations, 'operation')] : []),
   ];

@@ -23,7 +23,7 @@ export function useNearHistory(key: string, seq: number | undefined): Near {
   const { id, events, loadUntil } = useRunData();
   const isFar = seq !== undefined && seq > events.length + PAGE;
   const { data, isPending, isError } = useQuery({
-    queryKey: ['runs', id, 'events near', seq],
+    queryKey: ['runs', id, 'events near', key, seq],
     enabled: isFar,
     queryFn: ({ signal }) =>
       api.get('/v1/runs/{id}/events', {
@@ -33,6 +33,7 @@ export function useNearHistory(key: string, seq: number | undefined): Near {
       }),
     // Events never change.
     staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before, query) => (query?.queryKey[3] === key ? before : undefined),
   });
   const near = useMemo(() => (isFar && data ? nearHistory(data.items, key) : NOTHING), [isFar, data, key]);
   const isLoading = isFar && isPending && !isError;

@@ -9,8 +9,8 @@ export interface NearHistory {
   readonly isWhole: boolean;
 }
 
-/** Events that may be the first of a step. */
-const FIRST = new Set(['step_started', 'wait_opened', 'step_reused', 'step_skipped']);
+/** Events of a step that was never begun: there is nothing before them. */
+const NEVER_BEGUN = new Set(['step_reused', 'step_skipped']);
 
 /** @param events ascending, without a gap */
 export function nearHistory(events: readonly RunEvent[], key: string): NearHistory {
@@ -21,7 +21,17 @@ export function nearHistory(events: readonly RunEvent[], key: string): NearHisto
   const [oldest] = events;
   if (first === undefined || oldest === undefined) return { history, isWhole: false };
   const event = events.find(({ seq }) => seq === first.seq);
-  // The start of a short step is not recorded: its time says whether it would be among the events.
-  const isWithin = FIRST.has(event?.type ?? '') || first.from > Date.parse(oldest.at);
-  return { history, isWhole: isWithin && first.attempt === 1 && first.revision === 1 };
+  if (event === undefined) return { history, isWhole: false };
+  const isWithin = NEVER_BEGUN.has(event.type) || beganAt(event) > Date.parse(oldest.at);
+  return { history, isWhole: isWithin && first.revision === 1 };
+}
+
+/** Begin of the first attempt, epoch ms: an event that is recorded later has it too. NaN: it has none. */
+function beganAt(event: RunEvent): number {
+  const { wait, startedAt } = event.data as { wait?: { execution: Began } } & Partial<Began>;
+  return Date.parse(wait?.execution.startedAt ?? startedAt ?? '');
+}
+
+interface Began {
+  readonly startedAt: string;
 }
