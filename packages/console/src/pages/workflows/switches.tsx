@@ -14,7 +14,9 @@ interface PauseDialogProps {
 }
 
 export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
-  if (isPaused)
+  // As it was opened: the page reads the change again before the dialog has closed, and somebody else may have made it meanwhile.
+  const [wasPaused] = useState(isPaused);
+  if (wasPaused)
     return (
       <ActionDialog title={`Unpause ${type}`} verb="Unpause" act={unpauseWorkflow(type)} onClose={onClose}>
         <p>Its runs continue at once.</p>
@@ -40,19 +42,21 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
 const WORD = 'kill switch';
 
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
+  // As in the dialog of a pause.
+  const [wasOn] = useState(isOn);
   const [typed, setTyped] = useState('');
-  const isConfirmed = isOn || typed === WORD;
-  const title = `Turn the kill switch ${isOn ? 'off' : 'on'}`;
+  const isConfirmed = wasOn || typed === WORD;
+  const title = `Turn the kill switch ${wasOn ? 'off' : 'on'}`;
   return (
     <ActionDialog
       title={title}
       verb={title}
-      danger={!isOn}
-      act={isConfirmed ? setKillSwitch(!isOn) : undefined}
+      danger={!wasOn}
+      act={isConfirmed ? setKillSwitch(!wasOn) : undefined}
       lack={`Type “${WORD}”.`}
       onClose={onClose}
     >
-      {isOn ? (
+      {wasOn ? (
         <p>Runs of every tenant continue. Workflows paused individually stay paused.</p>
       ) : (
         <>
