@@ -128,6 +128,9 @@ function unavailable(error: unknown): unknown {
   return known instanceof StorageFullError ? new StatusError(Code.UNAVAILABLE, known.message) : known;
 }
 
+/** The document, its key, and the index entries. */
+const rowsOf = ({ entries: { added, removed } }: StorageMutation) => 2 + added.length + removed.length;
+
 export class SqliteStorage implements DocumentStorage {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -222,7 +225,10 @@ export class SqliteStorage implements DocumentStorage {
   apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void {
     try {
       const batch = this.#begin();
-      for (const mutation of mutations) batch.rows += this.#mutate(mutation);
+      for (const mutation of mutations) {
+        this.#mutate(mutation);
+        batch.rows += rowsOf(mutation);
+      }
       this.#sql('UPDATE databases SET commit_time = ? WHERE id = ?').run(commitTime, database);
     } catch (error) {
       // A statement fails only for lack of space; then the batch may be incomplete.
@@ -297,15 +303,12 @@ export class SqliteStorage implements DocumentStorage {
     }
   }
 
-  /** @returns the number of rows that it changed */
-  #mutate(mutation: StorageMutation): number {
+  #mutate(mutation: StorageMutation): void {
     const { added, removed } = mutation.entries;
-    // The document and its key.
-    const rows = added.length + removed.length + 2;
     for (const key of removed) this.#sql('DELETE FROM entries WHERE key = ?').run(key);
     if (mutation.kind === 'remove') {
       this.#sql('DELETE FROM documents WHERE id = ?').run(mutation.id);
-      return rows;
+      return;
     }
     const { key, body, createTime, updateTime } = mutation;
     let id = mutation.id;
@@ -317,7 +320,6 @@ export class SqliteStorage implements DocumentStorage {
       this.#sql(update).run(body, createTime, updateTime, id);
     }
     for (const entry of added) this.#sql(INSERT_ENTRY).run(entry, id);
-    return rows;
   }
 
   #begin(): Batch {

@@ -2,7 +2,6 @@
  * One change, from the form to its answer: shows the request, sends it once however often the button is pressed, and
  * shows the result. The caller provides the fields.
  */
-
 import { randomKey } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';

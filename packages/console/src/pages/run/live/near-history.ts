@@ -18,10 +18,9 @@ export function nearHistory(events: readonly RunEvent[], key: string): NearHisto
   histories.add(events);
   const history = histories.byKey.get(key);
   const first = history?.spans[0];
+  const event = events.find(({ seq }) => seq === first?.seq);
   const [oldest] = events;
-  if (first === undefined || oldest === undefined) return { history, isWhole: false };
-  const event = events.find(({ seq }) => seq === first.seq);
-  if (event === undefined) return { history, isWhole: false };
+  if (!first || !event || !oldest) return { history, isWhole: false };
   const isWithin = NEVER_BEGUN.has(event.type) || beganAt(event) > Date.parse(oldest.at);
   return { history, isWhole: isWithin && first.revision === 1 };
 }
