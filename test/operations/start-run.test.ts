@@ -155,6 +155,35 @@ describe('a start', () => {
     expect(assertStored(world.db, runIdOf(outcome)).status).toBe('completed');
   });
 
+  test.each([
+    ['before the first request gives up the queue', 1_999, 0],
+    ['after that', 2_000, 1],
+    ['until the scan has looked', 119_999, 1],
+    ['later', 120_000, 0],
+  ] as const)('whose process died before the queue is enqueued by a repetition %s', async (_, ms, tasks) => {
+    const { world, deps } = worldWithDeps();
+    const lost = intercept(world.queue, () => new Promise<never>(() => {}));
+    void startRun({ ...deps, queue: lost }, request());
+    await settle();
+    world.clock.jump(ms);
+    expect((await startRun(deps, request())).kind).toBe('replayed');
+    expect(world.queue.pending).toHaveLength(tasks);
+  });
+
+  test('that runs is not enqueued by a repetition, and neither is one that cannot be read', async () => {
+    const { world, deps } = worldWithDeps();
+    await startRun(deps, request());
+    await world.run();
+    world.clock.jump(5_000);
+    await startRun(deps, request());
+    const store = intercept(world.store, async ({ method }, proceed) => {
+      if (method === 'load') throw new OutcomeUnknown('load', 'gone');
+      return proceed();
+    });
+    expect((await startRun({ ...deps, store }, request())).kind).toBe('replayed');
+    expect(world.queue.pending).toHaveLength(0);
+  });
+
   test.each(['applied', 'not applied'])(
     'whose answer was lost while it was %s is sent again, and creates one run',
     async (how) => {

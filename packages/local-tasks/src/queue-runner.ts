@@ -52,6 +52,7 @@ interface QueueSlot {
 
 export interface TaskEvents {
   load(entry: QueueEntry): TaskRecord | undefined;
+  starting(entry: QueueEntry, record: TaskRecord, start: AttemptStart): void;
   finished(entry: QueueEntry, record: TaskRecord): void;
   retrying(entry: QueueEntry, dueAt: number, progress: TaskProgress): void;
 }
@@ -172,6 +173,7 @@ export class QueueRunner {
     const record = isForced ? { ...loaded, scheduledAt: dispatchedAt } : loaded;
     const start = { scheduledAt: record.scheduledAt, dispatchedAt };
     entry.running = [...entry.running, start];
+    this.#events.starting(entry, record, start);
     const abort = new AbortController();
     this.#aborts.add(abort);
     let late = false;

@@ -48,6 +48,7 @@ export class TaskRegistry {
     this.#dispatch = dispatch;
     this.#events = {
       load: (entry) => store.task(entry.name),
+      starting: ({ id }, { progress }, start) => store.startLater(id, progress, start),
       finished: (entry, record) => {
         this.counts.finished++;
         this.counts.dispatchesEnded++;

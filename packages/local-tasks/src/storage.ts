@@ -1,12 +1,14 @@
 /**
  * State of the Cloud Tasks server in SQLite: queues, tasks, and the names of ended tasks. Owns the tables and the time of
  * each write; decides nothing. A new task is on disk before `insertTask` returns, so an acknowledged task survives SIGKILL.
- * Results of attempts are written in groups a moment later: a lost one repeats a dispatch, which at-least-once allows.
+ * Starts and results of attempts are written in groups a moment later: a lost result repeats a dispatch, which at-least-once allows. An
+ * attempt that had started when the server was killed counts, so that its repetition is recognisable as one.
  */
 import type { PolicyStore } from '@cairn/local-kit/iam/policies';
 import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/policy-table';
 import { GroupedDatabase, type StorageChoice } from '@cairn/local-kit/sqlite/grouped-database';
-import type { QueueConfig, TaskProgress, TaskRecord, TaskTarget } from './model.ts';
+import { progressAfter } from './dispatch/attempt.ts';
+import type { AttemptStart, QueueConfig, TaskProgress, TaskRecord, TaskTarget } from './model.ts';
 
 /** Defaults of a task stored by an earlier version. */
 const PROGRESS_OF_OLD_DATA = { executionCount: 0 };
@@ -43,7 +45,13 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS tombstones (name TEXT PRIMARY KEY, until REAL NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS tombstones_until ON tombstones (until);`;
 
+/** Progress in the table. `running`: an attempt has started since. */
+interface StoredProgress extends TaskProgress {
+  readonly running?: AttemptStart;
+}
+
 type LaterWrite =
+  | { readonly kind: 'start'; readonly id: number; readonly progress: StoredProgress }
   | { readonly kind: 'forget'; readonly before: number }
   | { readonly kind: 'finish'; readonly name: string; readonly tombstoneUntil: number | undefined }
   | {
@@ -56,6 +64,7 @@ type LaterWrite =
 export class TaskStore {
   readonly policies: PolicyStore;
   readonly #db: GroupedDatabase<typeof SQL, LaterWrite>;
+  readonly #isInMemory: boolean;
 
   constructor(storage: StorageChoice) {
     this.#db = new GroupedDatabase({
@@ -65,6 +74,8 @@ export class TaskStore {
       apply: (write: LaterWrite) => this.#apply(write),
     });
     this.policies = policyTable(this.#db.statements);
+    this.#isInMemory = storage.kind === 'memory';
+    this.#countInterrupted();
   }
 
   queues(): QueueConfig[] {
@@ -153,6 +164,11 @@ export class TaskStore {
     this.#db.later({ kind: 'finish', name, tombstoneUntil });
   }
 
+  /** An attempt of the task starts; written soon. */
+  startLater(id: number, progress: TaskProgress, running: AttemptStart): void {
+    if (!this.#isInMemory) this.#db.later({ kind: 'start', id, progress: { ...progress, running } });
+  }
+
   /** The task is due again; written soon. */
   retryLater(name: string, dueAt: number, progress: TaskProgress): void {
     this.#db.later({ kind: 'retry', name, dueAt, progress });
@@ -162,9 +178,25 @@ export class TaskStore {
     this.#db.close();
   }
 
+  /** Attempts of a server that was killed have no answer. Without room on the disk they are not counted. */
+  #countInterrupted(): void {
+    for (const { id, progress } of this.#db.statements.interrupted.all()) {
+      const { running, ...before } = JSON.parse(String(progress)) as StoredProgress;
+      if (running === undefined) continue;
+      const outcome = { kind: 'unreachable', reason: 'the server was stopped' } as const;
+      const after = progressAfter(before, outcome, { ...running, respondedAt: running.dispatchedAt });
+      this.#db.later({ kind: 'start', id: Number(id), progress: after });
+    }
+    this.#db.catchUp();
+  }
+
   #apply(write: LaterWrite): void {
     if (write.kind === 'forget') {
       this.#db.statements.forgetTombstones.run(write.before);
+      return;
+    }
+    if (write.kind === 'start') {
+      this.#db.statements.setProgress.run(JSON.stringify(write.progress), write.id);
       return;
     }
     if (write.kind === 'retry') {
@@ -188,6 +220,8 @@ const SQL = {
     'INSERT INTO tasks (name, queue, named, due, created, deadline, target, body, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   task: 'SELECT * FROM tasks WHERE name = ?',
   page: 'SELECT * FROM tasks WHERE queue = ? AND id > ? ORDER BY id LIMIT ?',
+  interrupted: "SELECT id, progress FROM tasks WHERE json_extract(progress, '$.running') IS NOT NULL",
+  setProgress: 'UPDATE tasks SET progress = ? WHERE id = ?',
   retry: 'UPDATE tasks SET due = ?, progress = ? WHERE name = ?',
   deleteTask: 'DELETE FROM tasks WHERE name = ?',
   tombstone: 'SELECT until FROM tombstones WHERE name = ?',
@@ -199,6 +233,7 @@ const SQL = {
 
 function fromRow(row: TaskRow): TaskRecord {
   const target = JSON.parse(row.target) as Omit<TaskTarget, 'body'>;
+  const { running: _, ...progress } = JSON.parse(row.progress) as StoredProgress;
   return {
     name: row.name,
     queue: row.queue,
@@ -207,6 +242,6 @@ function fromRow(row: TaskRow): TaskRecord {
     scheduledAt: row.due,
     deadlineMs: row.deadline,
     target: { ...target, body: row.body },
-    progress: { ...PROGRESS_OF_OLD_DATA, ...(JSON.parse(row.progress) as TaskProgress) },
+    progress: { ...PROGRESS_OF_OLD_DATA, ...progress },
   };
 }

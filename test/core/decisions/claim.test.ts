@@ -48,6 +48,7 @@ const interrupted = grownBy(leased, [
 const deployed: DeployedPlan = {
   available: true,
   isIdempotent: (key) => key !== 'once',
+  actsOncePerKey: ({ capabilityId }) => capabilityId === 'keyed',
   isCompensable: () => false,
   onDoubt: 'fail',
 };
@@ -142,15 +143,19 @@ describe('what a drive may do with a run', () => {
       bySystem('run_started', {}),
     ]);
     const began = (stepId: string) => grownBy(held, [bySystem('step_started', settledStep(stepId))]);
-    const acting = grownBy(held, [
-      bySystem('effect_attempted', {
-        stepId: 's',
-        revision: 1,
-        effectId: 'e',
-        capabilityId: 'c',
-        attempt: 1,
-      }),
-    ]);
+    const acting = (...capabilities: string[]) =>
+      grownBy(
+        held,
+        capabilities.map((capabilityId) =>
+          bySystem('effect_attempted', {
+            stepId: 's',
+            revision: 1,
+            effectId: capabilityId,
+            capabilityId,
+            attempt: 1,
+          }),
+        ),
+      );
     test.each([
       ['its task comes again', held, delivery(3), 'redelivered'],
       [
@@ -167,7 +172,14 @@ describe('what a drive may do with a run', () => {
       ['nobody knows which task looks', held, undefined, 'leased'],
       ['it was claimed by a task nobody knows', leased, delivery(3), 'leased'],
       ['a step is under way that must not run twice', began('once'), delivery(3), 'leased'],
-      ['a side effect is under way', acting, delivery(3), 'leased'],
+      [
+        'an effect is under way whose receiver acts once per key',
+        acting('keyed'),
+        delivery(3),
+        'redelivered',
+      ],
+      ['another effect is under way too', acting('keyed', 'c'), delivery(3), 'leased'],
+      ['the process that makes the call lives', acting('keyed'), delivery(3, { answered: true }), 'leased'],
       ['it is being undone', { ...held, compensating: true }, delivery(3), 'leased'],
     ] as const)('if %s', (_, state, delivery, expected) => {
       const decision = claimDecision({

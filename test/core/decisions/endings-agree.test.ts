@@ -94,6 +94,7 @@ const plans = fc
     ({ available, idempotent, compensable, onDoubt, attempts }): DeployedPlan => ({
       available,
       isIdempotent: () => idempotent,
+      actsOncePerKey: () => false,
       allowsNewAttempt: (_, already) => already < attempts,
       isCompensable: () => available && compensable,
       onDoubt,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toleratesOverlap } from '../../../packages/cairn/src/core/decisions/claim.ts';
+import { toleratesRedelivery } from '../../../packages/cairn/src/core/decisions/claim.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { leaseWaitOf } from '../../../packages/cairn/src/core/decisions/lease-wait.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -18,11 +18,19 @@ const running = (...keys: string[]): RunState => ({
 });
 const acting = (...keys: string[]): RunState => ({
   ...leased,
-  effects: keys.map((step) => ({ effectId: step, step, revision: 1, capabilityId: 'mail' })),
+  effects: keys.map((step) => effectOf(step)),
 });
+const effectOf = (step: string, capabilityId = 'mail') => ({
+  effectId: step,
+  step,
+  revision: 1,
+  capabilityId,
+});
+const partlyKeyed: RunState = { ...leased, effects: [effectOf('send'), effectOf('charge', 'keyed')] };
 const deployed = (twice: boolean, available = true): DeployedPlan => ({
   available,
   isIdempotent: () => twice,
+  actsOncePerKey: ({ capabilityId }) => capabilityId === 'keyed',
   isCompensable: () => false,
   onDoubt: 'fail',
 });
@@ -44,6 +52,13 @@ describe('a run waits for the lease of its dead worker', () => {
       ['send'],
       "an effect of step 'send' is in progress",
     ],
+    [
+      'for the effect whose receiver may act twice for a key',
+      partlyKeyed,
+      true,
+      ['send'],
+      "an effect of step 'send' is in progress",
+    ],
     ['while it is undone', { ...leased, compensating: true }, true, [], 'its compensations are running'],
   ] as const)('%s', (_, state, twice, steps, why) => {
     expect(leaseWaitOf(state, deployed(twice))).toEqual({ steps, why });
@@ -55,6 +70,9 @@ describe('a run waits for the lease of its dead worker', () => {
 
   test('but not for steps that may run twice, or without a lease', () => {
     expect(leaseWaitOf(running('pay'), deployed(true))).toBeUndefined();
+    expect(
+      leaseWaitOf({ ...leased, effects: [effectOf('charge', 'keyed')] }, deployed(true)),
+    ).toBeUndefined();
     expect(leaseWaitOf(fresh, deployed(false))).toBeUndefined();
   });
 
@@ -63,7 +81,7 @@ describe('a run waits for the lease of its dead worker', () => {
       fc.property(journals(), fc.boolean(), fc.boolean(), ({ states }, twice, available) => {
         const plan = deployed(twice, available);
         for (const state of states) {
-          const waits = state.lease !== undefined && !toleratesOverlap(state, plan);
+          const waits = state.lease !== undefined && !toleratesRedelivery(state, plan);
           expect(leaseWaitOf(state, plan) !== undefined).toBe(waits);
         }
       }),

@@ -27,6 +27,7 @@ import { journals } from '../run/random-journal.ts';
 const safe: DeployedPlan = {
   available: true,
   isIdempotent: () => true,
+  actsOncePerKey: () => false,
   isCompensable: () => false,
   onDoubt: 'fail',
 };

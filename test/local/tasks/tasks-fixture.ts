@@ -42,7 +42,7 @@ export const answered = (status: number, retryAfter?: string): DispatchResult =>
 /** Time stands still unless the test moves it, so that schedules and backoffs are exact. */
 export async function startTasks(
   storage: StorageChoice = { kind: 'memory' },
-  { appEngineUrl }: { readonly appEngineUrl?: string } = {},
+  { appEngineUrl, answers = [] }: { readonly appEngineUrl?: string; readonly answers?: Answer[] } = {},
 ): Promise<TasksFixture> {
   const began = Date.UTC(2026, 0, 1);
   const deadlines = new Set<{ readonly ms: number; readonly wake: () => void }>();
@@ -55,7 +55,6 @@ export async function startTasks(
     },
   };
   const requests: DispatchRequest[] = [];
-  const answers: Answer[] = [];
   let ids = 0;
   const server = await startTasksServer({
     storage,

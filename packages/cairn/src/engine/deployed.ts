@@ -102,6 +102,7 @@ export function deployedFor(registry: WorkflowRegistry, state: RunState): Deploy
     ...planStanding(registry, state),
     // A step the definition does not know was never declared safe to repeat.
     isIdempotent: (key) => isIdempotent(stepOf(key), key),
+    actsOncePerKey: ({ step, capabilityId }) => actsOncePerKey(stepOf(step), capabilityId),
     allowsNewAttempt: (key, attempts) => {
       const step = stepOf(key);
       return step !== undefined && 'body' in step && !!step.newAttempt && attempts < step.retry.maxAttempts;
@@ -116,6 +117,11 @@ export function deployedFor(registry: WorkflowRegistry, state: RunState): Deploy
 /** A map does nothing itself: what may not be repeated are its items. */
 function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
   return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
+}
+
+function actsOncePerKey(step: StepDefinition | undefined, capabilityId: string): boolean {
+  const uses = step && 'uses' in step ? step.uses : [];
+  return uses.some(({ id, idempotency }) => id === capabilityId && idempotency === 'required');
 }
 
 /** A plain step, the items of a map, or operations of a flow. */

@@ -12,6 +12,7 @@ import { append, bySystem, claimed, grownBy, running, settledStep, succeeded } f
 const DEPLOYED = {
   available: true,
   isIdempotent: () => true,
+  actsOncePerKey: () => false,
   isCompensable: () => false,
   onDoubt: 'fail',
 } as const;

@@ -1,7 +1,7 @@
 /** Decision of a dispatch, or of the scan, about the run it has just read. Pure; the caller carries it out. */
 
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
-import { isOver, type RunState, type VolatileMetadata } from '../run/state.ts';
+import { isOver, type OpenEffect, type RunState, type VolatileMetadata } from '../run/state.ts';
 import { hasUnannouncedWaits, isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
@@ -112,7 +112,8 @@ function leasedDecision({
   const freeAt = lastHeartbeatAt + leaseMs;
   const why = takeover(state, delivery);
   if (readAt >= freeAt) return { kind: 'orphaned', lastHeartbeatAt, why: why ?? 'silence' };
-  if (why === undefined || !toleratesOverlap(state, deployed)) return { kind: 'leased', freeAt };
+  const tolerates = why === 'redelivered' ? toleratesRedelivery : toleratesOverlap;
+  if (why === undefined || !tolerates(state, deployed)) return { kind: 'leased', freeAt };
   return { kind: 'orphaned', lastHeartbeatAt, why };
 }
 
@@ -140,8 +141,25 @@ function follows(delivery: TaskRef, earlier: TaskRef | undefined): boolean {
 
 /** True if a second worker may run the steps in progress, although the previous lease holder may still be working on them. */
 export function toleratesOverlap(state: RunState, deployed: DeployedPlan): boolean {
-  const isActing = state.effects.length > 0 || state.compensating;
-  return deployed.available && !isActing && stepsInDoubt(state, deployed).length === 0;
+  return state.effects.length === 0 && toleratesRedelivery(state, deployed);
+}
+
+/**
+ * The same for a holder that is probably dead. Its calls may be repeated if their receivers act once per key: should it live, two
+ * calls with one key are under way, which such a receiver has to bear anyway.
+ */
+export function toleratesRedelivery(state: RunState, deployed: DeployedPlan): boolean {
+  return (
+    deployed.available &&
+    effectsToAwait(state, deployed).length === 0 &&
+    !state.compensating &&
+    stepsInDoubt(state, deployed).length === 0
+  );
+}
+
+/** Open effects that must not be called or looked up while an earlier call may still be under way. */
+export function effectsToAwait(state: RunState, deployed: DeployedPlan): OpenEffect[] {
+  return state.effects.filter((effect) => !deployed.actsOncePerKey(effect));
 }
 
 /**

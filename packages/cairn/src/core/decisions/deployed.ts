@@ -1,4 +1,5 @@
 /** Facts about the plan of a run that decisions need. Provided by engine/deployed.ts; not part of the journal. */
+import type { OpenEffect } from '../run/state.ts';
 
 export interface DeployedPlan {
   /** False if the plan the run was started on is not deployed. */
@@ -7,6 +8,8 @@ export interface DeployedPlan {
   readonly changed?: boolean;
   /** Returns true if the step may safely run again. Only called while `available`. */
   isIdempotent(stepKey: string): boolean;
+  /** Returns true if the receiver of this effect acts once for a key, also while an earlier call may be under way. Only called while `available`. */
+  actsOncePerKey(effect: Pick<OpenEffect, 'step' | 'capabilityId'>): boolean;
   /**
    * True if a step that must not run twice allows a new attempt after so many that failed or were cut off. Absent: none does.
    * Only asked while `available`.

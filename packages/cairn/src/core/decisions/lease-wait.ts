@@ -1,6 +1,6 @@
 /** Explains why a run whose worker may have died waits for the end of its lease, although the queue redelivers its task earlier. Pure. */
 import type { RunState } from '../run/state.ts';
-import { toleratesOverlap } from './claim.ts';
+import { effectsToAwait, toleratesRedelivery } from './claim.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 
@@ -14,12 +14,12 @@ export interface LeaseWait {
 /** More names than these say less. */
 const MAX_NAMED = 3;
 
-/** Undefined: no worker holds the run, or its next delivery takes it over immediately (`toleratesOverlap`). */
+/** Undefined: no worker holds the run, or its next delivery takes it over immediately (`toleratesRedelivery`). */
 export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait | undefined {
-  if (!state.lease || toleratesOverlap(state, deployed)) return undefined;
+  if (!state.lease || toleratesRedelivery(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };
   if (state.compensating) return { steps: [], why: 'its compensations are running' };
-  const acting = [...new Set(state.effects.map(({ step }) => step))];
+  const acting = [...new Set(effectsToAwait(state, deployed).map(({ step }) => step))];
   const inDoubt = stepsInDoubt(state, deployed);
   if (inDoubt.length > 0) return { steps: inDoubt, why: `${named(inDoubt)} must not run twice` };
   return { steps: acting, why: `an effect of ${named(acting)} is in progress` };

@@ -3,6 +3,7 @@ import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { logHit, refusedKey } from '../repeated-request.ts';
+import { enqueueIfLost } from './lost-task.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
 import { answerOf } from './start-records.ts';
 
@@ -28,6 +29,7 @@ export async function knownStart(deps: StartDeps, request: Keyed): Promise<Start
       const { source } = record;
       logHit(deps.log, { key, source, tenantId, cachedRunId: answer.runId });
       deps.metrics.answered({ tenantId, source, result: 'hit' });
+      await enqueueIfLost(deps, answer.response);
       return answer;
     }
     default:

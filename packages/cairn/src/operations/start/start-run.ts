@@ -17,6 +17,7 @@ import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../repeated-request.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import { startedBefore } from './known-start.ts';
+import { enqueueIfLost } from './lost-task.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
 import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords } from './start-records.ts';
 
@@ -144,6 +145,7 @@ async function answered(
   if (decision.kind === 'in_flight') return decision;
   logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: decision.runId });
   if (decision.byContent) await pointPrimaryAt(deps, request, decision.byContent);
+  await enqueueIfLost(deps, decision.response);
   return { kind: 'replayed', runId: decision.runId, response: decision.response };
 }
 
