@@ -1,0 +1,41 @@
+/** A dispatch during whose call the queue delivers its task again: it died, or lives on without the run. */
+import { describe, expect, test } from '@jest/globals';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { eventsOf, hello, installation, rowsOf } from './stage.ts';
+
+const RECEIVERS = [
+  ['acts once for a key', { idempotency: 'required' }, true],
+  ['acts once for a key and has a lookup', { idempotency: 'required', withLookup: true }, true],
+  ['has a lookup', { idempotency: 'not_supported', withLookup: true }, false],
+  ['can do neither', { idempotency: 'not_supported' }, false],
+] as const;
+
+describe.each(RECEIVERS)('while the receiver of a call %s, the redelivery', (_, options, takesOver) => {
+  test(`${takesOver ? 'takes the run over, and it acts once' : 'leaves the run to its lease'}`, async () => {
+    const { outside, world } = installation(hello, options);
+    const runId = await world.start('post');
+    const task = world.queue.take();
+    if (!task) throw new Error('no task');
+    const arrived = Promise.withResolvers<void>();
+    outside.onCall = () => (outside.calls === 1 ? arrived.promise : undefined);
+    const first = drive(world.deps, driveRequestOf(task));
+    await settle();
+    expect(outside.calls).toBe(1);
+
+    const again = await drive(world.deps, driveRequestOf({ ...task, retryCount: 1 }));
+    expect(again).toBe(takesOver ? 'moved' : 'leased');
+    const takeovers = eventsOf(world, runId).filter(({ type }) => type === 'orphan_detected');
+    expect(takeovers).toHaveLength(takesOver ? 1 : 0);
+    if (takesOver) await world.run(() => world.stateOf(runId).status === 'completed');
+
+    // The call of the first dispatch arrives after all, and so does its answer.
+    arrived.resolve();
+    await Promise.all([first, world.run()]);
+    expect(world.stateOf(runId).status).toBe('completed');
+    expect(outside.calls).toBe(takesOver ? 2 : 1);
+    expect(outside.applied).toHaveLength(1);
+    expect(rowsOf(world).filter(({ status }) => status === 'recorded')).toHaveLength(1);
+  });
+});
