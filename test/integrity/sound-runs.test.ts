@@ -88,6 +88,17 @@ async function suspended(make: () => Promise<Bench>): Promise<Bench> {
 }
 
 describe('a run with a successor, and the successor,', () => {
+  test.each(['resume', 'replay', 'fork'] as const)('have no problems after any commit (%s)', async (mode) => {
+    const problems: unknown[] = [];
+    let commits = 0;
+    await successor(mode, async (made) => {
+      commits += 1;
+      problems.push(...(await made.check()));
+    });
+    expect(commits).toBeGreaterThan(2);
+    expect(problems).toEqual([]);
+  });
+
   test.each(['resume', 'replay', 'fork'] as const)(
     'have no problems (%s), and are restored from their journals',
     async (mode) => {

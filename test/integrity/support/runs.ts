@@ -8,6 +8,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { startSuccessor } from '../../../packages/cairn/src/operations/successors/start-successor.ts';
+import { intercept } from '../../support/intercept.ts';
 import { Outside } from '../../support/outside.ts';
 import { driven as drivenOn } from '../../support/successors.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -114,9 +115,14 @@ export async function halted(): Promise<Bench> {
   return new Bench(world, runId);
 }
 
-/** Creates a successor of a run that failed after acting, with an input and outputs of every size. */
+/**
+ * Creates a successor of a run that failed after acting, with an input and outputs of every size.
+ *
+ * @param watch called with the successor after each of its commits
+ */
 export async function successor(
   mode: SuccessorMode,
+  watch: (made: Bench) => Promise<void> = async () => {},
 ): Promise<{ readonly source: Bench; readonly made: Bench }> {
   const outside = new Outside();
   const { capability } = outside;
@@ -157,7 +163,12 @@ export async function successor(
     ...(mode === 'fork' ? { input: { value: { text: LONG } } } : {}),
   });
   if (made.kind === 'in_flight') throw new Error('in flight');
-  await world.run();
+  const store = intercept(world.store, async ({ method }, proceed) => {
+    const answer = await proceed();
+    if (method === 'commit') await watch(new Bench(world, made.runId));
+    return answer;
+  });
+  await world.run(undefined, { ...world.deps, store });
   return { source: new Bench(world, runId), made: new Bench(world, made.runId) };
 }
 

@@ -64,7 +64,6 @@ export class JournalReading {
   #state: RunState | undefined;
   #identity: RunIdentity | undefined;
   #atSnapshot: RunState | undefined;
-  #mayLag = true;
   #haltedAt: number | undefined;
 
   constructor(of: ReadingOf) {
@@ -90,7 +89,8 @@ export class JournalReading {
       state,
       identity: this.#identity,
       atSnapshot: this.#atSnapshot,
-      mayLag: this.#mayLag,
+      mayLag:
+        this.#atSnapshot === undefined || state === undefined || !mustWriteSnapshot(this.#atSnapshot, state),
       isEndCertain: state !== undefined && isEndCertain(state, this.#atSnapshot),
       checkpoints: this.#checkpoints,
       steps: this.#steps,
@@ -132,7 +132,6 @@ export class JournalReading {
       this.#effects.set(effectId, effectAfter(this.#effects.get(effectId), event));
     }
     if (event.type === 'wait_resolved' && event.data.decision === 'halt') this.#haltedAt = event.seq;
-    if (this.#atSnapshot && before && mustWriteSnapshot(before, after)) this.#mayLag = false;
     if (event.hash === this.#of.snapshotHash) this.#atSnapshot = after;
     this.#state = after;
   }
