@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { OPERATIONS } from '../../packages/cairn/src/api/openapi/paths/all.ts';
-import type { ApiOperation } from '../../packages/cairn/src/api/openapi/paths/describe.ts';
+import { type ApiOperation, OF_RUNS } from '../../packages/cairn/src/api/openapi/paths/describe.ts';
 import type { QueryParameter } from '../../packages/cairn/src/api/parameters.ts';
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 
@@ -51,5 +51,19 @@ describe.each(PARAMETERS)('$name of $operation', ({ name, parameter }) => {
     if (schema.minimum === 1) expect(accepts(0)).toBe(false);
     if (typeof schema.maximum === 'number') expect(accepts(schema.maximum + 1)).toBe(false);
     if (schema.format === 'date-time') expect(accepts('2026-01-31T08:00:00Z')).toBe(true);
+  });
+});
+
+describe('a text of 1,501 bytes, which Firestore compares with nothing,', () => {
+  const COMPARED = Object.keys(OF_RUNS);
+  const compared = PARAMETERS.filter(
+    ({ name, operation }) => COMPARED.includes(name) && operation.includes('/v1/runs'),
+  );
+
+  test.each(compared)('is refused as $name of $operation', ({ name, parameter }) => {
+    for (const longest of ['x'.repeat(1_500), 'é'.repeat(750)]) {
+      expect(outcomeOf(parameter, longest, name)).toEqual({ value: longest });
+      expect(outcomeOf(parameter, `${longest}x`, name)).toEqual({ refused: 'INVALID_INPUT', field: name });
+    }
   });
 });

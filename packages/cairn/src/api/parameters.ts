@@ -45,6 +45,22 @@ export function text(
   return { description, schema, read: (sent) => sent };
 }
 
+/** Most bytes of a text that Firestore compares with an indexed one. No stored text is as long. */
+const MAX_COMPARED_BYTES = 1_500;
+
+/** A text that the store compares with a stored one. */
+export function comparedText(description: string): QueryParameter<string | undefined> {
+  return {
+    description,
+    schema: { type: 'string' },
+    read(sent, name) {
+      if (sent !== undefined && Buffer.byteLength(sent) > MAX_COMPARED_BYTES)
+        refuse(name, `is longer than ${MAX_COMPARED_BYTES} bytes`);
+      return sent;
+    },
+  };
+}
+
 /** @param help for a request without it */
 export function requiredText(description: string, help: string): QueryParameter<string> {
   return {

@@ -1,7 +1,7 @@
 /** Description of an operation: only what its name, the schemas and the common parts of all operations do not tell. */
 import type { ErrorCode } from '../../../core/errors.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
-import { limit, type QueryTable, text, time, vocabulary } from '../../parameters.ts';
+import { comparedText, limit, type QueryTable, text, time, vocabulary } from '../../parameters.ts';
 import * as bodies from '../schemas/bodies.ts';
 import type { SchemaName } from '../schemas/named.ts';
 
@@ -54,10 +54,10 @@ export const VOCABULARY = {
 
 /** Query parameters that select runs of any status and time. */
 export const OF_RUNS = {
-  type: text('Only runs of this workflow.'),
-  repoId: text('Only runs for this repository.'),
-  threadId: text('Only runs of this thread.'),
-  tag: text('Only runs with this tag, such as `customer:42`.'),
+  type: comparedText('Only runs of this workflow.'),
+  repoId: comparedText('Only runs for this repository.'),
+  threadId: comparedText('Only runs of this thread.'),
+  tag: comparedText('Only runs with this tag, such as `customer:42`.'),
 } as const;
 
 /** Query parameters that select runs of a list. */
