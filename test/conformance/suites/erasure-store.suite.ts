@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Erasure, erasureId, tenantHash } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
+import { stored as schedule } from '../../operations/schedules/scene.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, idempotencyRecord, T0 } from '../support/run-fixture.ts';
 import { KEY, row } from './rows.ts';
@@ -102,12 +103,28 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 2, more: true });
       expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 1, more: false });
       expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 0, more: false });
-      expect(await store.deleteRecords('acme', 2)).toEqual({ deleted: 1, more: false });
+      const all = { tenantId: 'acme', until: T0, after: undefined };
+      expect(await store.deleteRecords(all, 2)).toEqual({ deleted: 1, more: false, last: 'k3' });
       expect(await idempotency.read('k3')).toBeUndefined();
       expect(await idempotency.read('k4')).toBeDefined();
     });
 
-    test('deletes mailboxes and schedules of one tenant', async () => {
+    test('deletes records of a tenant that were created by a time, and continues after the newer ones', async () => {
+      const { idempotency } = stores;
+      for (const [i, createdAt] of [T0 + 1, T0 + 1, T0 + 1, T0, T0 + 1, T0 - 1].entries())
+        await idempotency.create(idempotencyRecord(`k${i}`, { createdAt }));
+      const older = { tenantId: 'acme', until: T0 };
+      const first = await store.deleteRecords({ ...older, after: undefined }, 2);
+      expect(first).toEqual({ deleted: 0, more: true, last: 'k1' });
+      const second = await store.deleteRecords({ ...older, after: first.last }, 2);
+      expect(second).toEqual({ deleted: 1, more: true, last: 'k3' });
+      const third = await store.deleteRecords({ ...older, after: second.last }, 2);
+      expect(third).toEqual({ deleted: 1, more: false, last: 'k5' });
+      const left = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => idempotency.read(`k${i}`)));
+      expect(left.map((one) => one !== undefined)).toEqual([true, true, true, false, true, false]);
+    });
+
+    test('lists mailboxes of one tenant page by page', async () => {
       for (const [tenantId, key] of [
         ['acme', '1'],
         ['acme', '2'],
@@ -120,14 +137,32 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
           undefined,
         );
       }
-      expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: true });
-      expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: false });
-      expect(await stores.mailboxes.read({ tenantId: 'other', event: 'built', key: '1' })).toBeDefined();
-      expect(await store.deleteSchedules('acme', 1)).toEqual({ deleted: 0, more: false });
+      const [first] = await store.mailboxesOf('acme', undefined, 1);
+      const [second, ...none] = await store.mailboxesOf('acme', first, 2);
+      expect([first?.key, second?.key].sort()).toEqual(['1', '2']);
+      expect(first).toMatchObject({ tenantId: 'acme', event: 'built' });
+      expect(none).toEqual([]);
+      expect(await store.mailboxesOf('acme', second, 2)).toEqual([]);
+    });
+
+    test('deletes schedules of a tenant that were created by a time', async () => {
+      const older = { tenantId: 'acme', until: T0 };
+      for (const [id, changes] of Object.entries({
+        sch_1: { tenantId: 'acme', createdAt: T0 - 1 },
+        sch_2: { tenantId: 'acme', createdAt: T0 },
+        sch_3: { tenantId: 'acme', createdAt: T0 + 1 },
+        sch_4: { tenantId: 'other', createdAt: T0 },
+      }))
+        await stores.schedules.create(schedule({ id, ...changes }));
+      expect(await store.deleteSchedules(older, 1)).toEqual({ deleted: 1, more: true });
+      expect(await store.deleteSchedules(older, 1)).toEqual({ deleted: 1, more: false });
+      expect(await store.deleteSchedules(older, 1)).toEqual({ deleted: 0, more: false });
+      expect(await stores.schedules.read('sch_3')).toBeDefined();
+      expect(await stores.schedules.read('sch_4')).toBeDefined();
     });
 
     test('deletes rows of a tenant without a run with their large results, in parts, and no other rows', async () => {
-      const owners = ['external:acme:a', 'external:acme:b', 'external:acme2:a', 'run_1'];
+      const owners = ['external:acme:a', 'external:acme:b', 'external:acme2:a', 'run_1', 'external:acme:c'];
       const text = JSON.stringify('x'.repeat(300_000));
       const ref = await stores.runs.writePayload(owners[0] ?? '', text);
       const answer = (runId: string) => ({
@@ -137,11 +172,13 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       });
       for (const [i, runId] of owners.entries()) {
         const large = i === 0 && answer(runId);
-        await stores.effects.create(row({ n: i + 1, runId, ...large }));
+        const newer = i === 4 && { createdAt: T0 + 1 };
+        await stores.effects.create(row({ n: i + 1, runId, createdAt: T0, ...large, ...newer }));
       }
-      expect(await store.deleteExternalEffects('acme', 1)).toEqual({ deleted: 1, more: true });
-      expect(await store.deleteExternalEffects('acme', 1)).toEqual({ deleted: 1, more: false });
-      expect((await stores.effects.rowsOf(KEY)).map(({ record }) => record.n)).toEqual([4, 3]);
+      const older = { tenantId: 'acme', until: T0 };
+      expect(await store.deleteExternalEffects(older, 1)).toEqual({ deleted: 1, more: true });
+      expect(await store.deleteExternalEffects(older, 1)).toEqual({ deleted: 1, more: false });
+      expect((await stores.effects.rowsOf(KEY)).map(({ record }) => record.n)).toEqual([5, 4, 3]);
       await expect(stores.runs.readPayload(owners[0] ?? '', ref)).rejects.toThrow();
     });
   });

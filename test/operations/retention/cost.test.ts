@@ -8,7 +8,7 @@ import { row } from '../../conformance/suites/rows.ts';
 import { firestoreHarness } from '../../conformance/support/harness.firestore.ts';
 import type { Stores } from '../../conformance/support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';
-import { SILENT } from '../../support/world.ts';
+import { SILENT, seededRandomness } from '../../support/world.ts';
 import { DAY, WIDE } from './shelf.ts';
 
 // By frames: the calls are the same, and HTTP/2 takes half of the time.
@@ -35,6 +35,8 @@ function ticking(stores: Stores, bounds = WIDE) {
   const deps: DeletionDeps = {
     retention: stores.retention,
     erasures: stores.erasures,
+    mailboxes: stores.mailboxes,
+    random: seededRandomness(1),
     store: stores.runs,
     retentionOf: () => 90 * DAY,
     clock: { now: () => now, timer: () => () => {} },

@@ -1,5 +1,6 @@
 /** An erasure deletes whatever was to be kept longer, and leaves a record that names nobody. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Mailbox } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import { DELETION_GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import {
@@ -16,7 +17,6 @@ import {
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { idempotencyRecord } from '../../conformance/support/run-fixture.ts';
 import { intercept } from '../../support/intercept.ts';
-import { seededRandomness } from '../../support/world.ts';
 import { stored as schedule } from '../schedules/scene.ts';
 import { DAY, type Run, Shelf, WIDE } from './shelf.ts';
 
@@ -38,7 +38,6 @@ function deps(): EraseDeps {
   return {
     ...shelf.deps(),
     store: shelf.runs,
-    random: seededRandomness(1),
     metrics: { answered() {}, transition() {} } as never,
   } as EraseDeps;
 }
@@ -255,6 +254,64 @@ describe('a tenant that is erased', () => {
     expect([...shelf.db.schedules.keys()]).toEqual(['sch_2']);
     expect([...shelf.db.records.keys()]).toEqual(['api:c.ci:2']);
     expect(shelf.db.mailboxes.size).toBe(0);
+  });
+
+  test('keeps what it did after the request: its newer runs need it', async () => {
+    await put({ runId: A });
+    const records = new MemoryIdempotencyStore(shelf.db);
+    const schedules = new MemoryScheduleStore(shelf.db);
+    const mailboxes = new MemoryMailboxStore(shelf.db);
+    const event = (eventId: string, at: number) => ({
+      eventId,
+      at,
+      dataText: JSON.stringify(PERSONAL),
+      expiresAt: at + DAY,
+      deliveredTo: [],
+    });
+    await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+    const before = shelf.now;
+    shelf.now += 1;
+    const after = shelf.now;
+    await shelf.put({ runId: NEW, at: after });
+    for (const [key, createdAt] of [
+      ['api:c.ci:1', before],
+      ['api:c.ci:2', after],
+      ['api:c.ci:3', before],
+    ] as const)
+      await records.create(idempotencyRecord(key, { tenantId: TENANT, createdAt }));
+    await schedules.create(schedule({ id: 'sch_old', tenantId: TENANT, createdAt: before }));
+    await schedules.create(schedule({ id: 'sch_new', tenantId: TENANT, createdAt: after }));
+    const none = { waiting: [], buffered: [], delivered: [] };
+    const wait = { runId: NEW, waitId: 'w.1' };
+    const fill = (key: string, members: Partial<Mailbox>) => {
+      const address = { tenantId: TENANT, event: 'built', key };
+      return mailboxes.write(address, { ...address, ...none, ...members }, undefined);
+    };
+    await fill('old', {
+      buffered: [event('e1', before)],
+      delivered: [{ eventId: 'd1', at: before, deliveredTo: [A] }],
+    });
+    await fill('both', { buffered: [event('e2', before), event('e3', after)] });
+    await fill('waiting', { waiting: [wait], delivered: [{ eventId: 'd2', at: before, deliveredTo: [A] }] });
+    await fill('held', { buffered: [{ ...event('e4', before), takenBy: wait }] });
+    await fill('new', { delivered: [{ eventId: 'd3', at: after, deliveredTo: [NEW] }] });
+    await ticks();
+    expect(await readErasure(deps(), erasureId(TENANT))).toMatchObject({
+      state: 'done',
+      gone: { runs: 1, records: 2, schedules: 1, waits: 3 },
+    });
+    expect([...shelf.db.runs.keys()]).toEqual([NEW]);
+    expect([...shelf.db.records.keys()]).toEqual(['api:c.ci:2']);
+    expect([...shelf.db.schedules.keys()]).toEqual(['sch_new']);
+    const left = [...shelf.db.mailboxes.values()].map(({ mailbox }) => [
+      mailbox.key,
+      [
+        ...mailbox.waiting.map(({ waitId }) => waitId),
+        ...mailbox.buffered.map(({ eventId }) => eventId),
+        ...mailbox.delivered.map(({ eventId }) => eventId),
+      ],
+    ]);
+    expect(Object.fromEntries(left)).toEqual({ both: ['e3'], waiting: ['w.1'], held: ['e4'], new: ['d3'] });
   });
 
   test('waits for live or held runs, names them, and continues by itself', async () => {

@@ -4,6 +4,7 @@ import type { RetentionOf } from '../../../packages/cairn/src/core/retention/pol
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-documents.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import {
   deleteExpiredRuns,
@@ -18,7 +19,7 @@ import { beginning, claim, move, succeeded, T0 } from '../../conformance/support
 import { intercept } from '../../support/intercept.ts';
 import { MemoryErasureStore } from '../../support/memory/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../support/memory/memory-retention-store.ts';
-import { SILENT } from '../../support/world.ts';
+import { SILENT, seededRandomness } from '../../support/world.ts';
 
 export const DAY = 86_400_000;
 export const TICK_MS = 30 * 60_000;
@@ -113,6 +114,8 @@ export class Shelf {
     return {
       retention,
       erasures: this.erasures,
+      mailboxes: new MemoryMailboxStore(this.db),
+      random: seededRandomness(1),
       store: this.runs,
       retentionOf,
       clock: { now: () => this.now, timer: () => () => {} },

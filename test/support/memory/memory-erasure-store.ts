@@ -1,12 +1,18 @@
 /** Erasure records in memory, and deletion of documents outside of runs. */
+import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { ownersOf } from '../../../packages/cairn/src/core/effects/external.ts';
+import { type MailboxAddress, mailboxId } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import type { Erasure } from '../../../packages/cairn/src/core/retention/erasure.ts';
+import type { Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
 import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { descending, sortedPage } from '../../../packages/cairn/src/memory/paging.ts';
 import type { Page, PageRequest, Version } from '../../../packages/cairn/src/ports/run-store.ts';
 import type {
+  ClearedRecords,
   ErasureStore,
   StoredErasure,
+  TenantDocuments,
+  TenantRecords,
   TenantRun,
   TenantRuns,
 } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
@@ -66,25 +72,44 @@ export class MemoryErasureStore implements ErasureStore {
     return clear(this.#db.records, ({ record }) => record.runId === runId, limit);
   }
 
-  async deleteRecords(tenantId: string, limit: number): Promise<Cleared> {
-    return clear(this.#db.records, ({ record }) => record.tenantId === tenantId, limit);
+  async deleteRecords({ tenantId, until, after }: TenantRecords, limit: number): Promise<ClearedRecords> {
+    const own = [...this.#db.records]
+      .filter(([key, { record }]) => record.tenantId === tenantId && key > (after ?? ''))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const part = own.slice(0, limit);
+    const old = part.filter(([, { record }]) => record.createdAt <= until);
+    for (const [key] of old) this.#db.records.delete(key);
+    return { deleted: old.length, more: own.length > limit, last: part.at(-1)?.[0] };
   }
 
-  async deleteWaits(tenantId: string, limit: number): Promise<Cleared> {
-    return clear(this.#db.mailboxes, ({ mailbox }) => mailbox.tenantId === tenantId, limit);
+  async mailboxesOf(
+    tenantId: string,
+    after: MailboxAddress | undefined,
+    limit: number,
+  ): Promise<readonly MailboxAddress[]> {
+    return [...this.#db.mailboxes.values()]
+      .flatMap(({ mailbox }) => (mailbox.tenantId === tenantId ? [mailbox] : []))
+      .map(({ event, key }) => ({ tenantId, event, key }))
+      .filter((address) => after === undefined || mailboxId(address) > mailboxId(after))
+      .sort((a, b) => (mailboxId(a) < mailboxId(b) ? -1 : 1))
+      .slice(0, limit);
   }
 
-  async deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {
-    return clear(this.#db.schedules, ({ schedule }) => schedule.tenantId === tenantId, limit);
+  async deleteSchedules({ tenantId, until }: TenantDocuments, limit: number): Promise<Cleared> {
+    const isOwn = (one: Schedule) => one.tenantId === tenantId && one.createdAt <= until;
+    return clear(this.#db.schedules, ({ schedule }) => isOwn(schedule), limit);
   }
 
-  async deleteExternalEffects(tenantId: string, limit: number): Promise<Cleared> {
-    const isOwn = (runId: string) => runId.startsWith(ownersOf(tenantId));
-    const payloads = [...this.#db.payloads.keys()].filter((key) =>
-      isOwn(String((JSON.parse(key) as unknown[])[0])),
-    );
-    for (const key of payloads) this.#db.payloads.delete(key);
-    return clear(this.#db.effects, ({ record }) => isOwn(record.runId), limit);
+  async deleteExternalEffects({ tenantId, until }: TenantDocuments, limit: number): Promise<Cleared> {
+    const isOwn = ({ runId, createdAt }: EffectRecord) =>
+      runId.startsWith(ownersOf(tenantId)) && createdAt <= until;
+    for (const { record } of [...this.#db.effects.values()]
+      .filter(({ record }) => isOwn(record))
+      .slice(0, limit))
+      for (const key of this.#db.payloads.keys())
+        if ((JSON.parse(key) as unknown[])[0] === record.recordedResultRef?.runId)
+          this.#db.payloads.delete(key);
+    return clear(this.#db.effects, ({ record }) => isOwn(record), limit);
   }
 
   #set(erasure: Erasure): void {

@@ -252,6 +252,7 @@ function build({ settings, options, registry, bindings, secrets, log }: RootPart
       runtime,
       retention,
       erasures,
+      mailboxes,
       store: runs,
       retentionOf,
       graceMs: deletionGraceMs(options),

@@ -1,7 +1,7 @@
 /** Minimises an event mailbox: expired entries are removed, and an empty document is deleted. */
 
 import { EVENT_TTL_MS, MAX_NAMED_RUNS, MAX_REMEMBERED } from './limits.ts';
-import type { BufferedEvent, DeliveredEvent, Mailbox, MailboxAddress, WaitRef } from './mailbox.ts';
+import type { BufferedEvent, DeliveredEvent, Mailbox, MailboxAddress, Move, WaitRef } from './mailbox.ts';
 
 export function emptyAt({ tenantId, event, key }: MailboxAddress): Mailbox {
   return { tenantId, event, key, waiting: [], buffered: [], delivered: [] };
@@ -29,6 +29,24 @@ export function tidied(mailbox: Mailbox, now: number): Mailbox | undefined {
   const { waiting } = mailbox;
   if (waiting.length + buffered.length + delivered.length === 0) return undefined;
   return { ...mailbox, buffered, delivered, expiresAt: lastNeeded(waiting, buffered, delivered) };
+}
+
+/**
+ * Removes the events that came until then, for an erasure. Waits are kept: their runs still exist, as do those that hold an event.
+ *
+ * @param until epoch ms
+ * @returns whether anything was removed
+ */
+export function erasedUntil(seen: Mailbox | undefined, until: number): Move<boolean> {
+  if (!seen) return { next: undefined, result: false };
+  const { waiting } = seen;
+  const buffered = seen.buffered.filter(({ at, takenBy }) => at > until || takenBy !== undefined);
+  const delivered = seen.delivered.filter(({ at }) => at > until);
+  if (waiting.length + buffered.length + delivered.length === 0) return { next: undefined, result: true };
+  if (buffered.length === seen.buffered.length && delivered.length === seen.delivered.length)
+    return { next: seen, result: false };
+  const expiresAt = lastNeeded(waiting, buffered, delivered);
+  return { next: { ...seen, buffered, delivered, expiresAt }, result: true };
 }
 
 function lastNeeded(

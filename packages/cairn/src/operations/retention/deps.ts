@@ -2,6 +2,8 @@
 import type { RetentionOf } from '../../core/retention/policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { MailboxStore } from '../../ports/mailbox-store.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { ErasureStore } from '../../ports/runs/erasure-store.ts';
 import type { RetentionStore } from '../../ports/runs/retention-store.ts';
@@ -24,6 +26,8 @@ export interface CarryDeps extends LineageDeps {
 /** Dependencies for deleting data of erasures. */
 export interface ErasingDeps extends CarryDeps {
   readonly erasures: ErasureStore;
+  readonly mailboxes: MailboxStore;
+  readonly random: Randomness;
   readonly store: Pick<RunStore, 'load' | 'readEvents'>;
 }
 

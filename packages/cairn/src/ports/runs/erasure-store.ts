@@ -4,6 +4,7 @@
  *
  * Must not: delete documents of a run; see retention-store.ts.
  */
+import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../run-store.ts';
 import type { Cleared, MarkResult } from './retention-store.ts';
@@ -30,6 +31,23 @@ export interface TenantRuns {
   readonly limit: number;
 }
 
+/** Documents of a tenant outside of runs. Newer ones belong to what the tenant did after its erasure was requested. */
+export interface TenantDocuments {
+  readonly tenantId: string;
+  /** Only documents that were created by then, epoch ms. */
+  readonly until: number;
+}
+
+export interface TenantRecords extends TenantDocuments {
+  /** `last` of the part before. */
+  readonly after: string | undefined;
+}
+
+export interface ClearedRecords extends Cleared {
+  /** The last record that was looked at; newer ones were passed over. */
+  readonly last: string | undefined;
+}
+
 export interface ErasureStore {
   read(id: string): Promise<StoredErasure | undefined>;
   create(erasure: Erasure): Promise<{ readonly kind: 'created' | 'exists' }>;
@@ -47,10 +65,15 @@ export interface ErasureStore {
   runsOf(runs: TenantRuns): Promise<readonly TenantRun[]>;
   /** Idempotency records that name the run. */
   deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared>;
-  /** Idempotency records of the tenant. */
-  deleteRecords(tenantId: string, limit: number): Promise<Cleared>;
-  deleteWaits(tenantId: string, limit: number): Promise<Cleared>;
-  deleteSchedules(tenantId: string, limit: number): Promise<Cleared>;
+  /** Idempotency records of the tenant: looks at no more than `limit`. */
+  deleteRecords(records: TenantRecords, limit: number): Promise<ClearedRecords>;
+  /** Event mailboxes of the tenant, in the order of their ids. */
+  mailboxesOf(
+    tenantId: string,
+    after: MailboxAddress | undefined,
+    limit: number,
+  ): Promise<readonly MailboxAddress[]>;
+  deleteSchedules(schedules: TenantDocuments, limit: number): Promise<Cleared>;
   /** Rows of the ledger without a run, with their large results. */
-  deleteExternalEffects(tenantId: string, limit: number): Promise<Cleared>;
+  deleteExternalEffects(effects: TenantDocuments, limit: number): Promise<Cleared>;
 }

@@ -131,7 +131,9 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     ),
     // Each queries before it deletes, and finds nothing of this tenant.
     ofRecords(['runId'], 'the erasure of runs', () => erasures.deleteRecordsOfRun(NOBODY, 1)),
-    ofRecords(['tenantId'], 'the erasure of tenants', () => erasures.deleteRecords(tenantId, 1)),
-    ofMailboxes(['tenantId'], 'the erasure of tenants', () => erasures.deleteWaits(tenantId, 1)),
+    ofRecords(['tenantId'], 'the erasure of tenants', () =>
+      erasures.deleteRecords({ tenantId, until: NEVER, after: undefined }, 1),
+    ),
+    ofMailboxes(['tenantId'], 'the erasure of tenants', () => erasures.mailboxesOf(tenantId, undefined, 1)),
   ];
 }

@@ -3,9 +3,18 @@ import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/
 import type { ResultRef } from '../../core/effects/effect.ts';
 import { ownersOf } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
+import { type MailboxAddress, mailboxId } from '../../core/mailbox/mailbox.ts';
 import { ERASURE_SCOPES, type Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
-import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
+import type {
+  ClearedRecords,
+  ErasureStore,
+  StoredErasure,
+  TenantDocuments,
+  TenantRecords,
+  TenantRun,
+  TenantRuns,
+} from '../../ports/runs/erasure-store.ts';
 import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { call } from '../call.ts';
 import { erasureCodec } from '../codec/documents.ts';
@@ -95,25 +104,59 @@ export class FirestoreErasureStore implements ErasureStore {
     return this.#clear(this.#paths.idempotencyRecords().where('runId', '==', runId), limit);
   }
 
-  deleteRecords(tenantId: string, limit: number): Promise<Cleared> {
-    return this.#clear(this.#paths.idempotencyRecords().where('tenantId', '==', tenantId), limit);
+  /** Records have no index by tenant and time, which every start would pay for. */
+  async deleteRecords({ tenantId, until, after }: TenantRecords, limit: number): Promise<ClearedRecords> {
+    const own = this.#paths
+      .idempotencyRecords()
+      .where('tenantId', '==', tenantId)
+      .orderBy(FieldPath.documentId())
+      .limit(limit + 1)
+      .select('createdAt');
+    const { docs } = await call('look for records to erase', () =>
+      (after === undefined ? own : own.startAfter(after)).get(),
+    );
+    const part = docs.slice(0, limit);
+    const found = part.filter((record) => (record.get('createdAt') as Timestamp).toMillis() <= until);
+    const { deleted } = await deleteNamed(this.#db, 'erasure of documents', { found, limit });
+    return { deleted, more: docs.length > limit, last: part.at(-1)?.id };
   }
 
-  deleteWaits(tenantId: string, limit: number): Promise<Cleared> {
-    return this.#clear(this.#paths.allMailboxes().where('tenantId', '==', tenantId), limit);
+  async mailboxesOf(
+    tenantId: string,
+    after: MailboxAddress | undefined,
+    limit: number,
+  ): Promise<readonly MailboxAddress[]> {
+    const own = this.#paths
+      .allMailboxes()
+      .where('tenantId', '==', tenantId)
+      .orderBy(FieldPath.documentId())
+      .limit(limit)
+      .select('event', 'key');
+    const page = after ? own.startAfter(mailboxId(after)) : own;
+    const { docs } = await call('look for mailboxes to erase', () => page.get());
+    return docs.map((found) => ({
+      tenantId,
+      event: found.get('event') as string,
+      key: found.get('key') as string,
+    }));
   }
 
-  deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {
-    const own = this.#paths.schedules().where('tenantId', '==', tenantId).orderBy('createdAt', 'desc');
+  deleteSchedules({ tenantId, until }: TenantDocuments, limit: number): Promise<Cleared> {
+    const own = this.#paths
+      .schedules()
+      .where('tenantId', '==', tenantId)
+      .where('createdAt', '<=', Timestamp.fromMillis(until))
+      .orderBy('createdAt', 'desc');
     return this.#clear(own, limit);
   }
 
-  async deleteExternalEffects(tenantId: string, limit: number): Promise<Cleared> {
+  async deleteExternalEffects({ tenantId, until }: TenantDocuments, limit: number): Promise<Cleared> {
     const beginning = ownersOf(tenantId);
     const own = this.#paths
       .effects()
       .where('runId', '>=', beginning)
       .where('runId', '<', `${beginning}\uf8ff`)
+      .where('createdAt', '<=', Timestamp.fromMillis(until))
       .orderBy('runId')
       .orderBy('createdAt')
       .limit(limit + 1)

@@ -5,14 +5,18 @@
  *
  * Must not: decide what may be erased (request.ts).
  */
+import type { MailboxAddress } from '../../../core/mailbox/mailbox.ts';
+import { erasedUntil } from '../../../core/mailbox/tidy.ts';
+import { workThrough } from '../../../core/map-concurrently.ts';
 import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../core/retention/erasure.ts';
-import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
+import { changeMailbox } from '../../../engine/mailbox/change.ts';
+import type { TenantDocuments, TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import { type Done, deleteLineage } from '../delete-lineage.ts';
 import type { ErasingDeps } from '../deps.ts';
 import { type InspectedLineage, inspectLineage } from '../inspect-lineage.ts';
-import { PAGE, type TickBudget } from '../tick-budget.ts';
+import { CONCURRENCY, PAGE, type TickBudget } from '../tick-budget.ts';
 
 type Count = { -readonly [K in keyof DeletedCounts]: number };
 
@@ -47,7 +51,7 @@ async function passLineages(deps: ErasingDeps, passing: PassContext): Promise<Pa
   return { roots: [], state: 'done', keptBy: undefined, finishedAt: deps.clock.now() };
 }
 
-/** Runs started after the request are not included. */
+/** Runs started after the request are not included, nor what else is newer: those runs need their mailboxes and records. */
 async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
   const { erasure, budget } = passing;
   const { tenantId } = erasure;
@@ -70,15 +74,47 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
     after = page.at(-1);
   }
   if (isLeft) return { ...open, keptBy };
+  const older: TenantDocuments = { tenantId, until: erasure.requestedAt };
   const kinds = [
-    ['effects', (limit: number) => deps.erasures.deleteExternalEffects(tenantId, limit)],
-    ['schedules', (limit: number) => deps.erasures.deleteSchedules(tenantId, limit)],
-    ['waits', (limit: number) => deps.erasures.deleteWaits(tenantId, limit)],
-    ['records', (limit: number) => deps.erasures.deleteRecords(tenantId, limit)],
+    ['effects', (limit: number) => deps.erasures.deleteExternalEffects(older, limit)],
+    ['schedules', (limit: number) => deps.erasures.deleteSchedules(older, limit)],
+    ['waits', mailboxPieces(deps, older)],
+    ['records', recordPieces(deps, older)],
   ] as const;
   for (const [kind, piece] of kinds)
     if (!(await clear(passing, kind, piece))) return { ...open, keptBy: undefined };
   return { roots: [], state: 'done', tenantId: undefined, keptBy: undefined, finishedAt: deps.clock.now() };
+}
+
+type Piece = (limit: number) => Promise<Cleared>;
+
+/** Each piece continues after the one before, because newer records stay. */
+function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments): Piece {
+  let after: string | undefined;
+  return async (limit) => {
+    const part = await erasures.deleteRecords({ ...older, after }, limit);
+    after = part.last;
+    return part;
+  };
+}
+
+/** Each mailbox is changed by itself, because runs and senders may change it at the same time. */
+function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments): Piece {
+  let after: MailboxAddress | undefined;
+  return async (limit) => {
+    const page = await deps.erasures.mailboxesOf(tenantId, after, limit);
+    after = page.at(-1);
+    const left = [...page];
+    let deleted = 0;
+    await workThrough(
+      () => left.shift(),
+      CONCURRENCY,
+      async (address) => {
+        if (await changeMailbox(deps, address, (seen) => erasedUntil(seen, until))) deleted += 1;
+      },
+    );
+    return { deleted, more: page.length === limit };
+  };
 }
 
 interface Erased {
@@ -105,11 +141,7 @@ async function publishedOf({ store }: ErasingDeps, runId: string): Promise<numbe
   return (await store.load(runId))?.metadata.publishedSeq ?? 0;
 }
 
-function clear(
-  { budget, gone }: PassContext,
-  kind: keyof DeletedCounts,
-  piece: (limit: number) => Promise<Cleared>,
-): Promise<boolean> {
+function clear({ budget, gone }: PassContext, kind: keyof DeletedCounts, piece: Piece): Promise<boolean> {
   return budget.clear(piece, (deleted) => {
     gone[kind] += deleted;
   });
