@@ -4,6 +4,7 @@
  */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../bench/console/chromium.ts';
+import { noteAdditions } from './undone.ts';
 
 export interface Opening extends BrowserContextOptions {
   /** Before anything is asked for: where answers of other addresses are made up. */
@@ -14,8 +15,8 @@ export interface Opening extends BrowserContextOptions {
 
 export interface TestBrowser {
   /**
-   * A page of its own, as of somebody who has just come, at the path. With no `prepare` it may be one that an earlier test has left, with
-   * nothing kept of that test but the cache.
+   * A page of its own, as of somebody who has just come, at the path. It may be one that an earlier test has left, with nothing kept of that
+   * test but the cache: to load the console takes a new page more than twice the processor time.
    */
   open(path: string, opening?: Opening): Promise<Page>;
   /** Leaves the pages open. @throws if one of them broke a rule of all pages since this was last asked */
@@ -41,6 +42,8 @@ interface OpenPage {
   readonly page: Page;
   /** Pages of one kind may stand in for each other. None: the page is for one test. */
   readonly kind: string | undefined;
+  /** @throws if something of the test would stay */
+  undo(): Promise<void>;
 }
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
@@ -56,32 +59,34 @@ export async function startBrowser(gateway: string, { hasScrollbars = false } = 
   const create = async (options: BrowserContextOptions, allowed: readonly string[]) => {
     const context = await browser.newContext({
       baseURL: gateway,
-      // A page that moves is drawn sixty times a second for as long as a test waits.
-      reducedMotion: 'reduce',
       ...options,
     });
     // A slow machine is no failure; what never comes still fails within the time of a test.
     context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     watch(page, [gateway, ...allowed], broken);
-    return page;
+    return { page, undo: noteAdditions(page) };
   };
-  const leave = async ({ page, kind }: OpenPage) => {
+  const leave = async (left: OpenPage) => {
     try {
-      if (kind === undefined) throw new Error('the page is for one test');
-      await reset(page);
-      resting.push({ page, kind });
+      if (left.kind === undefined) throw new Error('the page is for one test');
+      await reset(left);
+      resting.push(left);
     } catch {
-      await page.context().close();
+      await left.page.context().close();
     }
   };
   return {
     check,
-    async open(path, { prepare, allowed = [], viewport = VIEWPORT, ...options } = {}) {
-      const kind = prepare || allowed.length > 0 ? undefined : JSON.stringify(options);
+    async open(path, { prepare, allowed = [], viewport = VIEWPORT, ...opening } = {}) {
+      // A page that moves is drawn sixty times a second for as long as a test waits.
+      const { reducedMotion = 'reduce', ...options } = opening;
+      const kind = allowed.length > 0 ? undefined : JSON.stringify(options);
       const at = resting.findIndex((rested) => rested.kind === kind);
-      const page = resting.splice(at, at < 0 ? 0 : 1)[0]?.page ?? (await create(options, allowed));
-      open.push({ page, kind });
+      const [rested] = at < 0 ? [] : resting.splice(at, 1);
+      const { page, undo } = rested ?? (await create(options, allowed));
+      open.push({ page, kind, undo });
+      await page.emulateMedia({ reducedMotion });
       if (viewport) await page.setViewportSize(viewport);
       await prepare?.(page);
       await page.goto(path);
@@ -96,7 +101,8 @@ export async function startBrowser(gateway: string, { hasScrollbars = false } = 
 }
 
 /** Makes a page as one is that somebody has just opened. @throws if it cannot be: it must be closed */
-async function reset(page: Page): Promise<void> {
+async function reset({ page, undo }: OpenPage): Promise<void> {
+  await undo();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.goto(RESTING_PLACE);
   await page.evaluate(() => {

@@ -1,0 +1,41 @@
+/** Takes back what a test has added to a page, so that the next test gets it as if it were new. */
+import type { Page } from 'playwright-core';
+
+type Listener = [event: string, listener: (given: unknown) => void];
+
+/**
+ * Notes from now on which scripts and listeners are added to the page.
+ *
+ * @returns what removes them. It throws if the page has got a clock of its own, which nothing takes away again
+ */
+export function noteAdditions(page: Page): () => Promise<void> {
+  const scripts: { dispose(): Promise<void> }[] = [];
+  const listeners: Listener[] = [];
+  const { clock } = page.context();
+  const real = {
+    addInitScript: page.addInitScript.bind(page),
+    on: page.on.bind(page) as (...listener: Listener) => Page,
+    install: clock.install.bind(clock),
+  };
+  let hasClock = false;
+  Object.assign(page, {
+    async addInitScript(...given: Parameters<typeof real.addInitScript>) {
+      const script = await real.addInitScript(...given);
+      scripts.push(script);
+      return script;
+    },
+    on(...listener: Listener) {
+      listeners.push(listener);
+      return real.on(...listener);
+    },
+  });
+  clock.install = (...given) => {
+    hasClock = true;
+    return real.install(...given);
+  };
+  return async () => {
+    if (hasClock) throw new Error('the page has a clock of its own');
+    for (const [event, listener] of listeners.splice(0)) page.removeListener(event as 'request', listener);
+    for (const script of scripts.splice(0)) await script.dispose();
+  };
+}
