@@ -1,9 +1,10 @@
 /** Pages over the lines that the bodies of a run logged. */
 import { isWanted, type LogFilter } from '../core/logs/filter.ts';
 import type { LogLine } from '../core/logs/line.ts';
+import { type LogPlace, linesAfter } from '../core/logs/segment.ts';
 import { isLogLine } from '../core/logs/text.ts';
 import { PageRoom } from '../core/search/page.ts';
-import { decodeCursor, encodeCursor, type Position } from '../ports/cursor.ts';
+import { decodeCursor, encodeCursor } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 import type { LogStore } from '../ports/runs/log-store.ts';
 
@@ -24,27 +25,22 @@ export async function listLogs(
 ): Promise<RunLogPage> {
   const room = new PageRoom(page.limit);
   const items: LogLine[] = [];
-  const at = (place: Position) => encodeCursor('logs', place);
-  // The number of lines of a document that were passed, and its id.
-  let place: Position | undefined = page.cursor === undefined ? undefined : decodeCursor('logs', page.cursor);
+  const cursorAt = (place: LogPlace) => encodeCursor('logs', place);
+  let place: LogPlace | undefined = page.cursor === undefined ? undefined : decodeCursor('logs', page.cursor);
   for (let read = 0; ; ) {
     const segments = await store.readLogs(runId, place?.[1], SEGMENTS_AT_ONCE);
-    for (const { id, lines } of segments) {
-      const passed = place?.[1] === id ? place[0] : 0;
-      for (const [index, line] of lines.entries()) {
-        if (index < passed) continue;
-        if (isLogLine(line) && isWanted(line, filter)) {
-          if (!room.take(line)) {
-            const next = at(place ?? [0, id]);
-            return { items, next, after: next };
-          }
-          items.push(line);
+    for (const { line, after } of linesAfter(place, segments)) {
+      if (isLogLine(line) && isWanted(line, filter)) {
+        if (!room.take(line)) {
+          const next = cursorAt(place ?? [0, after[1]]);
+          return { items, next, after: next };
         }
-        place = [index + 1, id];
+        items.push(line);
       }
+      place = after;
     }
     read += segments.length;
-    const after = place && at(place);
+    const after = place && cursorAt(place);
     if (segments.length < SEGMENTS_AT_ONCE) return { items, after };
     if (read >= MAX_SEGMENTS_A_PAGE && after !== undefined) return { items, next: after, after };
   }

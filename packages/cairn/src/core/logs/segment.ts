@@ -49,6 +49,20 @@ export const MAX_RUN_BYTES = 8 * 1024 * 1024;
 /** Time after which a line has a snapshot written for it, ms: readers see it within three seconds. */
 export const SHOW_LINES_AFTER_MS = 2_000;
 
+/** A place in the lines of a run: how many lines of a segment were passed, and the id of the segment. */
+export type LogPlace = readonly [passed: number, id: string];
+
+/** The lines after a place, in order, each with the place after it. */
+export function* linesAfter(
+  place: LogPlace | undefined,
+  segments: readonly LogSegment[],
+): Generator<{ readonly line: StoredLine; readonly after: LogPlace }> {
+  for (const { id, lines } of segments) {
+    const passed = place?.[1] === id ? place[0] : 0;
+    for (const [index, line] of lines.entries()) if (index >= passed) yield { line, after: [index + 1, id] };
+  }
+}
+
 const EPOCH_DIGITS = 10;
 const NUMBER_DIGITS = 6;
 

@@ -5,11 +5,11 @@
  * Must not: hold more of a run than the documents of one read, however far behind its reader is.
  */
 import { isWanted, type LineSort, type LogFilter } from '../../core/logs/filter.ts';
+import { type LogPlace, linesAfter } from '../../core/logs/segment.ts';
 import type { StoredLine } from '../../core/logs/text.ts';
 import type { StopKind } from '../../core/run/events.ts';
 import { isTerminal, type RunStatus } from '../../core/run/status.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Position } from '../../ports/cursor.ts';
 import type { LogStore } from '../../ports/runs/log-store.ts';
 import type { RunEnd, RunWatch } from '../../ports/runs/run-watch.ts';
 import { type FollowBounds, WatchReports } from './watch-reports.ts';
@@ -25,8 +25,8 @@ interface LogStreamRequest extends FollowBounds {
   readonly filter: LogFilter;
   /** Absent: both. */
   readonly sort?: LineSort | undefined;
-  /** Number of passed lines of a document, and its id; absent: from the beginning. */
-  readonly after: Position | undefined;
+  /** Absent: from the beginning. */
+  readonly after: LogPlace | undefined;
   /** Status when the following begins. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
@@ -34,7 +34,7 @@ interface LogStreamRequest extends FollowBounds {
 
 export type LogStreamItem =
   /** `after`: the place from which a reader that has this line continues. */
-  | { readonly kind: 'line'; readonly line: StoredLine; readonly after: Position }
+  | { readonly kind: 'line'; readonly line: StoredLine; readonly after: LogPlace }
   /** Nothing has been reported for a while. */
   | { readonly kind: 'quiet' }
   /** The run has ended and all its lines have been reported. */
@@ -54,13 +54,9 @@ export async function* followLogs(
   async function* rest(): AsyncGenerator<LogStreamItem> {
     for (;;) {
       const segments = await deps.logs.readLogs(runId, place?.[1], SEGMENTS_AT_ONCE);
-      for (const { id, lines } of segments) {
-        const passed = place?.[1] === id ? place[0] : 0;
-        for (const [index, line] of lines.entries()) {
-          if (index < passed) continue;
-          place = [index + 1, id];
-          if (isWanted(line, following.filter, following.sort)) yield { kind: 'line', line, after: place };
-        }
+      for (const { line, after } of linesAfter(place, segments)) {
+        place = after;
+        if (isWanted(line, following.filter, following.sort)) yield { kind: 'line', line, after };
       }
       if (segments.length < SEGMENTS_AT_ONCE || signal.aborted) return;
     }
