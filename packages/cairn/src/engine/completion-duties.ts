@@ -3,7 +3,7 @@
  * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
  * set until all are done, and the scan has a dispatch finish them (J10).
  */
-import { hasCompletionDuties, isOver, type RunState, tookIn } from '../core/run/state.ts';
+import { hasCompletionDuties, hasReceived, isOver, type RunState } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
@@ -40,7 +40,7 @@ async function removeRegistrations(deps: EngineDeps, { state }: LoadedRun): Prom
   for (const registration of state.ties) {
     if (registration.kind === 'event') {
       const { name: event, key } = registration;
-      await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => tookIn(state, eventId));
+      await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => hasReceived(state, eventId));
     } else if (registration.onParentEnd !== 'abandon') {
       await deps.otherRuns.cancelChild(state, registration.runId);
     }

@@ -6,7 +6,11 @@ import {
   type EventDraft,
 } from '../../../../packages/cairn/src/core/run/events.ts';
 import { RECEIVED_IDS } from '../../../../packages/cairn/src/core/run/reduce/waits.ts';
-import { feedbackFor, hasCompletionDuties, tookIn } from '../../../../packages/cairn/src/core/run/state.ts';
+import {
+  feedbackFor,
+  hasCompletionDuties,
+  hasReceived,
+} from '../../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   childOf,
@@ -102,8 +106,8 @@ test('an event that a wait received is remembered for as long as the run lasts, 
   const signals = Array.from({ length: RECEIVED_IDS + 1 }, (_, i) => signal(`s${i}`));
   const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'x' }), ...signals]);
   expect(state.received).not.toContain('x');
-  expect(tookIn(state, 'x')).toBe(true);
-  expect(tookIn(state, 'y')).toBe(false);
+  expect(hasReceived(state, 'x')).toBe(true);
+  expect(hasReceived(state, 'y')).toBe(false);
 });
 
 describe('a decision', () => {

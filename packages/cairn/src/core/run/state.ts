@@ -311,7 +311,7 @@ export function feedbackFor({ feedback }: Pick<RunState, 'feedback'>, stepId: st
 }
 
 /** Returns true if the run received the event: recently, or by a wait of its own at any time. */
-export function tookIn({ received, ties }: RunState, eventId: string): boolean {
+export function hasReceived({ received, ties }: RunState, eventId: string): boolean {
   return received.includes(eventId) || ties.some((one) => one.kind === 'event' && one.eventId === eventId);
 }
 

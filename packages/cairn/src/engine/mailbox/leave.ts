@@ -24,7 +24,7 @@ export async function leaveMailbox(
 ): Promise<void> {
   const address = { tenantId, event, key };
   const passing = await changeMailbox(deps, address, (seen) =>
-    removeWaits(seen, { runId, waitId, hasReceived: hasReceived, now: deps.clock.now() }),
+    removeWaits(seen, { runId, waitId, hasReceived, now: deps.clock.now() }),
   );
   for (const eventId of passing) await passOn(deps, address, eventId);
 }

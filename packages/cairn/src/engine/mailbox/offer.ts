@@ -6,7 +6,7 @@
 import { CairnError, Fatal, invalidInput } from '../../core/errors.ts';
 import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
-import { isOver, type RunState, tookIn } from '../../core/run/state.ts';
+import { hasReceived, isOver, type RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
 import { messageOf, readableThrown } from '../../core/thrown.ts';
@@ -59,7 +59,7 @@ export async function offerTo(
   await driveAfter(deps, appended);
   const { state } = appended;
   return {
-    isDelivered: tookIn(state, data.id),
+    isDelivered: hasReceived(state, data.id),
     refused,
     open: waitsAnsweredBy(state, event, key).map(({ id }) => id),
   };
@@ -86,7 +86,7 @@ export function answersOn(
   state: RunState,
   { registry, data, waits, now }: Answering,
 ): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError | undefined } {
-  if (waits.length === 0 || tookIn(state, data.id)) return { drafts: [] };
+  if (waits.length === 0 || hasReceived(state, data.id)) return { drafts: [] };
   const workflow = workflowOf(registry, state);
   if (!workflow) return { drafts: [], refused: planMissing(registry, state) };
   const { id: signalId, initiator, actor, dataText } = data;

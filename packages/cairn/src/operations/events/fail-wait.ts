@@ -5,7 +5,7 @@
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, EventWait, RecordedError } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
-import { type RunState, stepKey, tookIn } from '../../core/run/state.ts';
+import { hasReceived, type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
@@ -48,7 +48,7 @@ function failDrafts(
   state: RunState,
   { stepId, reason, requestId, actor, now }: FailWaitRequest & { readonly now: number },
 ): readonly EventDraft[] {
-  if (tookIn(state, requestId)) return [];
+  if (hasReceived(state, requestId)) return [];
   const wait = openEventWait(state, stepId);
   const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
   if (!step) throw planMissing(registry, state, wait.execution.stepId);

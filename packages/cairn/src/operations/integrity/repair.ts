@@ -16,7 +16,7 @@ import {
   type RepairPlan,
 } from '../../core/integrity/plan.ts';
 import type { BufferedEvent } from '../../core/mailbox/mailbox.ts';
-import { type RunState, tookIn } from '../../core/run/state.ts';
+import { hasReceived, type RunState } from '../../core/run/state.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { joinMailbox } from '../../engine/mailbox/join.ts';
@@ -122,12 +122,12 @@ async function repairMailboxEntry(deps: PlaceDeps, state: RunState, place: Place
   const wait = state.waits.find(({ id }) => id === waitId);
   const at = { tenantId, event, key, runId, waitId };
   if (place.kind === 'leave' || !wait) {
-    return leaveMailbox(deps, at, (eventId) => tookIn(state, eventId));
+    return leaveMailbox(deps, at, (eventId) => hasReceived(state, eventId));
   }
   const step = workflowOf(deps.registry, state)?.steps.get(wait.execution.stepId);
   // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
   const accepts = ({ eventId, dataText }: BufferedEvent) =>
-    step !== undefined && !tookIn(state, eventId) && 'text' in eventOutput(step, dataText);
+    step !== undefined && !hasReceived(state, eventId) && 'text' in eventOutput(step, dataText);
   const early = await joinMailbox(deps, { ...at, accepts });
   if (!early) return undefined;
   const { eventId: id, dataText, actor } = early;

@@ -5,7 +5,7 @@
 import { CairnError } from '../../../core/errors.ts';
 import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
 import type { ChildWait, EventWait, RecordedError, Wait } from '../../../core/run/events.ts';
-import { stepKey, tookIn } from '../../../core/run/state.ts';
+import { hasReceived, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
@@ -79,14 +79,14 @@ export class Announcer {
       // An event that already answered an earlier wait of this run may still be here: its sender died before it updated the
       // mailbox.
       const accepts = ({ eventId, dataText }: BufferedEvent) =>
-        !tookIn(journal.state, eventId) && acceptable(step, dataText) !== undefined;
+        !hasReceived(journal.state, eventId) && acceptable(step, dataText) !== undefined;
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#closing.signal };
       this.#joined.push(place);
       const join = () => joinMailbox({ ...deps, patience }, { ...place, accepts });
       buffered = await join();
       if (buffered && !accepts(buffered)) {
         // A dispatch that died took it out when the step still accepted it. While it is held, the wait is not listed.
-        await leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId));
+        await leaveMailbox(deps, place, (eventId) => hasReceived(journal.state, eventId));
         buffered = await join();
       }
     } catch (error) {
@@ -154,7 +154,7 @@ export class Announcer {
   async leave(place: LeaveRequest): Promise<void> {
     const { deps, journal } = this.#dispatch;
     // The end of the run removes its registration as well.
-    await this.#orWarn(() => leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId)));
+    await this.#orWarn(() => leaveMailbox(deps, place, (eventId) => hasReceived(journal.state, eventId)));
   }
 
   /**
@@ -168,7 +168,7 @@ export class Announcer {
       const state = (await deps.store.load(runId))?.state;
       for (const place of this.#joined) {
         if (state?.waits.some(({ id }) => id === place.waitId)) continue;
-        await leaveMailbox(deps, place, (eventId) => state !== undefined && tookIn(state, eventId));
+        await leaveMailbox(deps, place, (eventId) => state !== undefined && hasReceived(state, eventId));
       }
     });
   }
