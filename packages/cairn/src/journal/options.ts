@@ -10,11 +10,11 @@ export interface Follower {
 }
 
 /** Reports and log lines of running bodies; written with the next snapshot of the lease holder. */
-export interface BodyNews {
+export interface BodyUpdates {
   /** True if there is streamed text, which must be written with the commit that records the output of its step. */
   readonly isUrgent: boolean;
-  /** @param letsGo the commit releases the lease: no body is running after it */
-  take(letsGo: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'>;
+  /** @param isRelease the commit releases the lease: no body is running after it */
+  take(isRelease: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'>;
   /** The updates taken last were not written: returns them, to be taken again. */
   putBack(): void;
 }
@@ -26,7 +26,7 @@ export interface JournalOptions {
   readonly leaseMs: number;
   /** Shortest time between two coalesced snapshot writes, ms. */
   readonly flushMs: number;
-  readonly bodies?: BodyNews;
+  readonly bodies?: BodyUpdates;
   /** Absent: the next dispatch publishes the events. */
   readonly follower?: Follower | undefined;
   /** Time in ms to try for an answer (unknown outcomes, foreign appends) before giving up. */

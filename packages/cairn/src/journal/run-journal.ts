@@ -19,7 +19,7 @@ import type { EventBus } from '../ports/runs/event-bus.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { assembleBatch, type CommitBatch, type Decide } from './batch.ts';
 import { measure } from './measure.ts';
-import type { BodyNews, JournalOptions } from './options.ts';
+import type { BodyUpdates, JournalOptions } from './options.ts';
 
 export interface JournalDeps {
   readonly store: RunStore;
@@ -72,7 +72,7 @@ type Job =
   | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
   | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
 
-type News = ReturnType<BodyNews['take']>;
+type BodyUpdate = ReturnType<BodyUpdates['take']>;
 
 type CommitEnd =
   | { readonly kind: 'durable'; readonly effectsVersion?: Version | undefined }
@@ -226,7 +226,7 @@ export class RunJournal {
     const isWanted = due || this.#options.bodies?.isUrgent === true;
     const withSnapshot =
       mustWriteSnapshot(this.#state, batch.after) || (isWanted && this.#isHolder(batch.after));
-    const news = withSnapshot ? this.#newsFor(batch.after) : {};
+    const update = withSnapshot ? this.#bodyUpdateFor(batch.after) : {};
     const result = await this.#sendUntilKnown(
       () =>
         this.#deps.store.commit({
@@ -235,7 +235,7 @@ export class RunJournal {
           checkpoints: batch.checkpoints,
           steps: batch.steps,
           effects: batch.effects.length > 0 ? batch.effects : undefined,
-          ...(withSnapshot ? { snapshot: batch.after, ...this.#metadata(batch.after, news) } : {}),
+          ...(withSnapshot ? { snapshot: batch.after, ...this.#metadata(batch.after, update) } : {}),
         }),
       deadline,
     );
@@ -283,14 +283,14 @@ export class RunJournal {
       const seen = this.#snapshotVersion;
       if (seen !== undefined) {
         const state = this.#state;
-        const news = this.#newsFor(state);
+        const update = this.#bodyUpdateFor(state);
         const result = await this.#sendUntilKnown(
           () =>
             this.#deps.store.touch({
               runId: state.id,
               seen,
               snapshot: state,
-              ...this.#metadata(state, news),
+              ...this.#metadata(state, update),
             }),
           deadline,
         );
@@ -363,14 +363,14 @@ export class RunJournal {
   }
 
   /** Also with the commit that releases the lease: the next attempt continues from the newest progress. */
-  #newsFor(state: RunState): News {
+  #bodyUpdateFor(state: RunState): BodyUpdate {
     const holds = this.#isHolder(state);
     return ((holds || this.#holding) && this.#options.bodies?.take(!holds)) || {};
   }
 
-  #metadata(state: RunState, news: News): { metadata?: MetadataUpdate } {
+  #metadata(state: RunState, update: BodyUpdate): { metadata?: MetadataUpdate } {
     const publishedSeq = this.#options.follower?.publishedUpTo(state.head) ?? this.#publishedSeq;
-    const metadata = { ...(publishedSeq === undefined ? {} : { publishedSeq }), ...news };
+    const metadata = { ...(publishedSeq === undefined ? {} : { publishedSeq }), ...update };
     if (!this.#isHolder(state))
       return Object.keys(metadata).length === 0 ? {} : { metadata: { heartbeat: false, ...metadata } };
     const leaseExtendedTo = this.#deps.clock.now() + this.#options.leaseMs;

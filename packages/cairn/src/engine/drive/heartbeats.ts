@@ -11,8 +11,8 @@ interface HeartbeatParams {
   readonly busy: () => boolean;
   /** Time to report the oldest unreported body in a snapshot, epoch ms. */
   readonly showAt: () => number;
-  /** Called after news may have been folded. */
-  readonly onNews: () => void;
+  /** Called when events of others may have been folded. */
+  readonly onRefreshed: () => void;
   /** The journal gave up: the lease is lost or the outcome of a commit unknown. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -68,7 +68,7 @@ export function keepHeartbeats(
       lastPollAt = now;
       await journal.refresh();
     }
-    if ((writes || polls) && !ended) params.onNews();
+    if ((writes || polls) && !ended) params.onRefreshed();
   }
 
   /** A commit also checks for events of others: it would have conflicted with one. */

@@ -37,7 +37,7 @@ export async function importRecorded(params: Importing): Promise<Imported> {
     // A commit detects events of others itself.
     busy: () => false,
     showAt: () => Number.POSITIVE_INFINITY,
-    onNews: () => {},
+    onRefreshed: () => {},
     onFailure: (error) => {
       broken = error;
     },

@@ -145,7 +145,7 @@ export type StepMessage =
 /** Message about the dispatch as a whole. */
 export type DispatchMessage =
   /** Events of others may have been folded. */
-  | { readonly kind: 'news' }
+  | { readonly kind: 'refreshed' }
   /** Operators paused the run. */
   | { readonly kind: 'paused' }
   | { readonly kind: 'halt'; readonly why: 'budget' | 'shutdown' }

@@ -93,7 +93,7 @@ export class DriveSession {
     const endHeartbeats = keepHeartbeats(deps, journal, {
       busy: () => dispatch.bodies.size > 0,
       showAt: () => report.dueAt,
-      onNews: () => this.#post({ kind: 'news' }),
+      onRefreshed: () => this.#post({ kind: 'refreshed' }),
       onFailure: (error) => this.#fail(error),
     });
     const onShutdown = () => this.#post({ kind: 'halt', why: 'shutdown' });
@@ -135,15 +135,15 @@ export class DriveSession {
   #post(message: Message): void {
     this.#messages.push(message);
     if (message.kind !== 'recorded') {
-      this.#empty();
+      this.#handleMessages();
       return;
     }
     // All that one commit has recorded is known before more begins.
-    if (this.#messages.length === 1) queueMicrotask(() => this.#empty());
+    if (this.#messages.length === 1) queueMicrotask(() => this.#handleMessages());
   }
 
   /** Handles the queued messages. */
-  #empty(): void {
+  #handleMessages(): void {
     if (this.#isHandling) return;
     this.#isHandling = true;
     try {
@@ -167,8 +167,8 @@ export class DriveSession {
 
   #handle(message: Message): Follows {
     switch (message.kind) {
-      case 'news':
-        this.#onNews();
+      case 'refreshed':
+        this.#onRefreshed();
         return 'begin';
       case 'paused':
         // Operators asked for nothing new, not for steps whose outcome is in doubt: those that have begun may end.
@@ -254,7 +254,7 @@ export class DriveSession {
     this.#stop ??= 'renewal';
   }
 
-  #onNews(): void {
+  #onRefreshed(): void {
     const { deps, now } = this.#dispatch;
     // If the clock was set back, the time since the last check is unknown: check again.
     if (now >= this.#admissionAskedAt && now - this.#admissionAskedAt < deps.settings.heartbeatMs) return;

@@ -28,7 +28,7 @@ export const SHOW_AFTER_MS = 2_000;
  * Most attempts in one snapshot, oldest first. A dispatch has at most 64 running bodies (`concurrentSteps`); with a
  * larger setting the rest is omitted, to leave room for the run itself.
  */
-export const MAX_RUNNING_TOLD = 64;
+export const MAX_RUNNING_REPORTED = 64;
 
 /** The members of a run that are needed here. In a list the steps are not known, and the snapshot is used as it is. */
 type KnownRun = Pick<RunState, 'lease' | 'waits' | 'inFlight' | 'currentStep'> &

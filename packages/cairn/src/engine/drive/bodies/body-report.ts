@@ -2,13 +2,13 @@
  * Report of a dispatch about its running bodies: the newest progress of each, and the lines that they log. Written with the next
  * snapshot; the progress of a body is passed to its next attempt.
  */
-import { MAX_RUNNING_TOLD, type RunningStep, SHOW_AFTER_MS } from '../../../core/run/now/running.ts';
+import { MAX_RUNNING_REPORTED, type RunningStep, SHOW_AFTER_MS } from '../../../core/run/now/running.ts';
 import type { Progress, VolatileMetadata } from '../../../core/run/state.ts';
-import type { BodyNews } from '../../../journal/options.ts';
+import type { BodyUpdates } from '../../../journal/options.ts';
 import type { MetadataUpdate } from '../../../ports/run-store.ts';
 import { RunLog } from './run-log.ts';
 
-export class BodyReport implements BodyNews {
+export class BodyReport implements BodyUpdates {
   readonly log: RunLog;
   readonly #last: Map<string, Progress>;
   readonly #running = new Map<string, RunningStep>();
@@ -16,7 +16,7 @@ export class BodyReport implements BodyNews {
   readonly #unshown = new Set<string>();
   /** Keys that the newest snapshot lists as running, including those of an earlier dispatch. */
   #reported: readonly string[];
-  #news = false;
+  #hasNewProgress = false;
 
   /** @param before what the dispatch before this one left in the snapshot */
   constructor(before: Pick<VolatileMetadata, 'inFlight' | 'running' | 'logs'> = {}) {
@@ -27,7 +27,7 @@ export class BodyReport implements BodyNews {
 
   note(progress: Progress): void {
     this.#last.set(progress.step, progress);
-    this.#news = true;
+    this.#hasNewProgress = true;
   }
 
   lastOf(step: string): string | undefined {
@@ -35,7 +35,7 @@ export class BodyReport implements BodyNews {
   }
 
   forget(step: string): void {
-    if (this.#last.delete(step)) this.#news = true;
+    if (this.#last.delete(step)) this.#hasNewProgress = true;
   }
 
   begun(attempt: RunningStep): void {
@@ -64,19 +64,19 @@ export class BodyReport implements BodyNews {
     return this.log.isUrgent;
   }
 
-  take(letsGo: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'> {
-    const running = letsGo ? [] : [...this.#running.values()].slice(0, MAX_RUNNING_TOLD);
+  take(isRelease: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'> {
+    const running = isRelease ? [] : [...this.#running.values()].slice(0, MAX_RUNNING_REPORTED);
     const names = running.map(nameOf);
     const isNew =
       names.length !== this.#reported.length || names.some((name, at) => name !== this.#reported[at]);
-    const hasNews = this.#news;
+    const hasNewProgress = this.#hasNewProgress;
     this.#unshown.clear();
     this.#reported = names;
-    this.#news = false;
+    this.#hasNewProgress = false;
     const logged = this.log.take();
     return {
       ...(logged ? { logged } : {}),
-      ...(hasNews ? { inFlight: [...this.#last.values()] } : {}),
+      ...(hasNewProgress ? { inFlight: [...this.#last.values()] } : {}),
       ...(isNew ? { running } : {}),
     };
   }
@@ -84,7 +84,7 @@ export class BodyReport implements BodyNews {
   putBack(): void {
     for (const step of this.#running.keys()) this.#unshown.add(step);
     this.#reported = [UNKNOWN];
-    this.#news = true;
+    this.#hasNewProgress = true;
     this.log.putBack();
   }
 }
