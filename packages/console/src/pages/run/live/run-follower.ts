@@ -56,12 +56,12 @@ export interface FollowedState {
   readonly error: unknown;
 }
 
-/** Events that come in a burst are shown together. */
-const GATHER_MS = 100;
-/** A long history is shown each time it has grown by this share, because each time all of it is laid out. */
-const WORTH_SHOWING = 0.05;
-/** Loaded without being asked: the whole of most runs, five requests. */
-const AT_FIRST = 500;
+/** Events of one burst are shown together. */
+const BURST_MS = 100;
+/** While it loads, a history is shown again when it has grown by this share, because each time all of it is laid out. */
+const SHOWN_GROWTH = 0.05;
+/** Events loaded without a request by the page: five reads, the whole history of most runs. */
+const FIRST_EVENTS = 500;
 
 const NOTHING: FollowedState = {
   graph: undefined,
@@ -80,18 +80,20 @@ export class RunFollower {
   #shown = NOTHING;
   #plan: RunGraph | undefined;
   #state: GraphState | undefined;
-  #hasBegun = false;
+  #hasStarted = false;
   #log: EventLog = EMPTY_LOG;
   readonly #histories = new StepHistories();
-  #gathered: RunEvent[] = [];
-  #gathering: ReturnType<typeof setTimeout> | undefined;
+  /** Events of the stream that are not shown yet. */
+  #burst: RunEvent[] = [];
+  #burstTimer: ReturnType<typeof setTimeout> | undefined;
   #cursor: string | undefined;
-  #wanted = AT_FIRST;
+  /** Seq up to which the history is to be loaded. */
+  #loadUntil = FIRST_EVENTS;
   #loading = false;
   #historyError: unknown;
   #following = new AbortController();
 
-  /** @param graph if it was read already; then it is shown from the beginning */
+  /** @param graph shown at once; absent: it is read first */
   constructor(source: RunSource, graph?: RunGraph) {
     this.#source = source;
     if (!graph) return;
@@ -107,7 +109,7 @@ export class RunFollower {
 
   readonly shown = (): FollowedState => this.#shown;
 
-  /** Starts, or starts again after a failure and keeps the known events. Returns the function that ends it. */
+  /** Starts, or restarts after a failure with the events already known. Returns the function that ends it. */
   start(): () => void {
     this.#following.abort();
     const following = new AbortController();
@@ -116,19 +118,19 @@ export class RunFollower {
     void this.#run(following.signal);
     return () => {
       following.abort();
-      clearTimeout(this.#gathering);
-      this.#gathering = undefined;
+      clearTimeout(this.#burstTimer);
+      this.#burstTimer = undefined;
     };
   }
 
   /** Loads the history up to the event, in the background. */
   readonly loadUntil = (seq: number): void => {
-    this.#wanted = Math.max(this.#wanted, seq);
+    this.#loadUntil = Math.max(this.#loadUntil, seq);
     void this.#loadHistory(this.#following.signal);
   };
 
   async #run(signal: AbortSignal): Promise<void> {
-    const isFirst = !this.#hasBegun;
+    const isFirst = !this.#hasStarted;
     try {
       if (!this.#plan) {
         this.#plan = await retryWhileBusy(() => this.#source.readGraph(), signal);
@@ -139,24 +141,24 @@ export class RunFollower {
       if (!signal.aborted) this.#show({ error, live: 'ended' });
       return;
     }
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     const isOver = isFinal(this.#state?.status ?? '');
     this.#show({ live: isOver ? 'ended' : this.#shown.live });
     void this.#loadHistory(signal);
-    // Begun anew for one that has ended: something was appended to it all the same, as that it was resumed.
+    // A restart also follows a run that has ended: events such as `run_superseded` are appended after its end.
     if (!isOver || !isFirst) await this.#follow(signal);
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
     await this.#source.follow(
-      this.#gathered.at(-1)?.seq ?? this.#state?.head ?? 0,
+      this.#burst.at(-1)?.seq ?? this.#state?.head ?? 0,
       {
-        onEvent: (event) => this.#gather(event),
+        onEvent: (event) => this.#receive(event),
         onState: (live) => {
           if (!signal.aborted && !isFinal(this.#state?.status ?? '')) this.#show({ live });
         },
         onEnd: () => {
-          this.#takeIn();
+          this.#applyBurst();
           this.#show({ live: 'ended' });
         },
         onRefused: (error) => this.#show({ error, live: 'ended' }),
@@ -165,16 +167,16 @@ export class RunFollower {
     );
   }
 
-  #gather(event: RunEvent): void {
-    this.#gathered.push(event);
-    this.#gathering ??= setTimeout(() => this.#takeIn(), GATHER_MS);
+  #receive(event: RunEvent): void {
+    this.#burst.push(event);
+    this.#burstTimer ??= setTimeout(() => this.#applyBurst(), BURST_MS);
   }
 
-  #takeIn(): void {
-    clearTimeout(this.#gathering);
-    this.#gathering = undefined;
-    const events = this.#gathered;
-    this.#gathered = [];
+  #applyBurst(): void {
+    clearTimeout(this.#burstTimer);
+    this.#burstTimer = undefined;
+    const events = this.#burst;
+    this.#burst = [];
     if (!this.#state || events.length === 0) return;
     this.#state = foldGraph(this.#state, events);
     this.#log = withLive(this.#log, events);
@@ -191,16 +193,16 @@ export class RunFollower {
         !signal.aborted &&
         !this.#isComplete() &&
         !isFull(this.#log) &&
-        reach(this.#log) < this.#wanted
+        reach(this.#log) < this.#loadUntil
       ) {
-        if (reach(this.#log) >= shown * (1 + WORTH_SHOWING)) {
+        if (reach(this.#log) >= shown * (1 + SHOWN_GROWTH)) {
           this.#show({});
           shown = reach(this.#log);
         }
         const { items, next } = await retryWhileBusy(() => this.#source.readEvents(this.#cursor), signal);
         const before = reach(this.#log);
         this.#log = withHistory(this.#log, items);
-        // The last page is read again when there is more; what it repeats is passed over.
+        // The last page has no cursor after it. It is read again when there are more events; known ones are skipped.
         if (next !== undefined) this.#cursor = next;
         else if (reach(this.#log) === before) break;
       }
@@ -208,7 +210,7 @@ export class RunFollower {
       if (!signal.aborted) this.#historyError = error;
     }
     this.#loading = false;
-    // Whoever began anew meanwhile, or began at all, found this one at it and left it to it.
+    // A restart during this call left the loading to it, so it continues under the signal of the restart.
     const current = this.#following.signal;
     if (signal.aborted && !current.aborted) return this.#loadHistory(current);
     if (!signal.aborted) this.#show({});
@@ -231,7 +233,7 @@ export class RunFollower {
       events: this.#log.history,
       histories: this.#histories.byKey,
       history: {
-        loading: this.#loading || !this.#hasBegun,
+        loading: this.#loading || !this.#hasStarted,
         complete: this.#isComplete(),
         full: isFull(this.#log),
         error: this.#historyError,
