@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { cronHint, cronWords } from '../../packages/console/src/parts/cron/words.ts';
 
-describe('a cron line in words', () => {
+describe('a cron expression in words', () => {
   test.each([
     ['0 9 * * *', 'Every day at 09:00'],
     [' 30  3 * * * ', 'Every day at 03:30'],

@@ -134,7 +134,7 @@ describe('a change in the middle of a catch-up', () => {
   const changes: Readonly<Record<string, (schedule: Schedule, now: number) => Schedule>> = {
     pause: (current, now) => disarmed(current, { state: 'paused', pause: { since: now, by: 'c.ada' } }),
     withdrawal: (current) => disarmed(current, { state: 'withdrawn' }),
-    'another cron line': (current, now) => retimed({ ...current, cron: '7 * * * *' }, current, now),
+    'another cron expression': (current, now) => retimed({ ...current, cron: '7 * * * *' }, current, now),
     'another policy': (current, now) => {
       const patched = retimed({ ...current, catchUp: 'skip' }, current, now);
       const { skipped, settledUntil } = decideDue(patched, now);

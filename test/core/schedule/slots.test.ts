@@ -19,7 +19,7 @@ function slots(cron: string, timezone: string, day: string, days = 1): string[] 
   );
 }
 
-describe('the slots of a cron line', () => {
+describe('the slots of a cron expression', () => {
   test.each([
     ['every five minutes', '*/5 0 * * *', 'Etc/UTC', '2026-05-01', 1, 12],
     ['every minute', '* * * * *', 'Etc/UTC', '2026-05-01', 1, 1_440],
@@ -191,7 +191,7 @@ describe('invalid timings', () => {
     ['words', 'every five minutes or so'],
     ['30 February', '0 0 30 2 *'],
     ['far too much', `${'1,'.repeat(200)}1 * * * *`],
-  ])('%s is refused as a cron line', (_, cron) => {
+  ])('%s is refused as a cron expression', (_, cron) => {
     expect(() => checkedTiming({ cron, timezone: 'Etc/UTC' })).toThrow(
       expect.objectContaining({ code: 'INVALID_INPUT', field: 'cron' }),
     );

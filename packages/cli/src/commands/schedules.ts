@@ -64,7 +64,7 @@ function scheduleCommand<const O extends OptionSpecs = None>({ run, ...spec }: S
 export const showSchedule = scheduleCommand({
   name: 'schedules show',
   summary: 'Show a schedule and its next slots',
-  examples: [['schedules show daily-report.core', 'the next slots of the cron line']],
+  examples: [['schedules show daily-report.core', 'the next slots of the cron expression']],
   async run({ api, out }, params) {
     const schedule = await api.get('/v1/schedules/{id}', { params });
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));

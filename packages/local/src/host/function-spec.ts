@@ -23,7 +23,7 @@ export interface QueueTrigger {
 
 export interface ScheduleTrigger {
   readonly kind: 'schedule';
-  /** `every 5 minutes` or a cron line. */
+  /** `every 5 minutes` or a cron expression. */
   readonly schedule: string;
   readonly timeZone: string;
   /** Retries of a failed execution; default 0. */

@@ -1,11 +1,11 @@
-/** Slots of a schedule: `every N minutes` and similar, or a cron line in a time zone. Pure. */
+/** Slots of a schedule: `every N minutes` and similar, or a cron expression in a time zone. Pure. */
 import { Cron } from 'croner';
 
 /** Invalid schedule; the message names the supported formats. */
 export class ScheduleError extends Error {
   constructor(schedule: string, why: string) {
     super(
-      `schedule '${schedule}' ${why}; the local scheduler knows 'every N minutes|hours|days', 'every day HH:MM', 'every <weekday> HH:MM' and cron lines of five fields`,
+      `schedule '${schedule}' ${why}; the local scheduler knows 'every N minutes|hours|days', 'every day HH:MM', 'every <weekday> HH:MM' and cron expressions of five fields`,
     );
     this.name = 'ScheduleError';
   }

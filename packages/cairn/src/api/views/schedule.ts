@@ -4,7 +4,7 @@ import type { CatchUpReport, Schedule, SlotResult } from '../../core/schedule/sc
 import { slotsBetween } from '../../core/schedule/slots.ts';
 import { iso } from './values.ts';
 
-/** Number of future slots shown: enough to recognize a mistake in a cron line. */
+/** Number of future slots shown: enough to recognize a mistake in a cron expression. */
 const SHOWN_AHEAD = 5;
 const FAR_AHEAD = Number.MAX_SAFE_INTEGER;
 

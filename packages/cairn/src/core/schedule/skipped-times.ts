@@ -9,13 +9,13 @@ import type { Timing } from './slots.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** A clock is not set forward and back within it. */
+/** No zone sets its clock forward and back again within this time, so a comparison of the offsets at both ends finds each jump. */
 const STRIDE_MS = 7 * DAY_MS;
 
-/** The first jump between two moments, both excluded, across midnight and a time of the cron line; undefined: none. */
+/** The first jump after `after` and before `until` that skips midnight and a time of the cron expression; undefined: none. */
 type FindJump = (after: number, until: number) => number | undefined;
 
-export function jumpsOverSlots(timing: Timing): FindJump {
+export function skippedSlotFinder(timing: Timing): FindJump {
   const offsetAt = offsetIn(timing.timezone);
   return (after, until) => firstJump(timing, { offsetAt, after, until });
 }
@@ -41,14 +41,14 @@ function firstJump(timing: Timing, { offsetAt, after, until }: Search): number |
   return undefined;
 }
 
-/** @param from times of the local clock, read as if they were UTC, like `until`, which is excluded */
+/** @param from local time as if it were UTC, included; `until` likewise, excluded */
 function hasTime({ cron }: Timing, from: number, until: number): boolean {
   const times = new Cron(cron, { paused: true, timezone: 'Etc/UTC', mode: '5-part' });
   const next = times.nextRun(new Date(from - 1))?.getTime();
   return next !== undefined && next < until;
 }
 
-/** The first full minute after `from` for which it is so; it is at `end`. */
+/** The first whole minute after `from` at which the condition holds. It must hold at `end`. */
 function firstMinute(from: number, end: number, condition: (at: number) => boolean): number {
   let early = Math.floor(from / MINUTE_MS);
   let late = Math.ceil(end / MINUTE_MS);
@@ -60,7 +60,7 @@ function firstMinute(from: number, end: number, condition: (at: number) => boole
   return late * MINUTE_MS;
 }
 
-/** Time by which the local clock is ahead of UTC at a moment, ms. */
+/** Offset of the zone from UTC by the time, ms. */
 function offsetIn(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

@@ -10,7 +10,7 @@
  */
 import { Cron } from 'croner';
 import { type CairnError, invalidInput } from '../errors.ts';
-import { jumpsOverSlots } from './skipped-times.ts';
+import { skippedSlotFinder } from './skipped-times.ts';
 
 /** When a schedule is due. */
 export interface Timing {
@@ -32,9 +32,9 @@ const MINUTE_MS = 60_000;
 const ANY_TIME = Date.UTC(2024, 0, 1);
 
 /**
- * The timing with the spaces of its line tidied.
+ * The timing with single spaces between the fields.
  *
- * @throws CairnError INVALID_INPUT naming the member, also for a line that is never due
+ * @throws CairnError INVALID_INPUT naming the member, also for an expression that never matches
  */
 export function checkedTiming({ cron, timezone }: Timing): Timing {
   if (!ZONE.test(timezone) || !isKnownZone(timezone)) {
@@ -65,21 +65,21 @@ export function nextSlot(timing: Timing, after: number): number | undefined {
 /** As {@link nextSlot}, for many moments: the expression is parsed, and the time zone loaded, once. */
 function slotFinder(timing: Timing): (after: number) => number | undefined {
   const cron = cronOf(timing);
-  const jumpOverSlot = NAMES_TIMES.test(timing.cron) ? jumpsOverSlots(timing) : undefined;
+  const skippedSlot = NAMES_TIMES.test(timing.cron) ? skippedSlotFinder(timing) : undefined;
   return (after) => {
     const next = cron.nextRun(new Date(after))?.getTime();
-    return next === undefined ? undefined : (jumpOverSlot?.(after, next) ?? next);
+    return next === undefined ? undefined : (skippedSlot?.(after, next) ?? next);
   };
 }
 
-/** The slots after `after` up to and with `until`, the first `limit` of them, in order. */
+/** The first `limit` slots after `after`, up to and including `until`, in order. */
 export function slotsBetween(timing: Timing, after: number, until: number, limit: number): number[] {
   const slotAfter = slotFinder(timing);
   const slots: number[] = [];
   let last = after;
   while (slots.length < limit) {
     const next = slotAfter(last);
-    // A slot that is not later would go round for ever.
+    // A slot that is not later would repeat without end.
     if (next === undefined || next > until || next <= last) break;
     slots.push(next);
     last = next;
@@ -94,11 +94,11 @@ interface NewestSlots {
   readonly more: boolean;
 }
 
-/** The slots after `after` up to and with `until`; if they are more than `limit`, about as many, the newest. */
+/** The slots after `after`, up to and including `until`; of more than `limit`, about the newest `limit`. */
 export function newestSlots(timing: Timing, after: number, until: number, limit: number): NewestSlots {
   const all = slotsBetween(timing, after, until, limit + 1);
   if (all.length <= limit) return { slots: all, more: false };
-  // From `early` on they are too many, from `late` on they are not.
+  // More than `limit` slots follow `early`, at most `limit` follow `late`.
   let early = after;
   let late = until;
   while (late - early > MINUTE_MS) {
@@ -110,14 +110,14 @@ export function newestSlots(timing: Timing, after: number, until: number, limit:
 }
 
 function cronOf({ cron, timezone }: Timing): Cron {
-  const named = NAMES_TIMES.test(cron) ? cron.replace(STEPS, timesOfSteps) : cron;
+  const named = NAMES_TIMES.test(cron) ? cron.replace(STEPPED_RANGE, listedTimes) : cron;
   return new Cron(named, { paused: true, timezone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
 }
 
-/** Steps in a range of minutes or hours: croner takes them for a wildcard. */
-const STEPS = /(?<=^\S*(?: \S*)?)(\d+)-(\d+)\/(\d+)/g;
+/** A stepped range of minutes or hours, such as `0-30/10`. It is listed, because croner treats it as a wildcard. */
+const STEPPED_RANGE = /(?<=^\S*(?: \S*)?)(\d+)-(\d+)\/(\d+)/g;
 
-function timesOfSteps(_: string, first: string, last: string, step: string): string {
+function listedTimes(_: string, first: string, last: string, step: string): string {
   const times: number[] = [];
   for (let time = Number(first); time <= Number(last); time += Number(step)) times.push(time);
   return times.join(',');

@@ -61,7 +61,7 @@ interface ScheduleChanges {
 }
 
 /**
- * The schedule with those members changed. Another cron line or time zone holds from now on: its slots before now are
+ * The schedule with those members changed. Another cron expression or time zone holds from now on: its slots before now are
  * not made up for, but see {@link retimed}.
  *
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, INVALID_INPUT, UNAVAILABLE (send the same again)

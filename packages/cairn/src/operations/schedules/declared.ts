@@ -19,7 +19,7 @@ export function isDeclared(registry: WorkflowRegistry, id: string): boolean {
 
 /**
  * Creates the document of a declared schedule, or updates it to the declaration. A pause is kept. Slots before now are not made
- * up for where the schedule, its cron line or its time zone is new, except as {@link retimed} says. A lost race is no error:
+ * up for where the schedule, its cron expression or its time zone is new, except as {@link retimed} says. A lost race is no error:
  * the next tick repeats it.
  */
 export async function keepDeclared(
