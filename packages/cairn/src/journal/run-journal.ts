@@ -57,8 +57,8 @@ export interface Appended {
 /** Tail events read at once after a conflict; more are read page by page. */
 const TAIL_PAGE = 200;
 const BACKOFF: Backoff = { initialMs: 20, factor: 2, capMs: 1_000 };
-/** Pauses after conflicts double up to this attempt, which keeps them below a third of a second: at least twenty tries in seven seconds. */
-const LONGEST_ROOM = 4;
+/** Pauses after conflicts double up to this attempt. They stay below a third of a second, which leaves twenty tries in 7 s. */
+const LAST_LONGER_PAUSE = 4;
 
 interface AppendJob {
   readonly kind: 'append';
@@ -213,13 +213,13 @@ export class RunJournal {
       // The lease holder retries at once. A writer without the lease pauses to give it room, and reads the tail again, because
       // what it read before the pause is out of date.
       if (!this.#holding && attempt > 0) {
-        await this.#backOff(Math.min(attempt, LONGEST_ROOM));
+        await this.#backOff(Math.min(attempt, LAST_LONGER_PAUSE));
         await this.#readTail();
       }
     }
   }
 
-  /** `overtaken`: the batch will never be durable, because foreign events took its place; they are folded in. */
+  /** `overtaken`: foreign events took the sequence numbers of the batch, which will never be durable; they are folded. */
   async #commit(batch: CommitBatch, deadline: number): Promise<CommitEnd> {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;

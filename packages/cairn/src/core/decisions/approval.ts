@@ -16,7 +16,7 @@ export const MAX_REVISIONS = 100;
  * Most UTF-8 bytes of all feedback in a snapshot: a quarter of a Firestore document, so that steps and waits still fit.
  */
 export const MAX_KEPT_FEEDBACK_BYTES = 256 * 1024;
-/** Longest name of a caller in a message. */
+/** Longest part of a step name from a request that a message repeats. */
 const NAME_CHARS = 120;
 
 interface ApprovalAnswer {
@@ -61,7 +61,7 @@ export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: n
 
 type Question = DecidableQuestion | EffectQuestion;
 
-/** The answer names a question, or means whichever there is. */
+/** An answer without `waitId` means any question of the step. */
 function isMeant({ waitId }: ApprovalAnswer, id: string): boolean {
   return waitId === undefined || waitId === id;
 }
