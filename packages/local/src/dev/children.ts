@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { Reaper } from '../host/workers/orphan-killer.ts';
+import { OrphanKiller } from '../host/workers/orphan-killer.ts';
 
 interface ChildProcessOptions {
   readonly command: string;
@@ -17,7 +17,7 @@ interface ChildProcessOptions {
 const GRACE_MS = 3_000;
 
 export class Children {
-  readonly #reaper = new Reaper();
+  readonly #orphanKiller = new OrphanKiller();
   readonly #running = new Set<ChildProcess>();
   #isStopping = false;
 
@@ -32,7 +32,7 @@ export class Children {
     const { pid } = child;
     if (pid !== undefined) {
       this.#running.add(child);
-      this.#reaper.watch(-pid);
+      this.#orphanKiller.watch(-pid);
     }
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', line);
     return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export class Children {
       });
       child.once('close', (code) => {
         this.#running.delete(child);
-        if (pid !== undefined) this.#reaper.forget(-pid);
+        if (pid !== undefined) this.#orphanKiller.forget(-pid);
         resolve(code ?? 1);
       });
     });
@@ -60,7 +60,7 @@ export class Children {
     }, GRACE_MS);
     await ended;
     clearTimeout(killer);
-    this.#reaper.close();
+    this.#orphanKiller.close();
   }
 }
 

@@ -102,7 +102,7 @@ export class ServedCodebase {
 
   /** A worker of tasks that takes frames and has loaded the libraries of a first request. Undefined also after an edit, because another one may follow soon. */
   get warmWorker(): WorkerProcess | undefined {
-    const workers = this.#started > 1 ? [] : (this.#serving?.pool.of(TASKS) ?? []);
+    const workers = this.#started > 1 ? [] : (this.#serving?.pool.workersOf(TASKS) ?? []);
     return workers.find(
       ({ isWarm, isRetired, port, link }) => isWarm && !isRetired && port !== undefined && link?.isOpen,
     );

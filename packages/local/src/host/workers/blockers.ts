@@ -1,6 +1,6 @@
 /**
- * Users that may block workers: their requests were in one that hung. Until one of their requests ends in a worker that did not, or for a
- * minute, they are kept apart from others, so that what blocks next delays nobody else. Does not choose workers.
+ * Users that may block workers, because their requests were in one that hung. They are kept apart from others for a minute, or until
+ * one of their requests ends in a worker that did not hang. Does not choose workers.
  */
 import type { WorkerFacts } from './choice.ts';
 import { NO_USER } from './worker-lease.ts';
@@ -26,7 +26,7 @@ export class Blockers<W extends Pick<WorkerProcess, 'hangs'> = WorkerProcess> {
     return stay;
   }
 
-  /** @param isDone it has been answered: only that speaks for its user */
+  /** @param isDone the request was answered, which shows that its user does not block workers */
   leave(worker: W, stay: Stay, isDone: boolean): void {
     const stays = this.#stays.get(worker);
     stays?.delete(stay);

@@ -31,11 +31,11 @@ interface RoleFacts extends Pick<RoleSize, 'most' | 'growsWhenFull'> {
 type WorkerChoice = number | 'additional' | 'wait';
 
 /**
- * The least busy worker that responds. What a blocked worker gets would wait for the end of the body that blocks it.
- *
- * A user leaves some of the workers that a role may have to the others: it gets none as long as all the rest of them are blocked
- * with its requests. What others have begun in a worker that it blocks next would wait too: so one that may block workers gets only workers
- * without requests of others, and all such users leave one to the rest.
+ * The least busy worker that responds: a request in a blocked worker waits for the body that blocks it. Users that block workers
+ * are kept from delaying others:
+ * - A user waits while it blocks as many workers as it may ({@link mostBlockedBy}).
+ * - A user that may block workers gets only workers without requests of others, which would wait too.
+ * - All such users together leave one worker to the rest.
  */
 export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): WorkerChoice {
   const { most, growsWhenFull, hasSpare, isBlocker } = role;
@@ -62,12 +62,12 @@ export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): 
   return mayGrow && leavesOne && workers.length > 0 && isStuck ? 'additional' : 'wait';
 }
 
-/** Asked for a user that may block workers itself. */
+/** For a user that may block workers itself. */
 const hasBlocker = ({ servesUser, servesBlocker }: WorkerFacts) => servesUser || servesBlocker;
 
 /**
- * The workers that are always there, but two of few: a user that is alone is to go on while one of its bodies blocks. With up to three
- * of the former, two users leave one to the others.
+ * Workers that one user may block: as many as are kept alive, and at least two, so that a user continues while one of its bodies
+ * blocks. With up to three kept alive, two users leave one worker to the others.
  */
 const mostBlockedBy = (most: number) => Math.max(most - MORE_WHILE_HANGING, Math.min(most - 1, 2));
 

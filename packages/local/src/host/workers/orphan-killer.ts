@@ -17,7 +17,7 @@ done
 [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
 `;
 
-export class Reaper {
+export class OrphanKiller {
   readonly #shell: ChildProcess;
 
   constructor() {

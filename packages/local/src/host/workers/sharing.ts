@@ -1,15 +1,15 @@
 /**
- * Decides how long HTTP functions share the workers of task-queue functions. Shared, one process compiles, caches and keeps in memory what
- * both use, so runs take a fifth less of the workers' processor time. It ends, until the workers are replaced, when a body of a step blocks such a
- * worker or ends it: requests then have a worker of their own, which no body delays.
+ * Decides how long HTTP functions share the workers of task-queue functions. While they do, one process compiles and keeps in memory
+ * what both use, so runs take a fifth less processor time. Sharing ends when a body blocks or ends such a worker, until the workers
+ * are replaced: requests then have a worker of their own, which no body delays.
  */
 import type { WorkerLease } from './worker-lease.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** A worker that answers a probe later is held up by a body. */
+/** A body blocks a worker that answers a probe later than this. */
 const SLOW_MS = 100;
-/** A single slow answer may be a collection of garbage, or another process that has the processor. */
-const MOST_SLOW = 1;
+/** A single slow answer may come from garbage collection, or from another process that has the processor. */
+const MAX_SLOW_ANSWERS = 1;
 
 export type SharedWorker = Pick<
   WorkerProcess,
@@ -48,13 +48,13 @@ export class Sharing<W extends SharedWorker = WorkerProcess> {
     this.#leases.delete(lease);
   }
 
-  /** Has requests go elsewhere if that is possible. @param from default: all workers of tasks */
+  /** Asks the senders of requests to move them to other workers. @param from default: all workers of tasks */
   moveRequests(from?: W): void {
     for (const [lease, worker] of this.#leases)
       if (from === undefined || worker === from) lease.onBlocked?.(worker.silentMs);
   }
 
-  /** Workers that a body seems to hold up. Probes those that requests and tasks use at the same time, and judges the answers of the last call. */
+  /** Workers that a body seems to block. Judges the probes of the last call, and probes those that requests and tasks use together. */
   check(workers: readonly W[]): readonly W[] {
     return workers.filter((worker) => {
       const isSlow = this.#isOn && this.#answersSlowly(worker);
@@ -69,6 +69,6 @@ export class Sharing<W extends SharedWorker = WorkerProcess> {
     if (answer === 'missing') return true;
     const slow = answer < SLOW_MS ? 0 : (this.#slow.get(worker) ?? 0) + 1;
     this.#slow.set(worker, slow);
-    return slow > MOST_SLOW;
+    return slow > MAX_SLOW_ANSWERS;
   }
 }

@@ -7,15 +7,15 @@ import type { WorkerRole } from './roles.ts';
 export interface WorkerLease {
   readonly port: number;
   readonly link: FrameClient | undefined;
-  /** False for a worker that serves one request: it ends with that, also if it did not take it. */
+  /** False for a worker that serves one request: it ends after that, even if it did not take it. */
   readonly isMovable: boolean;
   /** True if the worker runs bodies of steps too, which may block or end it. */
   readonly isShared: boolean;
   /**
-   * Set by the sender of a request that another worker may repeat: called when it should leave a worker that {@link isShared}, again and again
-   * while that is blocked.
+   * Set by the sender of a request that another worker may repeat. Called when the request should leave a worker that
+   * {@link isShared}, repeatedly while the worker is blocked.
    *
-   * @param silentMs time without a heartbeat of the worker, which may also be one that only is slow, or that serves
+   * @param silentMs time without a heartbeat of the worker; short if the worker is only slow
    */
   onBlocked?: (silentMs: number) => void;
   release(): void;
@@ -32,7 +32,7 @@ export const NO_USER = '';
 export interface Acquiring {
   /** The queue or the caller, for example; default: {@link NO_USER}. */
   readonly user?: string | undefined;
-  /** True if it goes by frames: a body that blocks its worker before it is taken does not hold it. Default: false. */
+  /** True if it goes by frames: it can leave a worker that was blocked before it took the request. Default: false. */
   readonly byFrames?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -44,7 +44,7 @@ export interface Wanted {
   readonly role: WorkerRole;
   readonly user: string;
   readonly byFrames: boolean;
-  /** A process that is not loaded will do: it has waited for some time. */
+  /** True if it has waited so long that a process that is not loaded will do. */
   readonly takesCold: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { FunctionSpec } from '../function-spec.ts';
 import { Blockers } from './blockers.ts';
 import { chooseWorker } from './choice.ts';
 import { Loading } from './loading.ts';
-import { Reaper } from './orphan-killer.ts';
+import { OrphanKiller } from './orphan-killer.ts';
 import type { PoolOptions } from './pool-options.ts';
 import { lowerPriority } from './priority.ts';
 import { Restarts } from './restarts.ts';
@@ -19,8 +19,8 @@ import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './worker
 import { describeEnd, pidsByRole, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
 const GRACE_MS = 10_000;
-/** The first spare starts when no request is under way, because loading it takes a processor for a second. */
-const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
+/** The first spare starts once all workers were idle for `idle`, because loading it takes a processor for a second; at `latest` anyway. */
+const FIRST_SPARE_MS = { idle: 200, latest: 10_000 };
 /** Interval at which workers are checked. */
 const TICK_MS = 500;
 /** A superfluous worker ends after this time without a request. */
@@ -30,7 +30,7 @@ export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #workers = new Set<WorkerProcess>();
   readonly #waiters = new Waiters((wanted) => this.#assign(wanted));
-  readonly #reaper: Reaper | undefined;
+  readonly #orphanKiller: OrphanKiller | undefined;
   readonly #watchdog: Watchdog;
   readonly #sharing: Sharing;
   readonly #blockers = new Blockers();
@@ -44,7 +44,7 @@ export class WorkerPool {
   /** With roles: some requests do not share the workers of tasks. */
   #hasRequests = false;
   /** True if the last worker that serves one request died during it. */
-  #isOneLost = false;
+  #hasLostLoneWorker = false;
   #stopping = false;
 
   constructor(options: PoolOptions) {
@@ -55,7 +55,7 @@ export class WorkerPool {
     // Without frames a request would wait for the body that blocks its worker.
     this.#sharing = new Sharing(roles && env.CAIRN_WIRE_HOSTS !== '');
     // Without roles, a worker has to end processes of its own in order, and no body blocks it.
-    this.#reaper = roles ? new Reaper() : undefined;
+    this.#orphanKiller = roles ? new OrphanKiller() : undefined;
   }
 
   /** Resolves when every wanted worker serves; rejects with the reason if the first ones cannot. */
@@ -63,7 +63,7 @@ export class WorkerPool {
     const { workers, roles } = this.#options;
     const first = roles ? Array.from({ length: workers }, () => TASKS) : [REQUESTS];
     await Promise.all(first.map((role) => this.#spawn(role).ready));
-    this.#fillWhenIdle(performance.now() + SPARE_AFTER_MS.most);
+    this.#fillWhenIdle(performance.now() + FIRST_SPARE_MS.latest);
     this.#checkTimer = setInterval(() => this.#check(), TICK_MS);
     this.#checkTimer.unref();
   }
@@ -127,7 +127,7 @@ export class WorkerPool {
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill('SIGTERM');
     await Promise.all(workers.map((worker) => worker.ended));
-    this.#reaper?.close();
+    this.#orphanKiller?.close();
   }
 
   /** Like {@link retire}; workers alive after Cloud Run's grace period are killed. */
@@ -144,7 +144,7 @@ export class WorkerPool {
     const worker = new WorkerProcess(this.#options);
     this.#setRole(worker, role);
     this.#workers.add(worker);
-    this.#reaper?.watch(worker.pid);
+    this.#orphanKiller?.watch(worker.pid);
     let servedAt: number | undefined;
     worker.ready.then(
       () => {
@@ -156,7 +156,7 @@ export class WorkerPool {
     );
     void worker.ended.then((end) => {
       this.#workers.delete(worker);
-      this.#reaper?.forget(worker.pid);
+      this.#orphanKiller?.forget(worker.pid);
       if (!this.#stopping) this.#replace(worker, end, servedAt);
     });
     return worker;
@@ -167,7 +167,7 @@ export class WorkerPool {
       this.#fill();
       return;
     }
-    if (worker.isSpent) this.#isOneLost = true;
+    if (worker.isSpent) this.#hasLostLoneWorker = true;
     if (worker.role === TASKS && servedAt !== undefined) this.#endSharing();
     const pause = this.#restarts.pauseAfter(servedAt);
     // Functions that cannot be loaded at the start are not tried again: `start` rejects with the reason.
@@ -187,9 +187,9 @@ export class WorkerPool {
   #fillWhenIdle(latest: number): void {
     setTimeout(() => {
       if (this.#stopping) return;
-      if (this.idleMs >= SPARE_AFTER_MS.rest || performance.now() >= latest) this.#fill();
+      if (this.idleMs >= FIRST_SPARE_MS.idle || performance.now() >= latest) this.#fill();
       else this.#fillWhenIdle(latest);
-    }, SPARE_AFTER_MS.rest).unref();
+    }, FIRST_SPARE_MS.idle).unref();
   }
 
   /** Replaces missing workers, by the spare first, and starts another spare. */
@@ -197,7 +197,7 @@ export class WorkerPool {
     const { workers, roles, keepsSpare } = this.#options;
     for (const role of roles ? [TASKS, REQUESTS] : [REQUESTS]) {
       if (role === REQUESTS && roles && !this.#hasRequests) continue;
-      for (let missing = sizeOf(role, workers).wanted - this.of(role).length; missing > 0; missing--) {
+      for (let missing = sizeOf(role, workers).wanted - this.workersOf(role).length; missing > 0; missing--) {
         const spare = this.#readySpare ?? this.#spares[0];
         if (spare) this.#setRole(spare, role);
         else if (this.#paused === 0) this.#spawn(role);
@@ -215,11 +215,11 @@ export class WorkerPool {
     // Answers that came while this process was busy are read first.
     setImmediate(() =>
       setImmediate(() => {
-        for (const worker of this.#sharing.check(this.of(TASKS))) this.#leave(worker);
+        for (const worker of this.#sharing.check(this.workersOf(TASKS))) this.#moveRequestsFrom(worker);
       }),
     );
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {
-      const ofRole = this.of(role);
+      const ofRole = this.workersOf(role);
       const idle = ofRole.find((worker) => worker.hasServed && worker.idleMs > IDLE_MS && !worker.hangs);
       if (ofRole.length > sizeOf(role, this.#options.workers).wanted) idle?.retire();
     }
@@ -236,16 +236,18 @@ export class WorkerPool {
   }
 
   /**
-   * For a run that must be alone, while the spare has just replaced the worker that died. The starting spare replaces this
-   * one in turn. Not after a death alone: leftovers of an earlier request in a task worker could kill the run once more.
+   * For a run that must be alone, when the spare has just replaced the worker that died: the next spare, which is starting, replaces
+   * this one in turn. None after a death alone: leftovers of an earlier request in a task worker could kill the run once more.
    */
   get #idleTaskWorker(): WorkerProcess | undefined {
-    if (this.#isOneLost || this.#sharing.isOn) return undefined;
-    return this.of(TASKS).find((worker) => worker.port !== undefined && worker.isIdle && !worker.hangs);
+    if (this.#hasLostLoneWorker || this.#sharing.isOn) return undefined;
+    return this.workersOf(TASKS).find(
+      (worker) => worker.port !== undefined && worker.isIdle && !worker.hangs,
+    );
   }
 
   /** Workers of this role that are needed. */
-  of(role: WorkerRole): WorkerProcess[] {
+  workersOf(role: WorkerRole): WorkerProcess[] {
     return [...this.#workers].filter((worker) => worker.role === role && !worker.isRetired);
   }
 
@@ -258,7 +260,7 @@ export class WorkerPool {
     const { spec, user, takesCold } = wanted;
     const { workers, roles } = this.#options;
     const role = this.#servedBy(wanted);
-    const ofRole = this.of(role);
+    const ofRole = this.workersOf(role);
     const { most, growsWhenFull, servesOnce } = sizeOf(role, workers);
     const facts = ofRole.map((worker) => ({
       ...worker.factsFor(spec, user),
@@ -294,9 +296,9 @@ export class WorkerPool {
     // After a death alone, or without a task worker that has served, none becomes idle soon.
     const mayComeBack =
       ofRole.length === 0 &&
-      !this.#isOneLost &&
+      !this.#hasLostLoneWorker &&
       !this.#sharing.isOn &&
-      this.of(TASKS).some((worker) => worker.hasServed);
+      this.workersOf(TASKS).some((worker) => worker.hasServed);
     if (!takesCold && mayComeBack) return undefined;
     if (spare === undefined) this.#spawnSpare();
     return spare;
@@ -312,7 +314,7 @@ export class WorkerPool {
     let isLate = false;
     const isRequest = wanted.role === REQUESTS;
     const isShared = isRequest && worker.role === TASKS;
-    // A request beside the bodies that block its worker is not what blocks it.
+    // A request that shares a worker with bodies runs none itself, so it cannot be what blocks the worker.
     const stay = this.#blockers.enter(worker, isShared ? NO_USER : wanted.user);
     const lease: WorkerLease = {
       port,
@@ -324,7 +326,7 @@ export class WorkerPool {
         this.#blockers.leave(worker, stay, !isBroken && !isLate);
         // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
         if (worker.isSpent && !isBroken) {
-          this.#isOneLost = false;
+          this.#hasLostLoneWorker = false;
           worker.retire();
         }
         // Until the worker answers, the aborted request may block it.
@@ -338,9 +340,9 @@ export class WorkerPool {
       },
       late: () => {
         isLate = true;
-        // Without the task that it did not take: a worker that runs no body may only be slow.
-        const isBodys = worker.role === TASKS && worker.tasks > (isRequest ? 0 : 1);
-        if (isBodys) this.#leave(worker);
+        // The task that it did not take does not count. A worker that runs no body may only be slow.
+        const runsBody = worker.role === TASKS && worker.tasks > (isRequest ? 0 : 1);
+        if (runsBody) this.#moveRequestsFrom(worker);
         else this.#suspect(worker, true);
       },
     };
@@ -348,8 +350,8 @@ export class WorkerPool {
     return lease;
   }
 
-  /** For a worker that a body holds up: requests in it go elsewhere if that is possible, and have a worker of their own from now on. */
-  #leave(worker: WorkerProcess): void {
+  /** For a worker that a body blocks: moves its requests to others if possible, and gives requests a worker of their own from now on. */
+  #moveRequestsFrom(worker: WorkerProcess): void {
     this.#suspect(worker, true);
     this.#endSharing();
     this.#sharing.moveRequests(worker);
@@ -357,11 +359,11 @@ export class WorkerPool {
 
   #endSharing(): void {
     if (this.#stopping || !this.#sharing.end()) return;
-    for (const worker of this.of(TASKS)) this.#setRole(worker, TASKS);
+    for (const worker of this.workersOf(TASKS)) this.#setRole(worker, TASKS);
     this.#hasRequests = true;
-    // The spare, if it is ready: no body can block that one.
+    // A ready spare serves requests at once: no body runs in it.
     this.#fill();
-    this.of(REQUESTS)[0]?.ready.then(
+    this.workersOf(REQUESTS)[0]?.ready.then(
       () => this.#sharing.moveRequests(),
       () => {},
     );
@@ -380,7 +382,7 @@ export class WorkerPool {
    */
   #servedBy({ role, byFrames }: Wanted): WorkerRole {
     if (role !== REQUESTS || !this.#options.roles) return role;
-    if (byFrames && (this.#sharing.isOn || !this.of(REQUESTS).some(({ hasServed }) => hasServed)))
+    if (byFrames && (this.#sharing.isOn || !this.workersOf(REQUESTS).some(({ hasServed }) => hasServed)))
       return TASKS;
     if (!this.#hasRequests) {
       this.#hasRequests = true;
