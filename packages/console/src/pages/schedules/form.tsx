@@ -30,7 +30,6 @@ interface ScheduleFormProps {
 
 export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [, navigate] = useLocation();
-  const zonesId = useId();
   const [type, setType] = useState(schedule?.type ?? '');
   const [name, setName] = useState(schedule?.name ?? '');
   const [cron, setCron] = useState(schedule?.cron ?? '0 9 * * *');
@@ -44,7 +43,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const { schema, isLoading, failure } = useInputSchema(type);
   const read = readEntered(schema, entered, schedule?.input);
   const { fields: members, typed } = read;
-  // An input that nobody has touched stays as it is: the form may have it in another form, or call it incomplete.
+  // An untouched input is sent unchanged: the form may show it differently, or consider it incomplete.
   const keepsInput = schedule !== undefined && isUntouched(entered);
   const input = keepsInput ? schedule.input : read.value;
   const hasValue = keepsInput || read.hasValue;
@@ -63,18 +62,14 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
     refusedMember?.name === member && refusedMember.sent === text.trim() ? refusedMember.why : undefined;
   const change = wanted && schedule && changeSchedule(schedule, wanted);
   const made = wanted && !schedule && makeSchedule(wanted);
+  const changeType = (next: string) => {
+    setType(next);
+    setEntered(NOTHING_ENTERED);
+    setRefused(undefined);
+  };
   const fields = (
     <>
-      {!schedule && (
-        <WorkflowField
-          value={type}
-          onChange={(next) => {
-            setType(next);
-            setEntered(NOTHING_ENTERED);
-            setRefused(undefined);
-          }}
-        />
-      )}
+      {!schedule && <WorkflowField value={type} onChange={changeType} />}
       <RefusableField
         label="Cron expression (minute, hour, day, month, weekday)"
         name="cron"
@@ -85,30 +80,8 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         onText={setCron}
         required
       />
-      <RefusableField
-        label="Timezone"
-        name="timezone"
-        refusal={refusalOf('timezone', timezone)}
-        value={timezone}
-        list={zonesId}
-        onText={setTimezone}
-        required
-      />
-      <datalist id={zonesId}>
-        {Intl.supportedValuesOf('timeZone').map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-      <label className="field">
-        Missed slots
-        <select value={catchUp} onChange={(event) => setCatchUp(event.target.value as CatchUpMode)}>
-          {Object.entries(CATCH_UPS).map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ZoneField refusal={refusalOf('timezone', timezone)} value={timezone} onText={setTimezone} />
+      <CatchUpField value={catchUp} onChange={setCatchUp} />
       <RefusableField
         label="Name (optional)"
         name="name"
@@ -130,34 +103,64 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
       />
     </>
   );
-  if (schedule)
+  const dialog = { lack, onRefused, onClose, children: fields };
+  if (schedule) {
+    const unchanged = wanted && 'Nothing was changed.';
     return (
       <ActionDialog
+        {...dialog}
         title="Change the schedule"
         verb="Change"
         act={change}
-        lack={lack ?? (wanted && 'Nothing was changed.')}
-        onRefused={onRefused}
-        onClose={onClose}
-      >
-        {fields}
-      </ActionDialog>
+        lack={lack ?? unchanged}
+      />
     );
+  }
   return (
     <ActionDialog
+      {...dialog}
       title="New schedule"
       verb="Create"
       act={made || undefined}
-      lack={lack}
-      onRefused={onRefused}
       onDone={({ id }) => {
         onClose();
         navigate(`/schedules/${encodeURIComponent(id)}`);
       }}
-      onClose={onClose}
-    >
-      {fields}
-    </ActionDialog>
+    />
+  );
+}
+
+function ZoneField(props: Pick<RefusableFieldProps, 'refusal' | 'value' | 'onText'>) {
+  const zonesId = useId();
+  return (
+    <>
+      <RefusableField label="Timezone" name="timezone" list={zonesId} required {...props} />
+      <datalist id={zonesId}>
+        {Intl.supportedValuesOf('timeZone').map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+interface CatchUpFieldProps {
+  readonly value: CatchUpMode;
+  onChange(mode: CatchUpMode): void;
+}
+
+function CatchUpField({ value, onChange }: CatchUpFieldProps) {
+  return (
+    <label className="field">
+      Missed slots
+      <select value={value} onChange={(event) => onChange(event.target.value as CatchUpMode)}>
+        {Object.entries(CATCH_UPS).map(([mode, words]) => (
+          <option key={mode} value={mode}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -165,7 +168,7 @@ interface RefusableFieldProps extends Omit<ComponentProps<'input'>, 'onChange'> 
   readonly label: string;
   /** The member of the request. */
   readonly name: string;
-  /** By the API, of the text that stands there. */
+  /** Reason of the API for refusing the current text of the field. */
   readonly refusal: string | undefined;
   readonly hint?: string;
   onText(text: string): void;

@@ -11,7 +11,7 @@ import { EffectsOfStep } from '../effects/of-step.tsx';
 import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
-import { stepIdOf } from '../live/events.ts';
+import { type GraphStepState, stepIdOf } from '../live/events.ts';
 import { withOpenEnds } from '../live/open-ends.ts';
 import { useRunData } from '../live/run-data.ts';
 import { type Undone, undoBodyOf } from '../live/undone.ts';
@@ -34,24 +34,11 @@ interface StepPanelProps {
 }
 
 export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps) {
-  const { id, steps, histories, run, isOver, undone, history, loadUntil } = useRunData();
+  const { steps } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
-  const seq = state?.seq;
-  const near = useNearHistory(stepKey, seq);
-  // Events near the last one are newer than the beginning of the journal.
-  const loaded = near.history ?? histories.get(stepKey);
-  const lacksEvents = loaded === undefined || (loaded === near.history && !near.isWhole);
-  const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
   const panel = useRef<HTMLElement>(null);
   useClosing(panel, onClose);
-  const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
-  const undoing = undone.get(stepKey);
-  const body = undoBodyOf(stepKey, run?.running);
-  const undo = body ?? undoing;
-  const progress = run?.progress?.find(({ step }) => step === stepKey);
-  const location = run?.running.find(({ step }) => step === stepKey)?.location ?? past?.location;
-  const isItem = stepIdOf(stepKey) !== stepKey;
   return (
     <section className="step-panel card" aria-label="The selected step" ref={panel}>
       <header className="row">
@@ -62,107 +49,149 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
           ✕
         </button>
       </header>
-      {!view && !state ? (
-        <p className="dim">The run has no step of this name.</p>
+      {view || state ? (
+        <StepFacts stepKey={stepKey} view={view} state={state} onSelect={onSelect} />
       ) : (
-        <>
-          <p className="row" aria-live="polite">
-            <Status status={view?.status ?? itemStatus(state, undoing, isOver)} />
-            <span className="dim">{isItem ? itemKind(stepKey, past) : view?.kind}</span>
-            {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
-            {past?.agent && (
-              <span className="dim">
-                by <Text value={past.agent} max={80} />
-              </span>
-            )}
-          </p>
-          {undoing && <Undoing entry={undoing} />}
-          {body && (
-            <p className="dim">
-              Being undone, begun <When at={body.since} />
-            </p>
-          )}
-          {progress && <ProgressLine progress={progress} />}
-          <SentBackTimes stepKey={stepKey} />
-          {waits.map((wait) => (
-            <WaitView key={wait.id} wait={wait} />
-          ))}
-          {isItem ? (
-            <p>
-              Of <StepLink id={stepIdOf(stepKey)} onSelect={onSelect} />
-            </p>
-          ) : (
-            view && view.needs.length > 0 && <Needs ids={view.needs} onSelect={onSelect} />
-          )}
-          {location !== undefined && (
-            <p className="dim">
-              Asked for at{' '}
-              <code>
-                <Text value={location} max={200} />
-              </code>
-            </p>
-          )}
-          {state && checkpointOf(state) !== undefined && (
-            <StepOutput
-              key={`${stepKey} ${state.seq}`}
-              runId={id}
-              seq={state.seq}
-              step={stepKey}
-              summary={past?.summary}
-            />
-          )}
-          {state && (isItem || view?.kind === 'step') && (
-            <MemosOfStep
-              key={`memos ${stepKey}`}
-              runId={id}
-              stepKey={stepKey}
-              revision={state.revision}
-              version={`${state.phase} ${state.seq}`}
-              isRunning={state.phase === 'running'}
-            />
-          )}
-          {undo && (
-            <MemosOfStep
-              key={`undo memos ${stepKey}`}
-              runId={id}
-              stepKey={stepKey}
-              revision={undo.revision}
-              undoes
-              version={body?.attempt ?? undoing?.at}
-              isRunning={body !== undefined}
-            />
-          )}
-          <EffectsOfStep stepKey={stepKey} ids={past?.effects ?? []} />
-          {past?.tokensUsed && (
-            <p className="dim">
-              {past.tokensUsed.input.toLocaleString('en')} tokens in,{' '}
-              {past.tokensUsed.output.toLocaleString('en')} out
-            </p>
-          )}
-          {view?.items && (
-            <>
-              <p>{itemsText(view.items, view.kind)}</p>
-              <ItemList id={stepKey} onSelect={onSelect} />
-            </>
-          )}
-          {past && <Attempts history={past} />}
-          {lacksEvents && seq !== undefined && (history.loading || near.isLoading) && (
-            <Loading what={past ? 'its earlier events' : 'its events'} />
-          )}
-          {lacksEvents && seq !== undefined && history.error !== undefined && (
-            <Failure error={history.error} again={() => loadUntil(seq)} />
-          )}
-          {history.full && lacksEvents && (
-            <p className="dim">
-              {past ? 'Earlier events' : 'The events'} of this step are beyond those that the page has loaded.
-            </p>
-          )}
-          {state && (
-            <Further stepKey={stepKey} checkpoint={checkpointOf(state)} hasLogs={run?.logs !== undefined} />
-          )}
-        </>
+        <p className="dim">The run has no step of this name.</p>
       )}
     </section>
+  );
+}
+
+interface StepFactsProps extends Pick<StepPanelProps, 'stepKey' | 'onSelect'> {
+  readonly view: StepView | undefined;
+  readonly state: GraphStepState | undefined;
+}
+
+function StepFacts({ stepKey, view, state, onSelect }: StepFactsProps) {
+  const { id, histories, run, isOver, undone, history } = useRunData();
+  const near = useNearHistory(stepKey, state?.seq);
+  // Events near the last one are newer than the beginning of the journal.
+  const loaded = near.history ?? histories.get(stepKey);
+  const lacksEvents = loaded === undefined || (loaded === near.history && !near.isWhole);
+  const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
+  const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
+  const undoing = undone.get(stepKey);
+  const body = undoBodyOf(stepKey, run?.running);
+  const undo = body ?? undoing;
+  const progress = run?.progress?.find(({ step }) => step === stepKey);
+  const location = run?.running.find(({ step }) => step === stepKey)?.location ?? past?.location;
+  const isItem = stepIdOf(stepKey) !== stepKey;
+  return (
+    <>
+      <p className="row" aria-live="polite">
+        <Status status={view?.status ?? itemStatus(state, undoing, isOver)} />
+        <span className="dim">{isItem ? itemKind(stepKey, past) : view?.kind}</span>
+        {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
+        {past?.agent && (
+          <span className="dim">
+            by <Text value={past.agent} max={80} />
+          </span>
+        )}
+      </p>
+      {undoing && <Undoing entry={undoing} />}
+      {body && (
+        <p className="dim">
+          Being undone, begun <When at={body.since} />
+        </p>
+      )}
+      {progress && <ProgressLine progress={progress} />}
+      <SentBackTimes stepKey={stepKey} />
+      {waits.map((wait) => (
+        <WaitView key={wait.id} wait={wait} />
+      ))}
+      {isItem ? (
+        <p>
+          Of <StepLink id={stepIdOf(stepKey)} onSelect={onSelect} />
+        </p>
+      ) : (
+        view && view.needs.length > 0 && <Needs ids={view.needs} onSelect={onSelect} />
+      )}
+      {location !== undefined && (
+        <p className="dim">
+          Asked for at{' '}
+          <code>
+            <Text value={location} max={200} />
+          </code>
+        </p>
+      )}
+      {state && checkpointOf(state) !== undefined && (
+        <StepOutput
+          key={`${stepKey} ${state.seq}`}
+          runId={id}
+          seq={state.seq}
+          step={stepKey}
+          summary={past?.summary}
+        />
+      )}
+      {state && (isItem || view?.kind === 'step') && (
+        <MemosOfStep
+          key={`memos ${stepKey}`}
+          runId={id}
+          stepKey={stepKey}
+          revision={state.revision}
+          version={`${state.phase} ${state.seq}`}
+          isRunning={state.phase === 'running'}
+        />
+      )}
+      {undo && (
+        <MemosOfStep
+          key={`undo memos ${stepKey}`}
+          runId={id}
+          stepKey={stepKey}
+          revision={undo.revision}
+          undoes
+          version={body?.attempt ?? undoing?.at}
+          isRunning={body !== undefined}
+        />
+      )}
+      <EffectsOfStep stepKey={stepKey} ids={past?.effects ?? []} />
+      {past?.tokensUsed && (
+        <p className="dim">
+          {past.tokensUsed.input.toLocaleString('en')} tokens in,{' '}
+          {past.tokensUsed.output.toLocaleString('en')} out
+        </p>
+      )}
+      {view?.items && (
+        <>
+          <p>{itemsText(view.items, view.kind)}</p>
+          <ItemList id={stepKey} onSelect={onSelect} />
+        </>
+      )}
+      {past && <Attempts history={past} />}
+      {lacksEvents && <MissingEvents seq={state?.seq} isAll={!past} isLoading={near.isLoading} />}
+      {state && (
+        <Further stepKey={stepKey} checkpoint={checkpointOf(state)} hasLogs={run?.logs !== undefined} />
+      )}
+    </>
+  );
+}
+
+interface MissingEventsProps {
+  /** The last event of the step; undefined: it has none. */
+  readonly seq: number | undefined;
+  /** True if none of its events is loaded. */
+  readonly isAll: boolean;
+  readonly isLoading: boolean;
+}
+
+/** Says that events of the step are not loaded, and why. */
+function MissingEvents({ seq, isAll, isLoading }: MissingEventsProps) {
+  const { history, loadUntil } = useRunData();
+  return (
+    <>
+      {seq !== undefined && (history.loading || isLoading) && (
+        <Loading what={isAll ? 'its events' : 'its earlier events'} />
+      )}
+      {seq !== undefined && history.error !== undefined && (
+        <Failure error={history.error} again={() => loadUntil(seq)} />
+      )}
+      {history.full && (
+        <p className="dim">
+          {isAll ? 'The events' : 'Earlier events'} of this step are beyond those that the page has loaded.
+        </p>
+      )}
+    </>
   );
 }
 
@@ -180,7 +209,7 @@ function Undoing({ entry: { outcome, at, error } }: { readonly entry: Undone }) 
 }
 
 /** A failed step leaves none. */
-function checkpointOf(state: NonNullable<ReturnType<ReturnType<typeof useRunData>['steps']['get']>>) {
+function checkpointOf(state: GraphStepState) {
   return state.phase === 'done' && state.outcome !== 'failed' ? state.seq : undefined;
 }
 
