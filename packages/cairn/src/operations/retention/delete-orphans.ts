@@ -7,7 +7,7 @@
 import type { DeletionDeps } from './deps.ts';
 import { DELETES_A_COMMIT, type TickBudget } from './tick-budget.ts';
 
-/** Also of a start that is repeated under the same id: its commit follows its input within a minute. */
+/** A start that is repeated writes its input again, and commits within a minute of that. */
 const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
 /** Runs with payloads read at once. */
 const OWNERS_A_PAGE = 25;
@@ -36,21 +36,19 @@ export async function deleteOrphans(
   for (let checked = 0; checked < owners && !budget.isOverdue; ) {
     const page = await retention.payloadOwners(next, Math.min(OWNERS_A_PAGE, owners - checked));
     for (const { runId, writtenAt } of page) {
-      if (clock.now() - writtenAt >= ORPHAN_AGE_MS) {
-        const documents = await removeAll(runId);
-        if (documents > 0) {
-          deleted += 1;
-          log.info('orphan_deleted', { runId, documents });
-        }
-      }
       next = runId;
+      if (clock.now() - writtenAt < ORPHAN_AGE_MS) continue;
+      const documents = await removeAll(runId);
+      if (documents === 0) continue;
+      deleted += 1;
+      log.info('orphan_deleted', { runId, documents });
     }
     if (page.length === 0) return { next: undefined, deleted };
     checked += page.length;
   }
   return { next, deleted };
 
-  /** A value has 37 chunks at the most, so that one begun is ended. */
+  /** Not limited by the budget: a value has at most 37 chunks. */
   async function removeAll(runId: string): Promise<number> {
     for (let documents = 0; ; ) {
       const cleared = await retention.deleteOrphans(runId, DELETES_A_COMMIT);

@@ -114,7 +114,7 @@ function listEntries(
   for (const [field, value] of fields) if (!touched || touched(field)) walk([field], value, single);
   for (const index of config.composites(collectionId)) {
     if (touched && !index.fields.some((f) => touched(f.path[0] as string))) continue;
-    addComposite(entries, document, index, index.group ? group : collection, fields);
+    addComposite(entries, document, { index, scope: index.group ? group : collection }, fields);
   }
   const isListed = document.isListed || config.expiry.has(collectionId);
   if (!touched && isListed) entries.push(nameEntry(document));
@@ -169,9 +169,8 @@ function addSingle(
 
 function addComposite(
   entries: Buffer[],
-  document: IndexedPath,
-  index: IndexDefinition,
-  scope: EntryScope,
+  { database, segments }: IndexedPath,
+  { index, scope }: { readonly index: IndexDefinition; readonly scope: EntryScope },
   fields: Fields,
 ): void {
   const values = index.fields.map((f) => getField(fields, f.path));
@@ -183,13 +182,13 @@ function addComposite(
   const seen = new Set<string>();
   for (const element of choices) {
     writer.truncate(0);
-    writeCompositePrefix(writer, document.database, { index, scope });
+    writeCompositePrefix(writer, database, { index, scope });
     index.fields.forEach((field, i) => {
       const start = writer.length;
       writeValueKey(writer, field.kind === 'contains' ? (element as Value) : (values[i] as Value));
       if (field.kind === 'descending') writer.invertFrom(start);
     });
-    writeNameSuffix(writer, scope, document.segments, index.nameDescending);
+    writeNameSuffix(writer, scope, segments, index.nameDescending);
     pushOnce(entries, seen, writer.take());
   }
 }

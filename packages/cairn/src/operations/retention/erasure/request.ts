@@ -145,24 +145,24 @@ async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
       throw keptBy(decision.reason);
     roots.push(root);
     for (const { runId } of members)
-      for (const child of await childrenOf(deps, runId)) {
-        const loaded = await sendUntilKnown(deps, () => deps.store.load(child));
-        if (loaded) known.add(loaded.state.rootRunId);
-      }
+      for (const childRoot of await rootsOfChildren(deps, runId)) known.add(childRoot);
     if (known.size > MAX_ROOTS) throw keptBy({ why: 'too_many', runId: rootRunId });
   }
   return roots;
 }
 
 /** From the journal, because a run document names only the children that have not reported. */
-async function childrenOf(deps: EraseDeps, runId: string): Promise<string[]> {
-  const children: string[] = [];
+async function rootsOfChildren(deps: EraseDeps, runId: string): Promise<Set<string>> {
+  const roots = new Set<string>();
   for (let seq = 0; ; ) {
     const page = await sendUntilKnown(deps, () => deps.store.readEvents(runId, seq, EVENTS_A_PAGE));
-    for (const { type, data } of page)
-      if (type === 'wait_opened' && data.wait.child) children.push(data.wait.child.runId);
+    for (const { type, data } of page) {
+      const child = type === 'wait_opened' ? data.wait.child : undefined;
+      const loaded = child && (await sendUntilKnown(deps, () => deps.store.load(child.runId)));
+      if (loaded) roots.add(loaded.state.rootRunId);
+    }
     const last = page.at(-1);
-    if (!last || page.length < EVENTS_A_PAGE) return children;
+    if (!last || page.length < EVENTS_A_PAGE) return roots;
     seq = last.seq;
   }
 }
