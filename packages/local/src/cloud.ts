@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
 import { assertPlansUnchangedAtStart, type PlanFinding } from './changed-plans.ts';
 import { CleanupStack } from './cleanup-stack.ts';
@@ -16,16 +15,12 @@ import { writeAddress } from './data-dir/address.ts';
 import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID } from './dev-client.ts';
-import { startFunctions } from './functions.ts';
-import { apisAmong } from './gateway/installation.ts';
+import { Deployment } from './functions.ts';
 import { openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
-import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
-import type { AskFunction, Codebase } from './host/served-codebase.ts';
-import { PlanReports } from './plan-reports.ts';
+import type { Codebase } from './host/served-codebase.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
-import { prepareStores, undeclared } from './stores.ts';
 import { startWarmUp } from './warm-up.ts';
 
 export interface LocalCloudOptions {
@@ -169,30 +164,20 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
-  const stores = new Map<string, readonly FunctionStore[]>();
-  const reported = new Set<string>();
-  let secrets: Readonly<Record<string, string>> = {};
-  const plans = options.onPlanFindings && new PlanReports(options.onPlanFindings);
-  const serve = async (codebase: Codebase) => {
-    const serving = { setting, servers, host, region: REGION, reported };
-    const started = await startFunctions(codebase, serving, {
-      prepare(found) {
-        if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();
-        stores.set(codebase.name, found);
-        const all = [...stores.values()].flat();
-        const served = all.length > 0 || options.codebases !== undefined ? all : [undeclared(setting.env)];
-        return prepareStores(served, { setting, firestore: servers.firestore, now: Date.now() });
-      },
-      ...(plans && { verify: verifying(apiKey, plans) }),
-    });
-    secrets = { ...secrets, ...started.secrets };
-    if (started.madeUp.length > 0) options.onMadeUp?.(started.madeUp);
-    if (started.isNewest) options.onUnset?.(codebase.name, started.unset);
-  };
+  const deployment = new Deployment({
+    ...options,
+    setting,
+    servers,
+    host,
+    apiKey,
+    region: REGION,
+    hasCodebases: options.codebases !== undefined,
+    machineNow: Date.now,
+  });
   const codebases = codebasesOf(options);
   const { onNotLoaded } = options;
   const first = (codebase: Codebase) =>
-    serve(codebase).catch((error: unknown) => {
+    deployment.deploy(codebase).catch((error: unknown) => {
       if (!onNotLoaded) throw error;
       onNotLoaded(codebase.name, error);
     });
@@ -208,7 +193,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   const front = {
     host,
     setting,
-    welcome: () => ({ github: servers.github.url, apiKey, githubSecret: secrets.github }),
+    welcome: () => ({ github: servers.github.url, apiKey, githubSecret: deployment.secrets.github }),
   };
   const port = options.port ?? 0;
   const gateway = await (options.ownConsole ? openConsole : openSiteWithConsole)({
@@ -235,7 +220,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   const warmUp = startWarmUp({
     setting,
     region: REGION,
-    store: [...stores.values()].flat()[0],
+    store: deployment.stores[0],
     host,
     machineNow: Date.now,
   });
@@ -257,7 +242,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     projectId,
     apiKey,
     get secrets() {
-      return secrets;
+      return deployment.secrets;
     },
     get pids() {
       return pids();
@@ -268,7 +253,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
       const codebase = codebases.find((one) => one.name === name);
       if (codebase === undefined) throw new Error(`no codebase named '${name}'`);
       void warmUp.stop();
-      await serve({ ...codebase, ...(env && { env }), ...(values && { secrets: values }) });
+      await deployment.deploy({ ...codebase, ...(env && { env }), ...(values && { secrets: values }) });
       scheduler.replace([...host.functions.values()]);
     },
     stop() {
@@ -318,14 +303,6 @@ function settingOf(options: LocalCloudOptions, stack: CleanupStack): Setting {
 function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonly Codebase[] {
   const module = resolve(functionsModule ?? join(ROOT, 'functions/src/index.ts'));
   return codebases ?? [{ name: 'default', module }];
-}
-
-/** Asks each API, which loads its workflows, and reports versions that block runs. */
-function verifying(apiKey: string, plans: PlanReports) {
-  const headers = { Authorization: `Bearer ${apiKey}` };
-  return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
-    for (const api of apisAmong(functions)) await plans.check(api, (path) => ask(api, path, headers));
-  };
 }
 
 async function startHost(

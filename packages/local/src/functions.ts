@@ -5,15 +5,20 @@
  * Must not: run a function; the host does.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import type { FunctionStore } from './host/function-spec.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { PlanFinding } from './changed-plans.ts';
+import { apisAmong } from './gateway/installation.ts';
+import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import type { FunctionsHost } from './host/host.ts';
 import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
 import { realServices } from './host/real-services.ts';
-import type { Codebase, StartWorkers } from './host/served-codebase.ts';
+import type { AskFunction, Codebase, StartWorkers } from './host/served-codebase.ts';
 import { workerEnv } from './host/worker-env.ts';
 import { parseJsonc } from './jsonc.ts';
+import { PlanReports } from './plan-reports.ts';
 import type { Setting, StandIns } from './stand-ins.ts';
+import { prepareStores, undeclared } from './stores.ts';
 
 interface Serving {
   readonly setting: Setting;
@@ -24,7 +29,7 @@ interface Serving {
   readonly reported: Set<string>;
 }
 
-export interface Started {
+interface Started {
   /** Secrets of the functions, by their short names. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Names of secrets with generated values. */
@@ -33,6 +38,71 @@ export interface Started {
   readonly unset: readonly string[];
   /** False: workers of a later call serve already. */
   readonly isNewest: boolean;
+}
+
+interface DeploymentOptions extends Omit<Serving, 'reported'> {
+  readonly apiKey: string;
+  /** False: one module is served; if it declares no store, the default one is prepared. */
+  readonly hasCodebases: boolean;
+  readonly onPlanFindings?: ((findings: readonly PlanFinding[]) => void) | undefined;
+  readonly onMadeUp?: ((secrets: readonly string[]) => void) | undefined;
+  readonly onUnset?: ((codebase: string, parameters: readonly string[]) => void) | undefined;
+  /** Epoch ms, not moved. */
+  machineNow(): number;
+}
+
+/** The codebases that a cloud serves, with their stores and secrets. */
+export class Deployment {
+  readonly #options: DeploymentOptions;
+  readonly #serving: Serving;
+  readonly #plans: PlanReports | undefined;
+  readonly #stores = new Map<string, readonly FunctionStore[]>();
+  #secrets: Readonly<Record<string, string>> = {};
+
+  constructor(options: DeploymentOptions) {
+    const { setting, servers, host, region, onPlanFindings } = options;
+    this.#options = options;
+    this.#serving = { setting, servers, host, region, reported: new Set() };
+    this.#plans = onPlanFindings && new PlanReports(onPlanFindings);
+  }
+
+  /** Locations of the runs of all codebases. */
+  get stores(): readonly FunctionStore[] {
+    return [...this.#stores.values()].flat();
+  }
+
+  /** By short name. */
+  get secrets(): Readonly<Record<string, string>> {
+    return this.#secrets;
+  }
+
+  async deploy(codebase: Codebase): Promise<void> {
+    const { apiKey, onMadeUp, onUnset } = this.#options;
+    const started = await startFunctions(codebase, this.#serving, {
+      prepare: (found) => this.#prepare(codebase, found),
+      ...(this.#plans && { verify: verifying(apiKey, this.#plans) }),
+    });
+    this.#secrets = { ...this.#secrets, ...started.secrets };
+    if (started.madeUp.length > 0) onMadeUp?.(started.madeUp);
+    if (started.isNewest) onUnset?.(codebase.name, started.unset);
+  }
+
+  #prepare({ name }: Codebase, found: readonly FunctionStore[]): Promise<void> {
+    const { setting, servers, hasCodebases, machineNow } = this.#options;
+    if (isDeepStrictEqual(this.#stores.get(name), found)) return Promise.resolve();
+    this.#stores.set(name, found);
+    const { stores } = this;
+    const prepared = stores.length > 0 || hasCodebases ? stores : [undeclared(setting.env)];
+    return prepareStores(prepared, { setting, firestore: servers.firestore, now: machineNow() });
+  }
+}
+
+/** Asks each API, which loads its workflows, and reports versions that block runs. */
+function verifying(apiKey: string, plans: PlanReports) {
+  const headers = { Authorization: `Bearer ${apiKey}` };
+  return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
+    for (const api of apisAmong(functions)) await plans.check(api, (path) => ask(api, path, headers));
+  };
 }
 
 interface Preparing {
@@ -46,7 +116,7 @@ interface Preparing {
  *
  * @returns once all workers serve
  */
-export async function startFunctions(
+async function startFunctions(
   codebase: Codebase,
   serving: Serving,
   { prepare, verify }: Preparing,
