@@ -91,7 +91,7 @@ test('with forced colours, bars are visible and the selection is outlined', asyn
   await page.emulateMedia({ forcedColors: 'active' });
   await goTo(page, `/runs/${show.failed}`);
   const paper = await styleOf('main', 'background-color');
-  for (const part of ['.chart-row[data-step=book] .bar', '.drive'])
+  for (const part of ['.chart-row[data-step=book] .bar', '.dispatch'])
     expect(await styleOf(part, 'background-color')).not.toBe(paper);
   expect(await styleOf('.tabs a[aria-current]', 'outline-style')).toBe('solid');
   await goTo(page, '/runs?status=failed');

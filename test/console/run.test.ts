@@ -49,7 +49,7 @@ test('after a worker is killed, the page shows the interruption, the resumption 
   await turns.getByText('Resumed').waitFor();
   const words = page.getByRole('region', { name: 'What happened, in words' });
   await words.getByText('The worker of dispatch 1 died').waitFor();
-  await page.locator('.drive.died[data-drive="1"]').waitFor();
+  await page.locator('.dispatch.died[data-dispatch="1"]').waitFor();
 
   await page.locator('.run-status [data-status=awaiting_approval]').waitFor();
   // The graph opens where the run is then, and draws what is in view.

@@ -69,7 +69,7 @@ test.each([
     await failureIn(page.getByRole('main')).waitFor();
     const timeline = page.locator(part);
     await timeline.getByText(/The first 6 of \d+ events are shown/).waitFor();
-    expect(await timeline.locator('[data-end=open], .drive.open').count()).toBe(0);
+    expect(await timeline.locator('[data-end=open], .dispatch.open').count()).toBe(0);
     expect(await timeline.locator('[title*="its end is not loaded"]').count()).toBeGreaterThan(0);
   },
 );

@@ -5,7 +5,7 @@ import type { Run, RunEvent } from '../../../packages/console/src/pages/run/live
 import { endText } from '../../../packages/console/src/pages/run/live/span-words.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
 import {
-  drivesAsLoaded,
+  dispatchesAsLoaded,
   lifeOf,
   rowsAsLoaded,
   timelineRows,
@@ -69,15 +69,15 @@ describe('the life of a run', () => {
       ['step_succeeded', 40, execution('build', 2, 32, { durationMs: 8_000 })],
       ['run_completed', 41],
     );
-    const { drives, moments } = lifeOf(events);
-    expect(drives).toEqual([
+    const { dispatches, moments } = lifeOf(events);
+    expect(dispatches).toEqual([
       { epoch: 1, from: T0 + 1_000, to: T0 + 9_000, end: 'died' },
       { epoch: 2, from: T0 + 31_000, to: T0 + 41_000, end: 'ended' },
     ]);
     expect(moments.map(({ kind, at }) => [kind, (at - T0) / 1_000])).toEqual([
       ['died', 9],
       ['found', 30],
-      ['came_back', 30],
+      ['resumed', 30],
       ['end', 41],
     ]);
     expect(spansOf(events, 'build')).toEqual([
@@ -228,7 +228,7 @@ describe('the life of a run', () => {
           expect(['running', 'waiting']).not.toContain(endText(span));
           if (span.to === undefined) expect(endText(span)).toBe(left);
         }
-        const ends = drivesAsLoaded(lifeOf(events).drives, loaded).map(({ end }) => end);
+        const ends = dispatchesAsLoaded(lifeOf(events).dispatches, loaded).map(({ end }) => end);
         expect(ends).not.toContain('open');
         if (isComplete) expect(ends).not.toContain('not_loaded');
       }),
@@ -258,7 +258,7 @@ describe('the life of a run', () => {
       ['ask', undefined],
       ['other', 'not_loaded'],
     ]);
-    expect(drivesAsLoaded(lifeOf(events).drives, loaded)[0]?.end).toBe('not_loaded');
+    expect(dispatchesAsLoaded(lifeOf(events).dispatches, loaded)[0]?.end).toBe('not_loaded');
   });
 
   test('for any journal has ordered spans, none open at the end, and a line for each event', () => {
@@ -273,7 +273,7 @@ describe('the life of a run', () => {
             if (to !== undefined) expect(to).toBeGreaterThanOrEqual(from);
             else expect(isOver).toBe(false);
           }
-        for (const { from, to, end } of lifeOf(events).drives) {
+        for (const { from, to, end } of lifeOf(events).dispatches) {
           expect(to ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(from);
           if (isOver) expect(end).not.toBe('open');
         }

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<SpanEnd, string>> = {
   polled: 'condition not met',
   deferred: 'deferred by the budget',
   interrupted: 'interrupted: the worker died',
-  let_go: 'released',
+  released: 'released',
   sent_back: 'sent back',
   answered: 'answered',
   resumed: 'resumed',
@@ -34,7 +34,7 @@ const TONES: Readonly<Record<SpanEnd, string>> = {
   polled: 'quiet',
   deferred: 'quiet',
   skipped: 'quiet',
-  let_go: 'quiet',
+  released: 'quiet',
   ended: 'quiet',
   not_loaded: 'quiet',
 };

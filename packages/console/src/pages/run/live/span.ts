@@ -1,7 +1,7 @@
 /** A step as time passed over it: its attempts and its waits. Types only; `step-history.ts` makes them of events. */
 
 /**
- * The end of a stretch of time of a step; `interrupted`: its dispatch died, `let_go`: its dispatch handed it over, `polled`: not yet,
+ * The end of a stretch of time of a step; `interrupted`: its dispatch died, `released`: its dispatch handed it over, `polled`: not yet,
  * `deferred`: by a budget, `resumed`: without an answer, because the budget of the day allows more, `not_loaded`: a later event
  * tells.
  */
@@ -15,7 +15,7 @@ export type SpanEnd =
   | 'polled'
   | 'deferred'
   | 'interrupted'
-  | 'let_go'
+  | 'released'
   | 'sent_back'
   | 'answered'
   | 'resumed'

@@ -84,7 +84,7 @@ export class StepHistories {
         );
         return;
       case 'run_released':
-        this.#closeOpen(at, 'let_go', (_, { kind }) => kind === 'attempt');
+        this.#closeOpen(at, 'released', (_, { kind }) => kind === 'attempt');
         return;
       case 'run_completed':
       case 'run_failed':

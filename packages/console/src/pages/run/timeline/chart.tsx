@@ -8,7 +8,7 @@ import { ViewLink } from '../header/view-link.tsx';
 import type { TimelineSpan } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
 import type { Undone } from '../live/undone.ts';
-import type { Drive, Life, TimelineRow } from './model.ts';
+import type { DispatchBar, Life, TimelineRow } from './model.ts';
 import { type Scale, ticksOf, tickText } from './scale.ts';
 
 interface TimelineChartProps {
@@ -62,8 +62,8 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineCh
           </div>
           <div className="chart-name dim">Dispatches</div>
           <div className="chart-lane">
-            {life.drives.map((drive) => (
-              <DriveBand key={drive.epoch} drive={drive} scale={scale} to={to} />
+            {life.dispatches.map((dispatch) => (
+              <DispatchBand key={dispatch.epoch} dispatch={dispatch} scale={scale} to={to} />
             ))}
           </div>
         </div>
@@ -128,34 +128,34 @@ function Axis({
   );
 }
 
-const DRIVE_ENDS: Readonly<Record<Drive['end'], string>> = {
+const DISPATCH_ENDS: Readonly<Record<DispatchBar['end'], string>> = {
   open: 'running',
-  let_go: 'released',
+  released: 'released',
   suspended: 'until the run waited',
   died: 'worker died',
   ended: 'until the run ended',
   not_loaded: 'its end is not loaded',
 };
 
-interface DriveBandProps {
-  readonly drive: Drive;
+interface DispatchBandProps {
+  readonly dispatch: DispatchBar;
   readonly scale: Scale;
   readonly to: number;
 }
 
-function DriveBand({ drive, scale, to }: DriveBandProps) {
-  const until = drive.to ?? to;
-  const took = drive.end === 'not_loaded' ? '' : `${duration(until - drive.from)}, `;
-  const text = `Dispatch ${drive.epoch}, ${took}${DRIVE_ENDS[drive.end]}`;
+function DispatchBand({ dispatch, scale, to }: DispatchBandProps) {
+  const until = dispatch.to ?? to;
+  const took = dispatch.end === 'not_loaded' ? '' : `${duration(until - dispatch.from)}, `;
+  const text = `Dispatch ${dispatch.epoch}, ${took}${DISPATCH_ENDS[dispatch.end]}`;
   return (
     <span
-      className={`drive ${drive.end}`}
-      style={placed(scale.at(drive.from), scale.at(until))}
+      className={`dispatch ${dispatch.end}`}
+      style={placed(scale.at(dispatch.from), scale.at(until))}
       title={text}
-      data-drive={drive.epoch}
+      data-dispatch={dispatch.epoch}
     >
-      {drive.epoch}
-      {drive.end === 'died' && ' died'}
+      {dispatch.epoch}
+      {dispatch.end === 'died' && ' died'}
     </span>
   );
 }

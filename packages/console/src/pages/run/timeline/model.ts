@@ -4,26 +4,26 @@ import { type LoadedPart, openEnd, withOpenEnds } from '../live/open-ends.ts';
 import { isOperation, itemText, turnsOf } from '../live/operations.ts';
 import type { StepHistory, TimelineSpan } from '../live/span.ts';
 
-/** One drive: from the claim of the lease to its end. Times are epoch ms. */
-export interface Drive {
+/** A dispatch: from the claim of the lease to its end. Times are epoch ms. */
+export interface DispatchBar {
   readonly epoch: number;
   readonly from: number;
   /** Absent while it lasts, and where it is not known; for a dispatch that died, its last heartbeat. */
   readonly to?: number;
-  readonly end: 'open' | 'let_go' | 'suspended' | 'died' | 'ended' | 'not_loaded';
+  readonly end: 'open' | 'released' | 'suspended' | 'died' | 'ended' | 'not_loaded';
 }
 
 /** A moment that is marked across all rows. */
 interface TimelineMoment {
   readonly seq: number;
   readonly at: number;
-  readonly kind: 'died' | 'found' | 'came_back' | 'sent_back' | 'suspended' | 'continued' | 'cancel' | 'end';
+  readonly kind: 'died' | 'found' | 'resumed' | 'sent_back' | 'suspended' | 'continued' | 'cancel' | 'end';
   readonly text: string;
   readonly tone: string;
 }
 
 export interface Life {
-  readonly drives: readonly Drive[];
+  readonly dispatches: readonly DispatchBar[];
   readonly moments: readonly TimelineMoment[];
   /** Time of the first event. */
   readonly from: number;
@@ -32,11 +32,12 @@ export interface Life {
 }
 
 export function lifeOf(events: readonly RunEvent[]): Life {
-  const drives: Drive[] = [];
+  const dispatches: DispatchBar[] = [];
   const moments: TimelineMoment[] = [];
-  const close = (to: number, end: Drive['end']) => {
-    const last = drives.at(-1);
-    if (last?.end === 'open') drives[drives.length - 1] = { ...last, to: Math.max(last.from, to), end };
+  const close = (to: number, end: DispatchBar['end']) => {
+    const last = dispatches.at(-1);
+    if (last?.end === 'open')
+      dispatches[dispatches.length - 1] = { ...last, to: Math.max(last.from, to), end };
   };
   let wasInterrupted = false;
   for (const anyEvent of events) {
@@ -46,44 +47,38 @@ export function lifeOf(events: readonly RunEvent[]): Life {
       moments.push({ seq: event.seq, at: when, kind, text, tone });
     switch (event.type) {
       case 'run_claimed':
-        close(at, 'let_go');
-        drives.push({ epoch: event.data.epoch, from: at, end: 'open' });
+        close(at, 'released');
+        dispatches.push({ epoch: event.data.epoch, from: at, end: 'open' });
         break;
       case 'run_released':
-        close(at, 'let_go');
+        close(at, 'released');
         break;
       case 'run_suspended':
         close(at, 'suspended');
         break;
       case 'orphan_detected': {
-        const sign = Date.parse(event.data.lastHeartbeatAt);
-        close(sign, 'died');
+        const lastHeartbeatAt = Date.parse(event.data.lastHeartbeatAt);
+        close(lastHeartbeatAt, 'died');
         wasInterrupted = true;
-        mark(
-          'died',
-          `Worker of dispatch ${event.data.epoch} died: last heartbeat`,
-          'bad',
-          Math.min(sign, at),
-        );
+        const died = `Worker of dispatch ${event.data.epoch} died: last heartbeat`;
+        mark('died', died, 'bad', Math.min(lastHeartbeatAt, at));
         mark('found', 'Interruption detected', 'warn');
         break;
       }
       case 'run_resumed':
-        if (wasInterrupted) mark('came_back', 'Resumed', 'good');
+        if (wasInterrupted) mark('resumed', 'Resumed', 'good');
         wasInterrupted = false;
         break;
       case 'feedback_given':
         mark('sent_back', `Sent back: ${event.data.steps.join(', ')}`, 'warn');
         break;
       case 'cancel_requested':
-        mark('cancel', 'Cancellation requested', 'warn');
-        break;
       case 'suspend_requested':
-        mark('suspended', 'Suspended by an operator', 'warn');
+      case 'continue_requested': {
+        const [kind, text, tone] = REQUESTS[event.type];
+        mark(kind, text, tone);
         break;
-      case 'continue_requested':
-        mark('continued', 'Continued', 'good');
-        break;
+      }
       case 'run_completed':
       case 'run_failed':
       case 'run_cancelled': {
@@ -95,8 +90,14 @@ export function lifeOf(events: readonly RunEvent[]): Life {
     }
   }
   const from = Date.parse(events[0]?.at ?? '');
-  return { drives, moments, from, to: Date.parse(events.at(-1)?.at ?? '') };
+  return { dispatches, moments, from, to: Date.parse(events.at(-1)?.at ?? '') };
 }
+
+const REQUESTS = {
+  cancel_requested: ['cancel', 'Cancellation requested', 'warn'],
+  suspend_requested: ['suspended', 'Suspended by an operator', 'warn'],
+  continue_requested: ['continued', 'Continued', 'good'],
+} as const;
 
 const ENDS = { run_completed: 'good', run_failed: 'bad', run_cancelled: 'quiet' } as const;
 
@@ -146,11 +147,14 @@ function turnRows(own: readonly StepHistory[]): TimelineRow[] {
 }
 
 /** Dispatches that the loaded events leave open last only if the run says so. */
-export function drivesAsLoaded(drives: readonly Drive[], loaded: LoadedPart): readonly Drive[] {
-  return drives.map((drive) => {
-    if (drive.end !== 'open') return drive;
-    const end = openEnd(loaded, drive.epoch === loaded.run?.lease?.epoch);
-    return end === undefined ? drive : { ...drive, end };
+export function dispatchesAsLoaded(
+  dispatches: readonly DispatchBar[],
+  loaded: LoadedPart,
+): readonly DispatchBar[] {
+  return dispatches.map((dispatch) => {
+    if (dispatch.end !== 'open') return dispatch;
+    const end = openEnd(loaded, dispatch.epoch === loaded.run?.lease?.epoch);
+    return end === undefined ? dispatch : { ...dispatch, end };
   });
 }
 
