@@ -16,7 +16,7 @@ import { restServer } from './rest/rest-server.ts';
 import { implementation } from './service/calls/grpc-adapter.ts';
 import { EXPIRY_INTERVAL_MS, Expiry } from './service/expiry.ts';
 import { reindex } from './service/reindex.ts';
-import { FirestoreSession } from './service/session.ts';
+import { TransactionalStore } from './service/transactional-store.ts';
 import { openSqliteStorage } from './storage/sqlite-storage.ts';
 import { WebChannels } from './web-channel/web-channels.ts';
 import { firestoreProtocol, firestoreService, v1beta1Of } from './wire/protocol.ts';
@@ -75,10 +75,10 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   if (options.indexesFile)
     indexes.declare(JSON.parse(readFileSync(options.indexesFile, 'utf8')) as IndexesFile);
   if (!options.awaitsIndexes) reindex(storage, indexes);
-  const session = new FirestoreSession({ storage, clock, indexes });
+  const store = new TransactionalStore({ storage, clock, indexes });
   const meter = new Meter(clock);
   const faults = new Faults(options.crash);
-  const context = { session, meter, faults };
+  const context = { store, meter, faults };
   const expiry = new Expiry(context, { indexes, clock });
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -89,8 +89,8 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
   server.addService(service, calls);
   server.addService(v1beta1Of(service), calls);
   const reset = (projectId?: string) => {
-    session.databases.clear(projectId);
-    session.listeners.cut();
+    store.databases.clear(projectId);
+    store.listeners.cut();
   };
   const protocol = firestoreProtocol();
   const rest = restServer({
@@ -99,13 +99,13 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
     context,
     channels: new WebChannels({ protocol, service, calls }),
     reset: (database) => {
-      session.databases.clearOne(database);
-      session.listeners.cut();
+      store.databases.clearOne(database);
+      store.listeners.cut();
     },
   });
   const frames = frameServer([{ definition: service, implementation: calls, listeners: ['Listen'] }]);
   const port = await listenForBoth({ grpc: server, http: rest, frames }, options.port ?? 0);
-  const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
+  const sweeper = setInterval(() => store.sweep(), SWEEP_INTERVAL_MS);
   sweeper.unref();
   let expiring = Promise.resolve();
   const expirer = setInterval(() => {
@@ -120,18 +120,18 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       indexes.declare(file);
       reindex(storage, indexes);
     },
-    listening: () => session.listeners.count,
+    listening: () => store.listeners.count,
     exportTo: (file) => storage.exportTo(file),
     importFrom: (file) => {
       storage.importFrom(file);
       reindex(storage, indexes);
-      session.startAnew();
+      store.startAnew();
     },
     reset,
     stop: async () => {
       clearInterval(sweeper);
       clearInterval(expirer);
-      session.listeners.cut();
+      store.listeners.cut();
       port.close();
       await expiring;
       storage.close();

@@ -6,7 +6,7 @@ import { parseDocument } from '../../../packages/local-firestore/src/model/resou
 import { Code } from '../../../packages/local-firestore/src/model/status.ts';
 import type { Write } from '../../../packages/local-firestore/src/model/write.ts';
 import { readQuery } from '../../../packages/local-firestore/src/service/query-read.ts';
-import { FirestoreSession } from '../../../packages/local-firestore/src/service/session.ts';
+import { TransactionalStore } from '../../../packages/local-firestore/src/service/transactional-store.ts';
 import type { Transaction } from '../../../packages/local-firestore/src/service/transactions/transactions.ts';
 import { openSqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
 import { decodeDocument } from '../../../packages/local-firestore/src/wire/document-codec.ts';
@@ -214,19 +214,19 @@ describe('locks', () => {
     for (const [step, settled] of script) {
       expect({ step, settled: await stage.play(step) }).toEqual({ step, settled });
     }
-    stage.session.storage.close();
+    stage.store.storage.close();
   });
 });
 
-/** Plays scripts on a session, in memory, with a clock of its own. Documents a, b, c hold 0, 10, 20. */
+/** Plays scripts on a store, in memory, with a clock of its own. Documents a, b, c hold 0, 10, 20. */
 class Stage {
   #now = 1_000_000;
-  readonly session: FirestoreSession;
+  readonly store: TransactionalStore;
   readonly #transactions = new Map<string, Transaction>();
   #settled: string[] = [];
 
   constructor() {
-    this.session = new FirestoreSession({
+    this.store = new TransactionalStore({
       storage: openSqliteStorage(undefined),
       clock: () => this.#now,
       indexes: AUTOMATIC_INDEXES,
@@ -236,14 +236,14 @@ class Stage {
 
   async prepare(): Promise<void> {
     const writes = ['a=0', 'b=10', 'c=20'].map((w) => toWrite('write', w));
-    await this.session.commit(this.#database(), writes, undefined);
+    await this.store.commit(this.#database(), writes, undefined);
   }
 
   async play(step: string): Promise<string[]> {
     this.#settled = [];
     if (step.startsWith('+')) {
       this.#now += Number(step);
-      this.session.sweep();
+      this.store.sweep();
     } else {
       this.#start(step);
     }
@@ -265,7 +265,7 @@ class Stage {
         const name = nameFor(argument);
         const { segments } = parseDocument(name);
         const read = () => this.#database().get({ name, segments }, transaction?.snapshot);
-        const stored = await this.session.read(transaction, [name], read);
+        const stored = await this.store.read(transaction, [name], read);
         return stored ? String(storedValue(stored.body)) : 'missing';
       }
       case 'query':
@@ -277,11 +277,11 @@ class Stage {
       case 'create':
       case 'delete': {
         const writes = argument === '-' ? [] : [toWrite(verb, argument)];
-        await this.session.commit(this.#database(), writes, transaction);
+        await this.store.commit(this.#database(), writes, transaction);
         return 'ok';
       }
       case 'rollback':
-        this.session.rollback((transaction as Transaction).id, DATABASE);
+        this.store.rollback((transaction as Transaction).id, DATABASE);
         return 'ok';
       default:
         return 'ok';
@@ -304,14 +304,14 @@ class Stage {
       required: [],
       select: undefined,
     });
-    const { found } = await readQuery(this.session, { transaction, snapshot: transaction?.snapshot }, query);
+    const { found } = await readQuery(this.store, { transaction, snapshot: transaction?.snapshot }, query);
     return found.map((f) => f.name.split('/').at(-1)).join();
   }
 
   #transaction(who: string, verb: string): Transaction {
     const known = this.#transactions.get(who);
-    if (known && verb !== 'retry') return this.session.transactions.get(known.id, DATABASE);
-    const begun = this.session.begin(
+    if (known && verb !== 'retry') return this.store.transactions.get(known.id, DATABASE);
+    const begun = this.store.begin(
       DATABASE,
       verb === 'readonly' ? { kind: 'readOnly' } : { kind: 'readWrite', retryOf: known?.id },
     );
@@ -320,7 +320,7 @@ class Stage {
   }
 
   #database() {
-    return this.session.databases.get(DATABASE);
+    return this.store.databases.get(DATABASE);
   }
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Firestore, Timestamp, Transaction } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { FirestoreSession } from '../../../packages/local-firestore/src/service/session.ts';
+import { TransactionalStore } from '../../../packages/local-firestore/src/service/transactional-store.ts';
 import { LockTable } from '../../../packages/local-firestore/src/service/transactions/lock-table.ts';
 import { OptimisticReads } from '../../../packages/local-firestore/src/service/transactions/optimistic-reads.ts';
 import { type Bench, startBench } from './support/client.ts';
@@ -95,9 +95,9 @@ describe('serializability', () => {
 describe('serializability of transactions of which half are optimistic', () => {
   const histories = async (name: string, from: number, to: number) => {
     const choose = new Chooser(to);
-    const { begin } = FirestoreSession.prototype;
-    const mixed = jest.spyOn(FirestoreSession.prototype, 'begin').mockImplementation(function (
-      this: FirestoreSession,
+    const { begin } = TransactionalStore.prototype;
+    const mixed = jest.spyOn(TransactionalStore.prototype, 'begin').mockImplementation(function (
+      this: TransactionalStore,
       ...[at, mode]
     ) {
       const isOptimistic = choose.chance(0.5);

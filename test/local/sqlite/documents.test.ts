@@ -8,7 +8,7 @@ import { parseDocument } from '../../../packages/local-firestore/src/model/resou
 import { Code, type StatusError } from '../../../packages/local-firestore/src/model/status.ts';
 import type { Value } from '../../../packages/local-firestore/src/model/value.ts';
 import type { Write } from '../../../packages/local-firestore/src/model/write.ts';
-import { FirestoreSession } from '../../../packages/local-firestore/src/service/session.ts';
+import { TransactionalStore } from '../../../packages/local-firestore/src/service/transactional-store.ts';
 import type { StorageMutation } from '../../../packages/local-firestore/src/storage/document-storage.ts';
 import {
   openSqliteStorage,
@@ -92,8 +92,8 @@ onLinux(
 test('a commit that asks only after its group was rolled back is refused, as is each further one of that step', async () => {
   const db = new DatabaseSync(':memory:');
   const storage = new SqliteStorage(db);
-  const session = new FirestoreSession({ storage, clock: () => 1, indexes: AUTOMATIC_INDEXES });
-  const database = session.databases.get('projects/p/databases/(default)');
+  const store = new TransactionalStore({ storage, clock: () => 1, indexes: AUTOMATIC_INDEXES });
+  const database = store.databases.get('projects/p/databases/(default)');
   const set = (id: string, bytes: number): Write => {
     const name = `${database.name}/documents/c/${id}`;
     const fields = new Map<string, Value>([['v', { kind: 'bytes', value: Buffer.alloc(bytes) }]]);
@@ -111,7 +111,7 @@ test('a commit that asks only after its group was rolled back is refused, as is 
     };
   };
   const commit = (id: string, bytes: number) =>
-    session.commit(database, [set(id, bytes)], undefined).then(
+    store.commit(database, [set(id, bytes)], undefined).then(
       () => `${id} acknowledged`,
       (error: StatusError) => `${id} ${error.code}`,
     );

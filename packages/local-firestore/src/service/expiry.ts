@@ -15,7 +15,7 @@ import { decodeStored } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
 import { meterCommit } from './metering.ts';
 import { type QueriedDocument, runQueryPlan } from './query-runner.ts';
-import type { FirestoreSession } from './session.ts';
+import type { TransactionalStore } from './transactional-store.ts';
 
 /** Time between two steps. Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
 export const EXPIRY_INTERVAL_MS = 10_000;
@@ -23,7 +23,7 @@ export const EXPIRY_INTERVAL_MS = 10_000;
 const STEP = 500;
 
 interface ExpiryContext {
-  readonly session: FirestoreSession;
+  readonly store: TransactionalStore;
   readonly meter: Meter;
 }
 
@@ -43,8 +43,8 @@ export class Expiry {
   /** Reads the next documents of every collection group with a policy. */
   async step(): Promise<void> {
     if (this.#indexes.expiry.size === 0) return;
-    for (const name of this.#context.session.storage.databaseNames()) {
-      const database = this.#context.session.databases.get(name);
+    for (const name of this.#context.store.storage.databaseNames()) {
+      const database = this.#context.store.databases.get(name);
       for (const [collectionId, path] of this.#indexes.expiry)
         await this.#sweep(database, collectionId, path);
     }
@@ -83,11 +83,7 @@ export class Expiry {
     const precondition = { kind: 'updateTime', at: stored.updateTime } as const;
     const write = { kind: 'delete', name, resource: parseDocument(name), precondition } as const;
     try {
-      meterCommit(
-        'TTL',
-        await this.#context.session.commit(database, [write], undefined),
-        this.#context.meter,
-      );
+      meterCommit('TTL', await this.#context.store.commit(database, [write], undefined), this.#context.meter);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
     }

@@ -3,7 +3,7 @@
 import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
 import type { Query } from '../model/query/query.ts';
 import { inScope, type QueriedDocument, runQueryPlan } from './query-runner.ts';
-import type { FirestoreSession, ReadConsistency } from './session.ts';
+import type { ReadConsistency, TransactionalStore } from './transactional-store.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
 
 export interface QueryRead {
@@ -18,12 +18,12 @@ export interface QueryRead {
 }
 
 export function readQuery(
-  session: FirestoreSession,
+  store: TransactionalStore,
   { transaction, snapshot }: ReadConsistency,
   query: Query,
 ): QueryRead | Promise<QueryRead> {
-  const database = session.databases.get(query.scope.database);
-  return session.query(transaction, wholeRange(query), () => {
+  const database = store.databases.get(query.scope.database);
+  return store.query(transaction, wholeRange(query), () => {
     const count = query.limit === undefined ? Number.POSITIVE_INFINITY : query.offset + query.limit;
     const scanned = { entries: 0 };
     const all = runQueryPlan(database, query, { count, snapshot, scanned });

@@ -58,7 +58,7 @@ export function servedCall(name: string): ServedCall | undefined {
     async answer(request, context) {
       context.meter.call(name);
       const { run, messages } = await underFault(name, request, context);
-      if (QUERIES.has(name)) await context.session.turns.take();
+      if (QUERIES.has(name)) await context.store.turns.take();
       return cutAfter(await run(() => stream(request, context)), messages);
     },
   };

@@ -45,22 +45,22 @@ export async function runAggregationQuery(
   request: AggregationRequest,
   context: CallContext,
 ): Promise<Iterable<object>> {
-  const { session, meter } = context;
+  const { store, meter } = context;
   const wire = request.structuredAggregationQuery;
   if (!wire?.structuredQuery) throw invalid('Only structured aggregation queries are supported.');
   const aggregations = decodeAggregations(wire.aggregations ?? []);
   const fields = aggregations.flatMap((a) => (a.field ? [a.field] : []));
   const query = orderByAggregated(decodeQuery(request.parent, wire.structuredQuery), fields);
   const { database, collectionId } = query.scope;
-  return reading(session, { database, wire: request }, async (selected) => {
+  return reading(store, { database, wire: request }, async (selected) => {
     const id = selected.begun ? { transaction: selected.begun } : {};
-    const plan = request.explainOptions && planSummary(session.databases.get(database), query);
+    const plan = request.explainOptions && planSummary(store.databases.get(database), query);
     if (plan && isPlanOnly(request.explainOptions)) {
       meter.otherReads('RunAggregationQuery', collectionId, 1);
       return [{ ...id, explainMetrics: { planSummary: plan } }];
     }
     const startedAt = performance.now();
-    const { found, skipped, entries, readTime } = await readQuery(session, selected, query);
+    const { found, skipped, entries, readTime } = await readQuery(store, selected, query);
     const bill = billOfAggregation(found.length + skipped);
     meter.otherReads('RunAggregationQuery', collectionId, bill.reads);
     const aggregateFields = Object.fromEntries(

@@ -4,10 +4,10 @@
  */
 import type { Faults } from '../../faults.ts';
 import type { Meter } from '../../meter.ts';
-import type { FirestoreSession } from '../session.ts';
+import type { TransactionalStore } from '../transactional-store.ts';
 
 export interface CallContext {
-  readonly session: FirestoreSession;
+  readonly store: TransactionalStore;
   readonly meter: Meter;
   readonly faults: Faults;
 }

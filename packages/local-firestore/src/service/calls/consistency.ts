@@ -2,7 +2,7 @@
 import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../../model/status.ts';
 import { readMicros } from '../../wire/time.ts';
-import type { FirestoreSession, ReadConsistency } from '../session.ts';
+import type { ReadConsistency, TransactionalStore } from '../transactional-store.ts';
 import { isTransactionId, type TransactionMode } from '../transactions/transactions.ts';
 
 /** Value of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as in new databases. */
@@ -30,18 +30,18 @@ export interface SelectedConsistency extends ReadConsistency {
   readonly begun: Uint8Array | undefined;
 }
 
-function select(session: FirestoreSession, database: string, wire: WireConsistency): SelectedConsistency {
+function select(store: TransactionalStore, database: string, wire: WireConsistency): SelectedConsistency {
   switch (wire.consistencySelector) {
     case 'transaction': {
-      const transaction = session.transactions.get(wire.transaction as Uint8Array, database);
-      return { transaction, snapshot: session.momentOf(transaction), begun: undefined };
+      const transaction = store.transactions.get(wire.transaction as Uint8Array, database);
+      return { transaction, snapshot: store.momentOf(transaction), begun: undefined };
     }
     case 'newTransaction': {
-      const transaction = session.begin(database, transactionMode(wire.newTransaction ?? {}, 'readOnly'));
-      return { transaction, snapshot: session.momentOf(transaction), begun: transaction.id };
+      const transaction = store.begin(database, transactionMode(wire.newTransaction ?? {}, 'readOnly'));
+      return { transaction, snapshot: store.momentOf(transaction), begun: transaction.id };
     }
     case 'readTime': {
-      const snapshot = session.databases.get(database).at(readMicros(wire.readTime ?? {}));
+      const snapshot = store.databases.get(database).at(readMicros(wire.readTime ?? {}));
       return { transaction: undefined, snapshot, begun: undefined };
     }
     default:
@@ -51,17 +51,17 @@ function select(session: FirestoreSession, database: string, wire: WireConsisten
 
 /** Reads with the requested consistency. Ends a transaction that a failing call began, because no caller has its id. */
 export async function reading<T>(
-  session: FirestoreSession,
+  store: TransactionalStore,
   { database, wire }: { database: string; wire: WireConsistency },
   read: (selected: SelectedConsistency) => T | Promise<T>,
 ): Promise<T> {
-  const selected = select(session, database, wire);
+  const selected = select(store, database, wire);
   try {
     const result = await read(selected);
-    await session.storage.durable();
+    await store.storage.durable();
     return result;
   } catch (error) {
-    if (selected.begun && selected.transaction) session.end(selected.transaction);
+    if (selected.begun && selected.transaction) store.end(selected.transaction);
     throw error;
   }
 }

@@ -24,15 +24,15 @@ interface GetDocumentRequest extends WireConsistency {
 
 export async function getDocument(
   request: GetDocumentRequest,
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<object> {
   const { name } = request;
   const { database: databaseName, segments } = parseDocument(name);
-  const database = session.databases.get(databaseName);
+  const database = store.databases.get(databaseName);
   const mask = request.mask ? decodeMask(request.mask) : undefined;
   const selection = { database: databaseName, wire: request };
-  const stored = await reading(session, selection, ({ transaction, snapshot }) =>
-    session.read(transaction, [name], () => database.get({ name, segments }, snapshot)),
+  const stored = await reading(store, selection, ({ transaction, snapshot }) =>
+    store.read(transaction, [name], () => database.get({ name, segments }, snapshot)),
   );
   meter.read('GetDocument', name, runOfBody(name, stored?.body));
   if (!stored) throw new StatusError(Code.NOT_FOUND, `Document "${name}" not found.`);
@@ -95,9 +95,9 @@ interface DeleteDocumentRequest {
 export async function deleteDocument(request: DeleteDocumentRequest, context: CallContext): Promise<object> {
   const resource = parseDocument(request.name);
   const precondition = decodePrecondition(request.currentDocument);
-  const database = context.session.databases.get(resource.database);
+  const database = context.store.databases.get(resource.database);
   const write: Write = { kind: 'delete', name: request.name, resource, precondition };
-  meterCommit('DeleteDocument', await context.session.commit(database, [write], undefined), context.meter);
+  meterCommit('DeleteDocument', await context.store.commit(database, [write], undefined), context.meter);
   return {};
 }
 
@@ -107,10 +107,10 @@ async function commitOne(
   mask: WireMask | null | undefined,
   context: CallContext,
 ): Promise<object> {
-  const database = context.session.databases.get(write.resource.database);
+  const database = context.store.databases.get(write.resource.database);
   // Before the commit: a refused call has written nothing.
   const parts = mask ? decodeMask(mask) : undefined;
-  const plan = await context.session.commit(database, [write], undefined);
+  const plan = await context.store.commit(database, [write], undefined);
   meterCommit(call, plan, context.meter);
   const [outcome] = plan.outcomes;
   const { fields = new Map(), createTime = plan.time, updateTime = plan.time } = outcome ?? {};

@@ -30,7 +30,7 @@ class ListenStream {
 
   serve(): void {
     const stream = this.#stream;
-    const leave = this.#context.session.listeners.join((why) => this.#fail(why));
+    const leave = this.#context.store.listeners.join((why) => this.#fail(why));
     stream.on('data', (request: ListenRequest) => {
       this.#taken = this.#taken.then(() => this.#take(request)).catch((error: unknown) => this.#fail(error));
     });

@@ -14,7 +14,7 @@ import { runOfBody } from '../metering.ts';
 import { childIds, childIdsAt } from '../path-scan.ts';
 import { readQuery } from '../query-read.ts';
 import type { QueriedDocument } from '../query-runner.ts';
-import type { FirestoreSession } from '../session.ts';
+import type { TransactionalStore } from '../transactional-store.ts';
 import type { Snapshot } from '../transactions/snapshot.ts';
 import type { CallContext } from './call.ts';
 import { reading, type SelectedConsistency, type WireConsistency } from './consistency.ts';
@@ -35,14 +35,14 @@ interface ListCollectionIdsRequest extends WireConsistency {
 
 export async function listCollectionIds(
   request: ListCollectionIdsRequest,
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<object> {
   const parent = parseParent(request.parent);
   const size = pageSize(request.pageSize);
   const after = decodeIdToken(request.pageToken, COLLECTIONS);
   const selection = { database: parent.database, wire: request };
-  const ids = await reading(session, selection, ({ snapshot }) =>
-    take(idsBelow(session, parent, { snapshot, after }), size + 1),
+  const ids = await reading(store, selection, ({ snapshot }) =>
+    take(idsBelow(store, parent, { snapshot, after }), size + 1),
   );
   meter.otherReads('ListCollectionIds', undefined, 1);
   return {
@@ -74,13 +74,13 @@ interface DocumentPage {
 
 export async function listDocuments(
   request: ListDocumentsRequest,
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<object> {
   const mask = request.mask ? decodeMask(request.mask) : undefined;
   const list = request.showMissing ? withMissing(request) : existing(request);
   const { database } = parseParent(request.parent);
-  const { listed, nextPageToken } = await reading(session, { database, wire: request }, (selected) =>
-    list(session, selected),
+  const { listed, nextPageToken } = await reading(store, { database, wire: request }, (selected) =>
+    list(store, selected),
   );
   for (const { name, stored } of listed) {
     meter.read('ListDocuments', name, runOfBody(name, stored?.body));
@@ -93,7 +93,7 @@ export async function listDocuments(
   return { documents, nextPageToken };
 }
 
-type ListCall = (session: FirestoreSession, selected: SelectedConsistency) => Promise<DocumentPage>;
+type ListCall = (store: TransactionalStore, selected: SelectedConsistency) => Promise<DocumentPage>;
 
 /** Documents that exist, of one collection or of all right below the parent: a query like any other. */
 function existing(request: ListDocumentsRequest): ListCall {
@@ -117,8 +117,8 @@ function existing(request: ListDocumentsRequest): ListCall {
     required: [],
     select: undefined,
   });
-  return async (session, selected) => {
-    const { found } = await readQuery(session, selected, query);
+  return async (store, selected) => {
+    const { found } = await readQuery(store, selected, query);
     const listed = found.slice(0, size);
     const last = listed.at(-1);
     return { listed, nextPageToken: last && found.length > size ? encodeCursorToken(list, query, last) : '' };
@@ -137,13 +137,13 @@ function withMissing(request: ListDocumentsRequest): ListCall {
   // A missing document is known by its descendants, so a transaction locks all of those.
   const below = `${documentName(collection)}/`;
   const range = { collectionId: undefined, covers: ({ name }: { name: string }) => name.startsWith(below) };
-  return async (session, { transaction, snapshot }) =>
-    session.query(transaction, range, () => {
-      const ids = take(idsBelow(session, collection, { snapshot, after }), size + 1);
+  return async (store, { transaction, snapshot }) =>
+    store.query(transaction, range, () => {
+      const ids = take(idsBelow(store, collection, { snapshot, after }), size + 1);
       const listed = ids.slice(0, size).map((id) => {
         const path = { database, segments: [...collection.segments, id] };
         const name = documentName(path);
-        const stored = session.databases.get(database).get({ name, segments: path.segments }, snapshot);
+        const stored = store.databases.get(database).get({ name, segments: path.segments }, snapshot);
         return { name, stored };
       });
       const nextPageToken = ids.length > size ? encodeIdToken(MISSING, ids[size - 1]) : '';
@@ -152,11 +152,11 @@ function withMissing(request: ListDocumentsRequest): ListCall {
 }
 
 function idsBelow(
-  session: FirestoreSession,
+  store: TransactionalStore,
   { database, segments }: Resource,
   { snapshot, after }: { snapshot: Snapshot | undefined; after: string | undefined },
 ): Iterable<string> {
-  const place = { storage: session.storage, database: session.databases.get(database).number, segments };
+  const place = { storage: store.storage, database: store.databases.get(database).number, segments };
   return snapshot ? childIdsAt(place, snapshot, after) : childIds(place, after);
 }
 

@@ -43,14 +43,14 @@ export class ListenCall {
   #choosesIds = false;
 
   /** @throws INVALID_ARGUMENT for an invalid database name */
-  constructor(first: ListenRequest, { session, meter }: CallContext, answers: ListenAnswers) {
+  constructor(first: ListenRequest, { store, meter }: CallContext, answers: ListenAnswers) {
     this.#database = parseDatabase(first.database);
-    const database = session.databases.get(this.#database);
+    const database = store.databases.get(this.#database);
     this.#listener = new Listener({
       ...answers,
       database,
       meter,
-      durable: () => session.storage.durable(),
+      durable: () => store.storage.durable(),
     });
   }
 

@@ -36,7 +36,7 @@ interface PartitionProgress {
 
 export async function partitionQuery(
   request: PartitionQueryRequest,
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<object> {
   const query = decodePartitioned(request);
   const wanted = integer(request.partitionCount);
@@ -45,9 +45,9 @@ export async function partitionQuery(
   const size = request.pageSize === 0 ? MAX_PAGE : Math.min(request.pageSize, MAX_PAGE);
   const { database: name } = query.scope;
   const { given, last } = decodeToken(request.pageToken, name);
-  const names = await reading(session, { database: name, wire: request }, ({ snapshot }) => {
+  const names = await reading(store, { database: name, wire: request }, ({ snapshot }) => {
     const rest = { ...query, startAt: last === undefined ? undefined : startingAt(last) };
-    return places(chunkStarts(session.databases.get(name), rest, snapshot), wanted - given);
+    return places(chunkStarts(store.databases.get(name), rest, snapshot), wanted - given);
   });
   meter.otherReads('PartitionQuery', query.scope.collectionId, 1);
   const page = names.slice(0, size);

@@ -18,9 +18,9 @@ interface BatchGetRequest extends WireConsistency {
 
 export async function batchGet(
   request: BatchGetRequest,
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<Iterable<object>> {
-  const database = session.databases.get(parseDatabase(request.database));
+  const database = store.databases.get(parseDatabase(request.database));
   // A name given twice is answered once.
   const names = [...new Set(request.documents)];
   const documents = names.map((name) => ({
@@ -29,10 +29,10 @@ export async function batchGet(
   }));
   const mask = request.mask ? decodeMask(request.mask) : undefined;
   return reading(
-    session,
+    store,
     { database: database.name, wire: request },
     async ({ transaction, snapshot, begun }) => {
-      const answers: object[] = await session.read(transaction, names, () => {
+      const answers: object[] = await store.read(transaction, names, () => {
         const readTime = fromMicros(snapshot?.time ?? database.readTime());
         const found: object[] = [];
         const missing: object[] = [];

@@ -32,19 +32,19 @@ interface AnsweredDocument {
 
 export async function runQuery(
   request: RunQueryRequest,
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<Iterable<object>> {
   if (!request.structuredQuery) throw invalid('only structured queries are supported');
   const query = decodeSearch(request.parent, request.structuredQuery);
   const { database, collectionId } = query.scope;
-  return reading(session, { database, wire: request }, async (selected) => {
-    const plan = request.explainOptions && planSummary(session.databases.get(database), query);
+  return reading(store, { database, wire: request }, async (selected) => {
+    const plan = request.explainOptions && planSummary(store.databases.get(database), query);
     if (plan && isPlanOnly(request.explainOptions)) {
       meter.otherReads('RunQuery', collectionId, 1);
       return [...begun(selected), { explainMetrics: { planSummary: plan } }];
     }
     const startedAt = performance.now();
-    const read = await readQuery(session, selected, query);
+    const read = await readQuery(store, selected, query);
     const { shown, bill } = resultOf(query, read);
     for (const { found } of shown) meter.read('RunQuery', found.name, runOf(found.name, found.fields));
     meter.otherReads('RunQuery', collectionId, bill.reads - shown.length);

@@ -17,12 +17,12 @@ interface CommitRequest {
   readonly transaction: Uint8Array;
 }
 
-export async function commit(request: CommitRequest, { session, meter }: CallContext): Promise<object> {
-  const database = session.databases.get(parseDatabase(request.database));
+export async function commit(request: CommitRequest, { store, meter }: CallContext): Promise<object> {
+  const database = store.databases.get(parseDatabase(request.database));
   const { transaction: id } = request;
-  const transaction = id.length > 0 ? session.transactions.get(id, database.name) : undefined;
+  const transaction = id.length > 0 ? store.transactions.get(id, database.name) : undefined;
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
-  const plan = await session.commit(database, writes, transaction);
+  const plan = await store.commit(database, writes, transaction);
   meterCommit('Commit', plan, meter);
   return { writeResults: plan.outcomes.map(encodeOutcome), commitTime: fromMicros(plan.time) };
 }
@@ -38,9 +38,9 @@ export function encodeOutcome(outcome: DocumentWriteResult): object {
 /** Each write on its own: applied or refused without regard to the others. */
 export async function batchWrite(
   request: { database: string; writes: readonly WireWrite[] },
-  { session, meter }: CallContext,
+  { store, meter }: CallContext,
 ): Promise<object> {
-  const database = session.databases.get(parseDatabase(request.database));
+  const database = store.databases.get(parseDatabase(request.database));
   const writes = request.writes.map((write) => decodeWrite(write, database.name));
   const names = new Set(writes.map((w) => w.name));
   if (names.size < writes.length)
@@ -48,7 +48,7 @@ export async function batchWrite(
   const results = await Promise.all(
     writes.map(async (write) => {
       try {
-        const plan = await session.commit(database, [write], undefined);
+        const plan = await store.commit(database, [write], undefined);
         meterCommit('BatchWrite', plan, meter);
         return { result: encodeOutcome(plan.outcomes[0] as DocumentWriteResult), status: { code: 0 } };
       } catch (error) {
@@ -62,18 +62,18 @@ export async function batchWrite(
 
 export function beginTransaction(
   request: { database: string; options?: WireTransactionOptions | null },
-  { session }: CallContext,
+  { store }: CallContext,
 ): object {
   const database = parseDatabase(request.database);
-  return { transaction: session.begin(database, transactionMode(request.options ?? {}, 'readWrite')).id };
+  return { transaction: store.begin(database, transactionMode(request.options ?? {}, 'readWrite')).id };
 }
 
 export function rollback(
   request: { database: string; transaction: Uint8Array },
-  { session }: CallContext,
+  { store }: CallContext,
 ): object {
   if (request.transaction.length === 0) throw invalid('Rollback needs the id of a transaction.');
   if (!isTransactionId(request.transaction)) throw invalid('Invalid transaction.');
-  session.rollback(request.transaction, parseDatabase(request.database));
+  store.rollback(request.transaction, parseDatabase(request.database));
   return {};
 }

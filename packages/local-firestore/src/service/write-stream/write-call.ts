@@ -46,8 +46,8 @@ export class WriteCall {
       // Another connection has resumed the stream, without this write: it must not be applied.
       if (!log.isHeldBy(this)) throw new StatusError(Code.ABORTED, 'The stream was resumed elsewhere.');
       log.checkRoom();
-      const { session, meter } = this.#context;
-      const plan = await session.commit(session.databases.get(log.database), writes, undefined);
+      const { store, meter } = this.#context;
+      const plan = await store.commit(store.databases.get(log.database), writes, undefined);
       meterCommit('Write', plan, meter);
       const outcome = {
         writeResults: plan.outcomes.map(encodeOutcome),

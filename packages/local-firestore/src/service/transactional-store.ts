@@ -1,6 +1,7 @@
 /**
- * State shared by all calls: databases, transactions and locks, and the three operations on documents (read, query,
- * commit) with the requested consistency. Owns the life of a transaction; knows no wire messages.
+ * Databases and transactions, shared by all calls: reads, queries and commits with the requested consistency. Locks decide whether a
+ * commit conflicts (`lock-table.ts`); for optimistic transactions their reads do (`optimistic-reads.ts`). Owns the life of a
+ * transaction; knows no wire messages.
  */
 import type { Candidate } from '../model/query/match.ts';
 import { parseDocument } from '../model/resource-name.ts';
@@ -25,11 +26,11 @@ export interface ReadConsistency {
   readonly snapshot: Snapshot | undefined;
 }
 
-interface SessionOptions extends DatabaseOptions {
+interface StoreOptions extends DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;
 }
 
-export class FirestoreSession {
+export class TransactionalStore {
   readonly storage: DocumentStorage;
   readonly databases: Databases;
   readonly transactions: Transactions;
@@ -38,7 +39,7 @@ export class FirestoreSession {
   readonly listeners = new Listeners();
   readonly turns = new QueryTurns();
 
-  constructor(options: SessionOptions) {
+  constructor(options: StoreOptions) {
     const { storage, clock } = options;
     this.storage = storage;
     this.databases = new Databases(options);
