@@ -10,7 +10,7 @@ import { invalidInput } from '../core/errors.ts';
 
 /** Separates place and list: no place has it. */
 const SEPARATOR = '.';
-/** A mistake is found, not an attack: whoever makes up a cursor sees nothing that the list does not show. */
+/** Finds mistakes, not attacks: a forged cursor shows nothing that the list does not show. */
 const LIST_CHARS = 12;
 
 /**

@@ -69,7 +69,7 @@ export class Paths {
 
   /**
    * Chunks of large values, addressed by content. Set (always to the same) before the commit that refers to them; read by
-   * whoever needs the value; deleted with the run, or by a start that created no run.
+   * every reader of the value; deleted with the run, or by a start that created no run.
    */
   payloadChunk(run: DocumentReference, sha256: string, n: number): DocumentReference {
     return this.payloads(run).doc(`${sha256}-${n}`);
@@ -148,7 +148,7 @@ export class Paths {
   }
 
   /**
-   * Written and read by runs that wait for an event (or end) and by senders of events; deleted by whoever leaves it empty, and
+   * Written and read by runs that wait for an event (or end) and by senders of events; deleted by the change that empties it, and
    * by the TTL policy where only delivered events are left.
    */
   mailbox(address: MailboxAddress): DocumentReference {

@@ -34,8 +34,8 @@ export function lockFileOf(root: string): string {
 function take(file: string, depth = 0): string | undefined {
   if (created(file)) return undefined;
   if (depth === MAX_REMOVALS) return file;
-  // Whoever removes a left file holds this one: another that judged the same file could remove the one that has replaced it. One
-  // that was killed at that has left it, and it is removed in the same way.
+  // A second lock protects the removal of a left file: without it two processes could judge the same file, and the slower one would
+  // remove the new file of the faster. A killed process leaves this lock too, and it is removed in the same way.
   const removal = `${file}.removal`;
   const obstacle = take(removal, depth + 1);
   if (obstacle !== undefined) return obstacle;

@@ -74,7 +74,7 @@ interface Outcome<Data, Refetch> {
 }
 
 /**
- * Keeps the last failure until there is data. A query without data forgets its failure while it is repeated, as if it began anew.
+ * Keeps the last failure until there is data. The query library drops the failure of a query without data while it repeats it.
  *
  * @param subject what is read, if it changes: a failure is kept for the same one
  */

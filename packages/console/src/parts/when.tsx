@@ -38,7 +38,7 @@ export function Took({ run }: { readonly run: TimedRun }) {
   return <span className="number">{tookText(run, 0)}</span>;
 }
 
-/** Only what grows is drawn anew each second. */
+/** Drawn every second. Only runs that have not ended use it. */
 function Counting({ run }: { readonly run: TimedRun }) {
   return <span className="number">{tookText(run, useNow())}</span>;
 }

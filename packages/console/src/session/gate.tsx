@@ -181,8 +181,8 @@ interface ExpiredProps {
 }
 
 /**
- * Asks for a credential over the open page. Whoever has the development key of a local cloud is not asked if that cloud was started
- * again, with another key; whoever typed a key is.
+ * Asks for a credential over the open page. A page that signed in with the development key of a local cloud does not ask if that
+ * cloud has restarted with another key: it takes that one.
  */
 function Expired({ visit, refused, onAttempt }: ExpiredProps) {
   const [place, setPlace] = useState<Place>();

@@ -64,7 +64,7 @@ export function watchFiles({ folders, ignored, take, onError }: FileWatch): () =
 
 const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}${sep}`);
 
-/** Tells a folder that was removed and made anew from the one before. */
+/** Identities of folders. A folder that was removed and created again has another one. */
 class Identities {
   readonly #onError: (error: unknown) => void;
   readonly #known = new Map<string, string>();

@@ -145,7 +145,7 @@ export class DispatchState implements Required<LeasedRun> {
     return Math.min(most - size, 2 * most - size - unrecorded);
   }
 
-  /** The first step of a dispatch always fits: otherwise a long one would be handed on for ever. */
+  /** The first step of a dispatch always fits: otherwise no dispatch would begin a long one. */
   fits({ timeoutMs }: BodyStep): boolean {
     return !this.#startedAny || this.now + timeoutMs <= this.budgetEndsAt;
   }
@@ -203,7 +203,7 @@ export class DispatchState implements Required<LeasedRun> {
     this.#mark(unit, 'open');
   }
 
-  /** It was begun, and is to begin again once there is room. */
+  /** The unit had begun, and begins again once there is room. */
   beginAgain(unit: Unit): void {
     this.#mark(unit, 'idle');
   }
@@ -216,7 +216,7 @@ export class DispatchState implements Required<LeasedRun> {
     } else this.tracker.settle(step.id, state === 'open' ? 'open' : 'pending');
   }
 
-  /** Has the execution with this key begin again at a time, epoch ms. */
+  /** Schedules the execution with this key to begin again at a time, epoch ms. */
   rest(key: string, at: number): void {
     this.budget.settled(key);
     this.resting.add(key, at);
@@ -285,7 +285,7 @@ export class DispatchState implements Required<LeasedRun> {
     this.do({ kind: 'record', change });
   }
 
-  /** Work that the dispatch does not end before. */
+  /** Work that the dispatch waits for before it ends. */
   background(work: Promise<Message>): void {
     this.#onTheWay += 1;
     work.then(

@@ -47,8 +47,8 @@ export class DriveSession {
   #stop: 'cancel' | DispatchStop | undefined;
   #isHandling = false;
   /**
-   * `beginning`: the state of earlier dispatches is not adopted; a waiting run looks like one with nothing left to do. `closing`: its end
-   * is decided and being recorded, or is decided anew.
+   * `beginning`: the state of earlier dispatches is not adopted yet, so a waiting run would look finished. `closing`: the end is being
+   * recorded, or decided again.
    */
   #phase: 'beginning' | 'working' | 'closing' | 'over' = 'beginning';
   /** Number of events of other writers that were taken into account. */
@@ -213,7 +213,7 @@ export class DriveSession {
     const { events } = await dispatch.appendLeased((current) =>
       current.cancellation ? [] : [closingDraft(answer, current, facts)],
     );
-    // Cancelled meanwhile: a policy has nothing left to allow.
+    // The run was cancelled meanwhile, so the policy no longer matters.
     if (events.length === 0) return true;
     this.#phase = 'over';
     this.#end.resolve(sessionEndOf(answer));
@@ -292,8 +292,7 @@ export class DriveSession {
 
   #endIfDone(): void {
     const { journal } = this.#dispatch;
-    // The failure of the journal arrives later: without the events that it could not append, the run seems to have nothing left to
-    // do.
+    // The journal reports its failure later. Without the events that it could not append, the run would look finished.
     if (this.#phase !== 'working' || journal.hasFailed) return;
     const facts = this.#dispatch.facts();
     const decision = dispatchDecision({

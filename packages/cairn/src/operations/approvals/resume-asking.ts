@@ -75,7 +75,7 @@ async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Pro
   return admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
 }
 
-/** Amount that the question names; else the estimate of the step, or the most that its like has cost, and something of each limit that was reached. */
+/** Amount that the question names; else the step's estimate or the highest cost of its kind, and something of each limit that was reached. */
 function needOf(
   registry: WorkflowRegistry,
   { largest, limits }: DayBudget,

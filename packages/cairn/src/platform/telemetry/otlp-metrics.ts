@@ -137,7 +137,7 @@ class SendingReader extends MetricReader {
   constructor(exporter: PushMetricExporter) {
     super({
       cardinalitySelector: () => MAX_SERIES,
-      // A gauge has no temporality on the wire, but the SDK repeats what is cumulative, observed anew or not.
+      // A gauge has no temporality on the wire, but the SDK repeats cumulative values even without a new observation.
       aggregationTemporalitySelector: (type) =>
         type === InstrumentType.OBSERVABLE_GAUGE || type === InstrumentType.GAUGE
           ? AggregationTemporality.DELTA

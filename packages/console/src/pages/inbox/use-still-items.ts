@@ -24,7 +24,7 @@ export function useStillItems(
     else approved.current.add(key);
   }
   const open = new Set(items.map(itemKeyOf));
-  // Undone: whoever answers it now, it was not approved here.
+  // The approval was undone, so a later answer is not this page's.
   for (const key of approved.current) if (!states.has(key) && open.has(key)) approved.current.delete(key);
   const shown = isOver ? stillItems(before.current, items, approved.current) : items;
   useEffect(() => {

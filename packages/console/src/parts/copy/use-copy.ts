@@ -23,7 +23,7 @@ export function copyTitle(outcome: Copied, idle?: string): string | undefined {
   return outcome === 'refused' ? 'The browser refused: select the text and copy it' : idle;
 }
 
-/** @param idle what stands there as long as nothing was copied */
+/** @param idle text of the button before anything is copied */
 export function copyWords(outcome: Copied, idle: string): string {
   return outcome === 'none' ? idle : outcome === 'copied' ? 'Copied' : 'Not copied';
 }

@@ -40,7 +40,7 @@ function matchMiddle(left: EntryStretch, right: EntryStretch, matches: Match[]):
     return;
   }
   let [l, r] = [left.from, right.from];
-  // Without an anchor, what stands there is taken for different.
+  // Without an anchor all entries of the stretch count as different.
   const anchors = anchorsOf(left, right);
   if (anchors.length === 0) return;
   for (const [nextL, nextR] of [...anchors, [left.to, right.to] as const]) {

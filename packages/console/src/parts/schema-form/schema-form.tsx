@@ -9,7 +9,7 @@ interface SchemaFormProps {
   readonly fields: readonly Field[];
   readonly typed: Typed;
   readonly issues: readonly FieldIssue[];
-  /** By the API, for what stands there still. */
+  /** Refusals by the API of the present values. */
   readonly refused: readonly FieldIssue[];
   onTyped(typed: Typed): void;
 }

@@ -50,7 +50,7 @@ export class Probes {
 
   /**
    * Time in ms that the last question of this method has had no answer, counted in calls each `tickMs`, so that a pause of this process does
-   * not count. Asks anew after each answer.
+   * not count. Probes again after each answer.
    *
    * @param turns the event loop of the worker turns. It does not answer earlier, and that time does not count
    */

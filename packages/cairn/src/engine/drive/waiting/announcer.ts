@@ -90,8 +90,8 @@ export class Announcer {
         buffered = await join();
       }
     } catch (error) {
-      // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
-      // does not answer is another matter: then another dispatch tries again.
+      // The mailbox has no room for another wait, and to wait for room would delay the whole run. If the store does not answer,
+      // another dispatch tries again.
       if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
       return this.#refused(wait, error);
     }

@@ -140,7 +140,7 @@ function bodyClass(hasPanel: boolean, isBeside: boolean): string {
   return isBeside ? 'overview-body with-timeline' : 'overview-body';
 }
 
-/** Stays the same array while the plan is the same, so that nothing is laid out anew as steps move. */
+/** Stays the same array while the plan is the same, so that the layout is kept as steps move. */
 function usePlan(
   nodes: readonly RunGraphNode[] | undefined,
   steps: ReadonlyMap<string, GraphStepState>,

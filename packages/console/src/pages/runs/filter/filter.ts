@@ -148,14 +148,14 @@ export function spanOf(search: string): SpanWord | undefined {
   return isSpan(word) ? word : undefined;
 }
 
-/** Listed time of creation: a span up to now, or the own start and end of whoever looks, ISO. */
+/** Range of the creation times listed: a span up to now, or a start and an end, ISO. */
 export interface TimeRange {
   readonly span?: SpanWord | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
-/** Text that is no time is ignored, as an unknown status is. */
+/** A text that is not a time is ignored, like an unknown status. */
 export function rangeOf(search: string): TimeRange {
   const span = spanOf(search);
   if (span !== undefined) return { span };

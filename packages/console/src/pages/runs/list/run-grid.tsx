@@ -50,7 +50,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
     getItemKey: (index) => sections.at(index)?.id ?? index,
     onChange: ({ scrollOffset }) => setAtTop((scrollOffset ?? 0) <= margin),
   });
-  // The heights of before are kept until they are measured anew.
+  // Earlier heights are used until rows are measured again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another height makes them wrong
   useLayoutEffect(() => virtual.measure(), [density]);
   const items = virtual.getVirtualItems();

@@ -1,7 +1,7 @@
 /**
  * The pages as one list: its length, and the row at each index, in memory or not. Pure.
  *
- * Pages move against each other: one that is read anew may reach into the next, since of the runs it had some match no more.
+ * Pages can overlap: when runs of a page no longer match, the page reaches into the next one after it is read again.
  */
 import { byAge, type RunRow } from '../row.ts';
 

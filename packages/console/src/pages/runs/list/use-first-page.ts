@@ -28,9 +28,9 @@ export interface RowPage {
   readonly unreadable?: readonly string[] | undefined;
 }
 
-/** Rows at which the list is read anew while its top is in view. */
+/** Rows at which the list is read again while its top is in view. */
 const MAX_ROWS = 3 * PAGE;
-/** Rows at which new ones wait while a lower part is in view, where reading anew would be noticed. */
+/** Rows at which new ones wait while a lower part is in view, which a second read would move. */
 const MAX_ROWS_AWAY = 10 * PAGE;
 /** Shortest time between two counts, which are billed. Longer than the API caches them (2 s). */
 const COUNT_EVERY_MS = 3_000;
