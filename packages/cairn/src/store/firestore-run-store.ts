@@ -114,7 +114,6 @@ export class FirestoreRunStore implements RunStore {
         if (pages && pages.seen !== seen) return { kind: 'exists' };
         return this.#start(commit, { members, pages });
       },
-      () => false,
     );
   }
 
@@ -230,9 +229,7 @@ export class FirestoreRunStore implements RunStore {
         throw error;
       }
     };
-    return snapshot
-      ? this.#pages.write({ run, snapshot, members, cost: metadata?.cost }, send, () => false)
-      : send();
+    return snapshot ? this.#pages.write({ run, snapshot, members, cost: metadata?.cost }, send) : send();
   }
 
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {

@@ -63,6 +63,7 @@ export interface PageWrites {
 interface Placing {
   readonly spilled: Spilled | undefined;
   readonly storedPages: readonly string[];
+  /** Stored pages that need not be written again. */
   readonly sound: ReadonlySet<string>;
   readonly cost: Cost | undefined;
 }
@@ -160,15 +161,15 @@ export class RunPages {
   }
 
   /**
-   * Writes a snapshot: without pages if the document has room for all of it. Retries while the document is written between the
+   * Writes a snapshot, without pages if the document has room for all of it. Retries while the document is written between the
    * read of its pages and the commit.
    *
-   * @param isRefused true if a precondition prevented the write, which an error of `isStale` also means
+   * @param isRefused true for a result that reports a failed precondition, as an error of `isStale` does; default: none does
    */
   async write<T>(
     wanted: SnapshotWrite,
     send: (pages?: PageWrites) => Promise<T>,
-    isRefused: (result: T) => boolean,
+    isRefused: (result: T) => boolean = () => false,
   ): Promise<T> {
     const { run, snapshot, members } = wanted;
     const spilled = spill(members, snapshot, this.#budget);
@@ -203,7 +204,7 @@ export class RunPages {
     const seen = versionOf(document.updateTime);
     return {
       seen,
-      ...(await this.#placed(run, { spilled, storedPages: storedPages, sound: new Set(storedPages), cost })),
+      ...(await this.#placed(run, { spilled, storedPages, sound: new Set(storedPages), cost })),
     };
   }
 
@@ -213,10 +214,9 @@ export class RunPages {
       this.#paths.pages(run).limit(MAX_PAGES).select().get(),
     );
     const storedPages = docs.map(({ id }) => id);
-    return this.#placed(run, { spilled, storedPages: storedPages, sound: new Set(), cost: undefined });
+    return this.#placed(run, { spilled, storedPages, sound: new Set(), cost: undefined });
   }
 
-  /** @param sound those of `there` that need not be written again */
   async #placed(
     run: DocumentReference,
     { spilled, storedPages, sound, cost }: Placing,
