@@ -13,22 +13,11 @@ import { RunLink } from './run-link.tsx';
 const VALUE_CHARS = 120;
 
 export function Facts({ run }: { readonly run: Run }) {
-  const { trigger, lease, source, parent } = run;
+  const { lease, source, parent, trigger } = run;
   return (
     <dl className="run-facts">
       <Fact name="Trigger">
-        {trigger.source === 'scheduled' ? (
-          // The thread of such a run is its schedule.
-          <Link href={`/schedules/${encodeURIComponent(run.threadId)}`}>{trigger.source}</Link>
-        ) : (
-          trigger.source
-        )}
-        {trigger.userId !== undefined && (
-          <>
-            {' '}
-            by <Value>{trigger.userId}</Value>
-          </>
-        )}
+        <Trigger run={run} />
       </Fact>
       <Fact name="Delivery">{trigger.webhookEventId && <CopyText text={trigger.webhookEventId} />}</Fact>
       <Fact name="Pull request">{(run.prUrl ?? run.prId) && <PullRequest run={run} />}</Fact>
@@ -59,20 +48,7 @@ export function Facts({ run }: { readonly run: Run }) {
         <Took run={run} />
       </Fact>
       <Fact name="Deadline">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
-      <Fact name="Worker">
-        {lease && (
-          <span
-            title={`Lease owner ${lease.owner}; the lease expires ${lease.expiresAt} unless a heartbeat extends it`}
-          >
-            dispatch {lease.epoch}
-            {run.lastHeartbeatAt && (
-              <>
-                , last heartbeat <When at={run.lastHeartbeatAt} />
-              </>
-            )}
-          </span>
-        )}
-      </Fact>
+      <Fact name="Worker">{lease && <Worker lease={lease} lastHeartbeatAt={run.lastHeartbeatAt} />}</Fact>
       <Fact name="Isolated">
         {!run.completedAt && run.suspect?.alone && `since its worker died${atSteps(run.suspect.steps)}`}
       </Fact>
@@ -85,25 +61,7 @@ export function Facts({ run }: { readonly run: Run }) {
       <Fact name="Cost">
         <CostText cost={run.cost} />
       </Fact>
-      <Fact name={source ? MADE[source.mode] : ''}>
-        {source && (
-          <>
-            <RunLink id={source.runId} />
-            {source.stepId !== undefined && (
-              <>
-                {' '}
-                from <Value>{source.stepId}</Value>
-              </>
-            )}
-            {source.checkpointId !== undefined && ` at checkpoint ${Number(source.checkpointId)}`}
-            {source.forcedBy !== undefined && (
-              <>
-                , policy overridden by <Value>{source.forcedBy}</Value>
-              </>
-            )}
-          </>
-        )}
-      </Fact>
+      <Fact name={source ? MADE[source.mode] : ''}>{source && <Source source={source} />}</Fact>
       <Fact name="First run">
         {run.rootRunId !== run.id && run.rootRunId !== source?.runId && <RunLink id={run.rootRunId} />}
       </Fact>
@@ -125,6 +83,63 @@ export function Facts({ run }: { readonly run: Run }) {
         <CopyText text={run.traceId} short={8} />
       </Fact>
     </dl>
+  );
+}
+
+function Trigger({ run: { trigger, threadId } }: { readonly run: Run }) {
+  return (
+    <>
+      {trigger.source === 'scheduled' ? (
+        // The thread of such a run is its schedule.
+        <Link href={`/schedules/${encodeURIComponent(threadId)}`}>{trigger.source}</Link>
+      ) : (
+        trigger.source
+      )}
+      {trigger.userId !== undefined && (
+        <>
+          {' '}
+          by <Value>{trigger.userId}</Value>
+        </>
+      )}
+    </>
+  );
+}
+
+interface WorkerProps extends Pick<Run, 'lastHeartbeatAt'> {
+  readonly lease: NonNullable<Run['lease']>;
+}
+
+function Worker({ lease: { owner, epoch, expiresAt }, lastHeartbeatAt }: WorkerProps) {
+  return (
+    <span title={`Lease owner ${owner}; the lease expires ${expiresAt} unless a heartbeat extends it`}>
+      dispatch {epoch}
+      {lastHeartbeatAt && (
+        <>
+          , last heartbeat <When at={lastHeartbeatAt} />
+        </>
+      )}
+    </span>
+  );
+}
+
+function Source({ source }: { readonly source: NonNullable<Run['source']> }) {
+  const { runId, stepId, checkpointId, forcedBy } = source;
+  return (
+    <>
+      <RunLink id={runId} />
+      {stepId !== undefined && (
+        <>
+          {' '}
+          from <Value>{stepId}</Value>
+        </>
+      )}
+      {checkpointId !== undefined && ` at checkpoint ${Number(checkpointId)}`}
+      {forcedBy !== undefined && (
+        <>
+          , policy overridden by <Value>{forcedBy}</Value>
+        </>
+      )}
+    </>
   );
 }
 

@@ -20,6 +20,7 @@ import {
   type RunListFilter,
   rangeOf,
   startOf,
+  type TimeRange,
 } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
@@ -43,26 +44,8 @@ interface BulkDialogState {
 
 export function ListView() {
   const search = useSearch();
-  // The search is another one for each letter of other values, too; the filter must not be.
-  const { status, type, repoId, threadId, tag, match, cause, sort, topLevel } = filterOf(search);
-  const { api } = useSession();
-  const { span, since, until } = rangeOf(search);
-  const filter = useMemo(
-    () => ({
-      status,
-      type,
-      repoId,
-      threadId,
-      tag,
-      match,
-      cause,
-      sort,
-      topLevel,
-      since: span === undefined ? since : startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
-      until,
-    }),
-    [status, type, repoId, threadId, tag, match, cause, sort, topLevel, span, since, until, api],
-  );
+  const range = rangeOf(search);
+  const filter = useFilter(search, range);
   const list = useRunList(filter);
   const [, navigate] = useLocation();
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
@@ -94,11 +77,11 @@ export function ListView() {
           Start a run
         </GuardedButton>
       </header>
-      <FilterBar filter={filter} isListRead={isRead} range={{ span, since, until }}>
+      <FilterBar filter={filter} isListRead={isRead} range={range}>
         <ViewMenu density={density} onDensity={setDensity} />
       </FilterBar>
       {filter.status?.split(',').includes('failed') && isLive(filter) && (
-        <Failures filter={filter} span={span} />
+        <Failures filter={filter} span={range.span} />
       )}
       {(list.held > 0 || list.isBehind) && (
         <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
@@ -117,7 +100,7 @@ export function ListView() {
         !list.isLoading && (
           <RunGrid
             list={list}
-            order={sort ? ORDERS[sort] : NEWEST_FIRST}
+            order={filter.sort ? ORDERS[filter.sort] : NEWEST_FIRST}
             density={density}
             hidden={hiddenIn(search)}
             selection={selection}
@@ -166,6 +149,20 @@ export function ListView() {
   function act(chosen: Selection | undefined) {
     return (mode: BulkMode) => setDoing({ mode, chosen: chosen && asShown(chosen), filter });
   }
+}
+
+/** The filter of the address. The same object while its members are the same, whatever else changes in the address. */
+function useFilter(search: string, { span, since, until }: TimeRange): RunListFilter {
+  const { api } = useSession();
+  const members = JSON.stringify(filterOf(search));
+  return useMemo(
+    () => ({
+      ...(JSON.parse(members) as RunListFilter),
+      since: span === undefined ? since : startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
+      until,
+    }),
+    [members, span, since, until, api],
+  );
 }
 
 function selectedText(count: number): string {
