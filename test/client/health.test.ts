@@ -90,7 +90,7 @@ describe('the findings in an answer', () => {
     expect(seen(findings.schedules([], NOW))).toEqual(['well SCHEDULES']);
   });
 
-  test('runs: overdue, parked and waiting ones', () => {
+  test('runs: overdue, blocked and waiting ones', () => {
     const run = (more: object) =>
       ({ id: 'run_a', status: 'running', ...more }) as Arg<typeof findings.liveRuns>[number];
     const runs = [

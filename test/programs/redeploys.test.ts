@@ -39,8 +39,8 @@ describe('programs whose definitions are replaced in between, and restored', () 
       expect(ends.filter((end) => end === 'completed').length).toBeGreaterThan(seeds.length / 3);
       const wanted = [
         ...MUTATIONS.map((by) => `changed by ${by}`),
-        'parked for PLAN_CHANGED',
-        'parked for PLAN_VERSION_UNAVAILABLE',
+        'blocked for PLAN_CHANGED',
+        'blocked for PLAN_VERSION_UNAVAILABLE',
       ];
       expect(wanted.filter((what) => !met.has(what))).toEqual([]);
       expect([...met].some((what) => what.startsWith('beside'))).toBe(true);

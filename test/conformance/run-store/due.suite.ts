@@ -46,15 +46,15 @@ export function dueClaims(current: () => Stores): void {
       expect(pages).toEqual([['run_before', 'run_0'], ['run_1', 'run_2'], ['run_3']]);
     });
 
-    test('have their workflow, their status, and whether they are parked', async () => {
+    test('have their workflow, their status, and whether they are blocked', async () => {
       const { state, ...rest } = beginning('run_parked', { at: T0 + 1 });
       await start('run_plain', T0);
       await runs.start({ ...rest, state: { ...state, status: 'waiting_external', parked: 'not deployed' } });
       const type = 'review-pull-request';
       expect(await runs.dueRuns(T0 + 99_000, 10)).toMatchObject([
         // It is looked at after half a minute, a run that waits for its task after a whole one.
-        { runId: 'run_parked', type, status: 'waiting_external', parked: true },
-        { runId: 'run_plain', type, status: 'pending', parked: false },
+        { runId: 'run_parked', type, status: 'waiting_external', isBlocked: true },
+        { runId: 'run_plain', type, status: 'pending', isBlocked: false },
       ]);
     });
 

@@ -268,9 +268,16 @@ export function runActions(stage: Stage): void {
     await page.getByText(/, then resume the run\./).waitFor();
     await page.getByRole('button', { name: 'Fork' }).and(page.getByTitle('another version')).waitFor();
     await press(page, 'Resume');
-    await send(page, 'Start the resume').click({ trial: true });
-    const { runId } = await stage.cloud.call<{ runId: string }>('POST', `/v1/runs/${id}/resume`, {});
+    // Between the click and its request: the page must not learn of it before.
+    const path = `/v1/runs/${id}/resume`;
+    const other = Promise.withResolvers<string>();
+    await page.route(`**${path}`, async (route) => {
+      const { runId } = await stage.cloud.call<{ runId: string }>('POST', path, {});
+      other.resolve(runId);
+      await route.continue();
+    });
     await send(page, 'Start the resume').click();
+    const runId = await other.promise;
     await dialog(page).getByRole('status').getByRole('link', { name: runId }).waitFor();
     expect(await send(page, 'Start the resume').isDisabled()).toBe(true);
     await page.keyboard.press('Escape');

@@ -38,7 +38,7 @@ describe('what can be done with a run', () => {
       ['Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
-      'one that is parked',
+      'one that is blocked',
       { status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' },
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],

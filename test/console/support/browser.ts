@@ -86,7 +86,12 @@ export async function startBrowser(gateway: string, { hasScrollbars = false } = 
       const [rested] = at < 0 ? [] : resting.splice(at, 1);
       const { page, undo } = rested ?? (await create(options, allowed));
       open.push({ page, kind, undo });
-      await page.emulateMedia({ reducedMotion });
+      await page.emulateMedia({
+        media: null,
+        forcedColors: null,
+        colorScheme: options.colorScheme ?? 'light',
+        reducedMotion,
+      });
       if (viewport) await page.setViewportSize(viewport);
       await prepare?.(page);
       await page.goto(path);

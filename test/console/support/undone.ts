@@ -15,7 +15,6 @@ export function noteAdditions(page: Page): () => Promise<void> {
   const real = {
     addInitScript: page.addInitScript.bind(page),
     on: page.on.bind(page) as (...listener: Listener) => Page,
-    install: clock.install.bind(clock),
   };
   let hasClock = false;
   Object.assign(page, {
@@ -29,10 +28,15 @@ export function noteAdditions(page: Page): () => Promise<void> {
       return real.on(...listener);
     },
   });
-  clock.install = (...given) => {
-    hasClock = true;
-    return real.install(...given);
-  };
+  for (const name of ['install', 'pauseAt', 'setFixedTime', 'setSystemTime'] as const) {
+    const set = clock[name].bind(clock) as (given: unknown) => Promise<void>;
+    Object.assign(clock, {
+      [name](given: unknown) {
+        hasClock = true;
+        return set(given);
+      },
+    });
+  }
   return async () => {
     if (hasClock) throw new Error('the page has a clock of its own');
     for (const [event, listener] of listeners.splice(0)) page.removeListener(event as 'request', listener);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { blockedOn } from '../../../packages/cairn/src/core/decisions/blocked.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
-import { FIRST_PARKED_CHECK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
+import { FIRST_BLOCKED_CHECK_MS } from '../../../packages/cairn/src/core/run/wake.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE = 60_000;
@@ -13,7 +13,7 @@ const [there, away, changed] = [
   { available: false, changed: false },
   { available: false, changed: true },
 ];
-const parked = run({ parked: 'PLAN_VERSION_UNAVAILABLE', dueAt: NOW - 4 * MINUTE + FIRST_PARKED_CHECK_MS });
+const parked = run({ parked: 'PLAN_VERSION_UNAVAILABLE', dueAt: NOW - 4 * MINUTE + FIRST_BLOCKED_CHECK_MS });
 const due = run({ waits: [timer] });
 const untold = run({ waits: [{ id: 'e.1', kind: 'event', announced: false }] });
 const taking = run({ status: 'replaying' });
@@ -21,9 +21,9 @@ const [parkedAt, dueAt] = [NOW - 4 * MINUTE, NOW - 3 * MINUTE];
 
 describe('a run is blocked', () => {
   test.each([
-    ['parked, its version away', parked, away, 'PLAN_VERSION_UNAVAILABLE', parkedAt, 4 * MINUTE],
-    ['parked, its version changed', parked, changed, 'PLAN_CHANGED', parkedAt, 4 * MINUTE],
-    ['parked, its version back', parked, there, 'DISPATCH_DUE', parkedAt, 4 * MINUTE],
+    ['blocked, its version away', parked, away, 'PLAN_VERSION_UNAVAILABLE', parkedAt, 4 * MINUTE],
+    ['blocked, its version changed', parked, changed, 'PLAN_CHANGED', parkedAt, 4 * MINUTE],
+    ['blocked, its version back', parked, there, 'DISPATCH_DUE', parkedAt, 4 * MINUTE],
     ['its time come, its version away', due, away, 'PLAN_VERSION_UNAVAILABLE', dueAt, MINUTE],
     ['its time come, its version changed', due, changed, 'PLAN_CHANGED', dueAt, MINUTE],
     ['its time come, its version there', due, there, 'DISPATCH_DUE', dueAt, MINUTE],

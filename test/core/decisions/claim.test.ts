@@ -9,7 +9,7 @@ import {
 } from '../../../packages/cairn/src/core/decisions/claim.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { isOver, type Lease, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
-import { hasUnannouncedWaits, isParked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
+import { hasUnannouncedWaits, isBlocked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
 import {
   bySystem,
   claimed,
@@ -75,7 +75,7 @@ describe('what a drive may do with a run', () => {
     ['a run that waits for an answer', asking, at(T0), { kind: 'waiting' }],
     ['a run that waits for what nobody was told of', untold, at(T0), { kind: 'claim' }],
     ['a run that waits for a time that has come', due, at(T0), { kind: 'claim' }],
-    ['a parked run whose plan is back', parked, at(T0), { kind: 'claim' }],
+    ['a blocked run whose plan is back', parked, at(T0), { kind: 'claim' }],
     ['a suspended run without waits', suspended, at(T0), { kind: 'claim' }],
     ['a run that imports steps', importing, at(T0), { kind: 'claim' }],
     ['a driven run', leased, at(T0 + 4_999, T0), { kind: 'leased', freeAt: T0 + LEASE_MS }],
@@ -111,7 +111,7 @@ describe('what a drive may do with a run', () => {
 
   const cancelled: RunState = { ...parked, cancellation: { stopKind: 'user', requestedAt: T0 } };
   test.each([
-    ['a parked run', parked, T0, { kind: 'blocked', isRecorded: true }],
+    ['a blocked run', parked, T0, { kind: 'blocked', isRecorded: true }],
     ['a run that waits for a time that has come', due, T0, { kind: 'blocked', isRecorded: false }],
     ['a run that waits for what nobody was told of', untold, T0, { kind: 'blocked', isRecorded: false }],
     ['a run that imports steps', importing, T0, { kind: 'blocked', isRecorded: false }],
@@ -120,7 +120,7 @@ describe('what a drive may do with a run', () => {
     // These become blocked by their claim, or end with it.
     ['a new run', fresh, T0, { kind: 'claim' }],
     ['a released run', released(), T0, { kind: 'claim' }],
-    ['a parked run that is to be cancelled', cancelled, T0, { kind: 'claim' }],
+    ['a blocked run that is to be cancelled', cancelled, T0, { kind: 'claim' }],
   ] as const)('without its plan: %s', (_, state, readAt, expected) => {
     expect(claimDecision({ state, metadata: {}, readAt, leaseMs: LEASE_MS, deployed: gone })).toEqual(
       expected,
@@ -214,10 +214,10 @@ describe('what a drive may do with a run', () => {
           // Its plan decides whether what can be claimed is blocked, and nothing else.
           const without = claimDecision({ ...seen, deployed: gone });
           if (without.kind !== 'blocked') expect(without.kind).toBe(kind);
-          else expect([kind, without.isRecorded && !isParked(state)]).toEqual(['claim', false]);
+          else expect([kind, without.isRecorded && !isBlocked(state)]).toEqual(['claim', false]);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
           // A waiting run is claimed only for due work, or because it is blocked no more.
-          if (!hasUnannouncedWaits(state) && !isParked(state))
+          if (!hasUnannouncedWaits(state) && !isBlocked(state))
             expect(nextDue(state)).toBeLessThanOrEqual(readAt);
         }
       }),

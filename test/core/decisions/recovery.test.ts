@@ -78,7 +78,7 @@ describe('the recovery of an interrupted run', () => {
       'waits for its plan version',
       interrupted,
       gone,
-      { kind: 'park', status: 'waiting_external', reason: 'PLAN_VERSION_UNAVAILABLE' },
+      { kind: 'suspend', status: 'waiting_external', reason: 'PLAN_VERSION_UNAVAILABLE' },
     ],
     [
       'goes on after two deaths alone',
@@ -98,7 +98,7 @@ describe('the recovery of an interrupted run', () => {
       safe,
       { kind: 'resume' },
     ],
-    ['keeps asking what is undecided', asking, safe, { kind: 'park', status: 'awaiting_approval' }],
+    ['keeps asking what is undecided', asking, safe, { kind: 'suspend', status: 'awaiting_approval' }],
     ['asks nobody any more once it has failed: it goes on to its end', failing, safe, { kind: 'resume' }],
     [
       'ends if it has no checkpoint at all',
@@ -172,7 +172,7 @@ describe('the recovery of an interrupted run', () => {
     expect(recoveryDecision(everything, gone)).toMatchObject({ reason: 'PLAN_VERSION_UNAVAILABLE' });
     expect(recoveryDecision(everything, unsafe)).toMatchObject({ error: { code: 'RUN_RESUME_FAILED' } });
     const { suspect: _, ...rest } = everything;
-    expect(recoveryDecision(rest, unsafe)).toMatchObject({ kind: 'park' });
+    expect(recoveryDecision(rest, unsafe)).toMatchObject({ kind: 'suspend' });
     const silent: RunState = { ...rest, waits: [] };
     expect(recoveryDecision(silent, unsafe)).toMatchObject({ error: { code: 'RUN_ORPHANED', stepId: 's1' } });
   });
@@ -183,7 +183,7 @@ describe('the recovery of an interrupted run', () => {
         for (const open of states.filter((one) => !isOver(one))) {
           const state = open.lease ? lost(open) : open;
           const { kind } = recoveryDecision(state, deployed);
-          expect(['resume', 'park', 'fail', 'fail_after_children', 'ask', 'cancel']).toContain(kind);
+          expect(['resume', 'suspend', 'fail', 'fail_after_children', 'ask', 'cancel']).toContain(kind);
           const isAsked = state.cancellation !== undefined;
           // After children that it waits out, a drive ends it.
           expect(kind).toBe(isAsked ? (endsAfterChildren(state) ? 'resume' : 'cancel') : kind);

@@ -13,17 +13,17 @@ import {
 describe('the class of a due run', () => {
   const paused = new Set(['paused']);
   test.each([
-    ['a run of a paused workflow', { type: 'paused', status: 'pending', parked: false }, 'paused'],
+    ['a run of a paused workflow', { type: 'paused', status: 'pending', isBlocked: false }, 'paused'],
     [
-      'a parked run of a paused workflow',
-      { type: 'paused', status: 'waiting_external', parked: true },
+      'a blocked run of a paused workflow',
+      { type: 'paused', status: 'waiting_external', isBlocked: true },
       'paused',
     ],
-    ['an ended run of a paused workflow', { type: 'paused', status: 'failed', parked: false }, 'movable'],
-    ['a parked run', { type: 'open', status: 'waiting_external', parked: true }, 'parked'],
-    ['any other run', { type: 'open', status: 'running', parked: false }, 'movable'],
-    ['a run without a readable type', { status: 'running', parked: false }, 'movable'],
-    ['a run without a readable status', { type: 'paused', parked: false }, 'movable'],
+    ['an ended run of a paused workflow', { type: 'paused', status: 'failed', isBlocked: false }, 'movable'],
+    ['a blocked run', { type: 'open', status: 'waiting_external', isBlocked: true }, 'blocked'],
+    ['any other run', { type: 'open', status: 'running', isBlocked: false }, 'movable'],
+    ['a run without a readable type', { status: 'running', isBlocked: false }, 'movable'],
+    ['a run without a readable status', { type: 'paused', isBlocked: false }, 'movable'],
   ] as const)('%s', (_, facts, expected) => {
     expect(dueClass(facts, paused)).toBe(expected);
   });
@@ -31,27 +31,27 @@ describe('the class of a due run', () => {
 
 describe('the next action of a tick', () => {
   const progress = (changes: Partial<Omit<ScanProgress, 'open'>> & Partial<ScanProgress['open']> = {}) => {
-    const { movable = 0, parked = 0, paused = 0, ...rest } = changes;
+    const { movable = 0, blocked = 0, paused = 0, ...rest } = changes;
     return nextScanMove({
       elapsedMs: 0,
       read: 0,
       isAtEnd: false,
       ...rest,
-      open: { movable, parked, paused },
+      open: { movable, blocked, paused },
     });
   };
 
   test.each([
-    ['movable runs come before everything else', { movable: 1, parked: 9, paused: 9 }, 'movable'],
-    ['pages are read before parked and paused runs are handled', { parked: 9, paused: 9 }, 'read'],
-    ['parked runs come before paused ones', { isAtEnd: true, parked: 1, paused: 9 }, 'parked'],
+    ['movable runs come before everything else', { movable: 1, blocked: 9, paused: 9 }, 'movable'],
+    ['pages are read before blocked and paused runs are handled', { blocked: 9, paused: 9 }, 'read'],
+    ['blocked runs come before paused ones', { isAtEnd: true, blocked: 1, paused: 9 }, 'blocked'],
     ['paused runs come last', { isAtEnd: true, paused: 1 }, 'paused'],
     ['a tick ends when nothing is left', { isAtEnd: true }, 'end'],
     ['a tick reads a bounded number of entries', { read: SCAN_MOST, paused: 1 }, 'paused'],
     [
-      'the end of the time share lets parked runs go first',
-      { elapsedMs: MOVABLE_MS, movable: 9, parked: 1 },
-      'parked',
+      'the end of the time share lets blocked runs go first',
+      { elapsedMs: MOVABLE_MS, movable: 9, blocked: 1 },
+      'blocked',
     ],
     [
       'the end of the time share lets paused runs go first',
@@ -59,9 +59,13 @@ describe('the next action of a tick', () => {
       'paused',
     ],
     ['movable runs take the time that the others leave', { elapsedMs: MOVABLE_MS, movable: 9 }, 'movable'],
-    ['parked runs come before a page after the time share', { elapsedMs: MOVABLE_MS, parked: 1 }, 'parked'],
+    [
+      'blocked runs come before a page after the time share',
+      { elapsedMs: MOVABLE_MS, blocked: 1 },
+      'blocked',
+    ],
     ['a page is read after the time share if nothing else is left', { elapsedMs: MOVABLE_MS }, 'read'],
-    ['nothing begins when the time is up', { elapsedMs: SCAN_MS, movable: 1, parked: 1, paused: 1 }, 'end'],
+    ['nothing begins when the time is up', { elapsedMs: SCAN_MS, movable: 1, blocked: 1, paused: 1 }, 'end'],
   ] as const)('%s', (_, given, expected) => {
     expect(progress(given)).toBe(expected);
   });
@@ -79,8 +83,8 @@ describe('the next action of a tick', () => {
     costMs: Record<DueClass | 'read', number>,
     pageSize: number,
   ): Tick {
-    const open = { movable: 0, parked: 0, paused: 0 };
-    const handled = { movable: 0, parked: 0, paused: 0 };
+    const open = { movable: 0, blocked: 0, paused: 0 };
+    const handled = { movable: 0, blocked: 0, paused: 0 };
     let [elapsedMs, read, firstMovableMs] = [0, 0, Number.POSITIVE_INFINITY];
     for (;;) {
       const move = nextScanMove({ elapsedMs, read, isAtEnd: read >= due.length, open });
@@ -99,37 +103,37 @@ describe('the next action of a tick', () => {
 
   test('10,000 paused runs delay a lost task only by the time to read them', () => {
     const due: DueClass[] = [...new Array<DueClass>(10_000).fill('paused'), 'movable'];
-    const tick = simulate(due, { movable: 3, parked: 3, paused: 2, read: 200 }, 500);
+    const tick = simulate(due, { movable: 3, blocked: 3, paused: 2, read: 200 }, 500);
     expect(tick.firstMovableMs).toBeLessThan(10_000);
-    expect(tick.handled).toEqual({ movable: 1, parked: 0, paused: 10_000 });
+    expect(tick.handled).toEqual({ movable: 1, blocked: 0, paused: 10_000 });
   });
 
   test('10,000 overdue runs are handled at 250 a second within two ticks', () => {
     const first = simulate(
       new Array<DueClass>(10_000).fill('movable'),
-      { movable: 4, parked: 4, paused: 4, read: 200 },
+      { movable: 4, blocked: 4, paused: 4, read: 200 },
       500,
     );
     const left = 10_000 - first.handled.movable;
     const second = simulate(
       new Array<DueClass>(left).fill('movable'),
-      { movable: 4, parked: 4, paused: 4, read: 200 },
+      { movable: 4, blocked: 4, paused: 4, read: 200 },
       500,
     );
     expect(second.handled.movable).toBe(left);
   });
 
-  test('many movable runs leave time for parked and paused ones', () => {
-    const due: DueClass[] = ['parked', 'paused', ...new Array<DueClass>(19_000).fill('movable')];
-    const tick = simulate(due, { movable: 4, parked: 4, paused: 4, read: 200 }, 500);
-    expect(tick.handled).toMatchObject({ parked: 1, paused: 1 });
+  test('many movable runs leave time for blocked and paused ones', () => {
+    const due: DueClass[] = ['blocked', 'paused', ...new Array<DueClass>(19_000).fill('movable')];
+    const tick = simulate(due, { movable: 4, blocked: 4, paused: 4, read: 200 }, 500);
+    expect(tick.handled).toMatchObject({ blocked: 1, paused: 1 });
     expect(tick.elapsedMs).toBeLessThan(SCAN_MS + 5);
   });
 
   test('a tick ends by itself, handles nothing twice, and handles everything that it had time for', () => {
-    const classes = fc.constantFrom<DueClass>('movable', 'parked', 'paused');
+    const classes = fc.constantFrom<DueClass>('movable', 'blocked', 'paused');
     const cost = fc.integer({ min: 1, max: 5_000 });
-    const costs = fc.record({ movable: cost, parked: cost, paused: cost, read: cost });
+    const costs = fc.record({ movable: cost, blocked: cost, paused: cost, read: cost });
     fc.assert(
       fc.property(
         fc.array(classes, { maxLength: 200 }),
@@ -137,7 +141,7 @@ describe('the next action of a tick', () => {
         fc.integer({ min: 1, max: 50 }),
         (due, costMs, page) => {
           const tick = simulate(due, costMs, page);
-          const total = tick.handled.movable + tick.handled.parked + tick.handled.paused;
+          const total = tick.handled.movable + tick.handled.blocked + tick.handled.paused;
           expect(total).toBeLessThanOrEqual(tick.read);
           expect(tick.elapsedMs).toBeLessThan(SCAN_MS + 5_000);
           if (tick.elapsedMs < MOVABLE_MS) expect(total).toBe(due.length);

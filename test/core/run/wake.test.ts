@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import type { EventData, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import { hasCompletionDuties, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
-  FIRST_PARKED_CHECK_MS,
-  isParked,
+  FIRST_BLOCKED_CHECK_MS,
+  isBlocked,
   LONGEST_CHECK_MS,
   mustWriteSnapshot,
+  nextBlockedCheckMs,
   nextDue,
-  nextParkedCheckMs,
   nextReadyCheckMs,
   OPEN_WAIT_MS,
   READY_GRACE_MS,
@@ -94,10 +94,10 @@ describe('wakeAt (J10)', () => {
       waiting([wait('a')], {}, limited),
       T0 + 50_000,
     ],
-    ['a parked run: when it was to be looked at', waiting([], { ...PARK, until: T0 + 4 }), T0 + 4],
-    ['a parked run that did not say when: half a minute', waiting([], PARK), T0 + FIRST_PARKED_CHECK_MS],
+    ['a blocked run: when it was to be looked at', waiting([], { ...PARK, until: T0 + 4 }), T0 + 4],
+    ['a blocked run that did not say when: half a minute', waiting([], PARK), T0 + FIRST_BLOCKED_CHECK_MS],
     [
-      'a parked run with a wait that is long due: not before it was to be looked at',
+      'a blocked run with a wait that is long due: not before it was to be looked at',
       waiting([wait('a', T0 - 9)], { ...PARK, until: T0 + 4 }),
       T0 + 4,
     ],
@@ -133,10 +133,10 @@ describe('the end of a run that others wait for', () => {
 });
 
 describe('a suspended run', () => {
-  test('is parked where it gave a reason, or where nothing open could wake it', () => {
-    expect(isParked(waiting([wait('a')]))).toBe(false);
-    expect(isParked(waiting([wait('a')], PARK))).toBe(true);
-    expect(isParked(waiting([]))).toBe(true);
+  test('is blocked where it gave a reason, or where nothing open could wake it', () => {
+    expect(isBlocked(waiting([wait('a')]))).toBe(false);
+    expect(isBlocked(waiting([wait('a')], PARK))).toBe(true);
+    expect(isBlocked(waiting([]))).toBe(true);
   });
 
   test('is due at the earliest of its times', () => {
@@ -182,10 +182,10 @@ describe('for any journal', () => {
   });
 });
 
-test('a parked run is scanned after half a minute, and then after twice as long each time, up to ten minutes', () => {
-  const parked = waiting([], { ...PARK, until: T0 + FIRST_PARKED_CHECK_MS });
+test('a blocked run is scanned after half a minute, and then after twice as long each time, up to ten minutes', () => {
+  const parked = waiting([], { ...PARK, until: T0 + FIRST_BLOCKED_CHECK_MS });
   const looks: number[] = [];
-  for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextParkedCheckMs(parked, now))
+  for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextBlockedCheckMs(parked, now))
     looks.push(now - T0);
   const minutes = [0.5, 1, 2, 4, 8, 16, 26, 36];
   expect(looks.map((ms) => ms / 60_000)).toEqual(minutes);

@@ -139,8 +139,9 @@ describe('with the lines of docs/operations.md alone an operator can resolve', (
     const away = (await stage.cairn(start)).out.trim();
     stage.deploy([version(2)]);
     const { world } = stage.installation;
-    const isParked = () => [...world.db.runs.values()].every(({ snapshot }) => snapshot.parked !== undefined);
-    await stage.driveUntil(isParked);
+    const isBlocked = () =>
+      [...world.db.runs.values()].every(({ snapshot }) => snapshot.parked !== undefined);
+    await stage.driveUntil(isBlocked);
 
     const [looks = [], [resume = ''] = [], [cancel = '', preview = '', fork = ''] = []] = blocksOf(
       'A deployment that left a version out',

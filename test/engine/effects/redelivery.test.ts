@@ -39,3 +39,25 @@ describe.each(RECEIVERS)('while the receiver of a call %s, the redelivery', (_, 
     expect(rowsOf(world).filter(({ status }) => status === 'recorded')).toHaveLength(1);
   });
 });
+
+test.each([{}, { withLookup: true }])(
+  'a repeated call that is refused for good meanwhile does not fail the step (%j)',
+  async (more) => {
+    const { outside, world } = installation(hello, { idempotency: 'required', ...more });
+    const runId = await world.start('post');
+    const task = world.queue.take();
+    if (!task) throw new Error('no task');
+    const arrived = Promise.withResolvers<void>();
+    outside.onCall = () => (outside.calls === 1 ? arrived.promise : undefined);
+    const first = drive(world.deps, driveRequestOf(task));
+    await settle();
+    // As a receiver may answer that works on the call: the key is in use.
+    outside.faults.push('refuse_for_good');
+    expect(await drive(world.deps, driveRequestOf({ ...task, retryCount: 1 }))).toBe('moved');
+    await world.run(() => outside.calls >= 2 && world.stateOf(runId).lease === undefined);
+    arrived.resolve();
+    await Promise.all([first, world.run()]);
+    expect(world.stateOf(runId).status).toBe('completed');
+    expect(outside.applied).toHaveLength(1);
+  },
+);

@@ -54,7 +54,7 @@ function deployed(...workflows: readonly ReturnType<typeof version>[]): EngineDe
 }
 
 const snapshotOf = (runId: string) => world.db.runs.get(runId)?.snapshot;
-const isParked = (runId: string) => snapshotOf(runId)?.parked === 'PLAN_VERSION_UNAVAILABLE';
+const isBlocked = (runId: string) => snapshotOf(runId)?.parked === 'PLAN_VERSION_UNAVAILABLE';
 const isAsleep = (runId: string) => (snapshotOf(runId)?.waits.length ?? 0) > 0 && !snapshotOf(runId)?.lease;
 
 test('with several versions registered a new run gets the newest, and each run keeps its own', async () => {
@@ -95,7 +95,7 @@ describe('a run whose version is not deployed', () => {
       await world.run(() => world.clock.now() >= until, others);
       expect(snapshotOf(runId)?.status).toBe('waiting_external');
     } else {
-      await world.run(() => isParked(runId), others);
+      await world.run(() => isBlocked(runId), others);
       expect(snapshotOf(runId)).toMatchObject({
         status: 'waiting_external',
         parked: 'PLAN_VERSION_UNAVAILABLE',
@@ -122,7 +122,7 @@ describe('a run whose version is not deployed', () => {
   test('is checked every ten minutes, and appends no event while the version is missing', async () => {
     const runId = await world.start('work');
     const others = deployed(two);
-    await world.run(() => isParked(runId), others);
+    await world.run(() => isBlocked(runId), others);
     const { head } = await world.folded(runId);
     for (let look = 0; look < 6; look += 1) {
       world.clock.jump(LONGEST_CHECK_MS);
@@ -181,7 +181,7 @@ describe('a run whose version is not deployed', () => {
   test('can be cancelled', async () => {
     const runId = await world.start('work');
     const others = deployed(two);
-    await world.run(() => isParked(runId), others);
+    await world.run(() => isBlocked(runId), others);
     await cancelRun(others, { runId, tenantId: 't1', actor: 'c.ops', stopKind: 'user' });
     await world.run(() => false, others);
     expect(assertStored(world.db, runId).status).toBe('cancelled');

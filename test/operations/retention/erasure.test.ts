@@ -314,6 +314,31 @@ describe('a tenant that is erased', () => {
     expect(Object.fromEntries(left)).toEqual({ both: ['e3'], waiting: ['w.1'], held: ['e4'], new: ['d3'] });
   });
 
+  test('loses all other data although one mailbox cannot be read; the erasure stays open until it can', async () => {
+    const address = (key: string) => ({ tenantId: TENANT, event: 'built', key });
+    const mailboxes = new MemoryMailboxStore(shelf.db);
+    for (const key of ['a', 'b', 'c'])
+      await mailboxes.write(
+        address(key),
+        { ...address(key), waiting: [], buffered: [], delivered: [] },
+        undefined,
+      );
+    await new MemoryIdempotencyStore(shelf.db).create(idempotencyRecord('api:c.ci:1', { tenantId: TENANT }));
+    const whole = shelf.deps.bind(shelf);
+    const broken = intercept(mailboxes, async ({ method, args }, proceed) => {
+      if (method === 'read' && (args[0] as { key: string }).key === 'b')
+        throw new Error('of a newer version');
+      return proceed();
+    });
+    shelf.deps = (...given) => ({ ...whole(...given), mailboxes: broken });
+    const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+    await ticks();
+    expect(await readErasure(deps(), id)).toMatchObject({ state: 'open', gone: { records: 1, waits: 2 } });
+    shelf.deps = whole;
+    await ticks();
+    expect(await readErasure(deps(), id)).toMatchObject({ state: 'done', gone: { waits: 3 } });
+  });
+
   test('waits for live or held runs, names them, and continues by itself', async () => {
     await put({ runId: HELD, isHeld: true });
     await put({ runId: A });

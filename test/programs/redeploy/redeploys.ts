@@ -40,7 +40,7 @@ export class Redeploys {
   #way: Way | undefined;
   /** The registry of new processes. */
   registry: WorkflowRegistry;
-  /** Changes made, and outcomes of runs meanwhile: "changed by rename", "parked for PLAN_CHANGED". */
+  /** Changes made, and outcomes of runs meanwhile: "changed by rename", "blocked for PLAN_CHANGED". */
   readonly met = new Set<string>();
   /** The first thing that a definition did that no run is on. */
   failure: unknown;
@@ -64,9 +64,9 @@ export class Redeploys {
   }
 
   #parked(reason: string): void {
-    this.met.add(`parked for ${reason}`);
+    this.met.add(`blocked for ${reason}`);
     if (this.#way === 'beside')
-      this.failure ??= new Error(`a run is parked for ${reason} beside its version`);
+      this.failure ??= new Error(`a run is blocked for ${reason} beside its version`);
   }
 
   #swap(): void {

@@ -5,7 +5,7 @@ import { type RecoveryDecision, recoveryDecision } from '../core/decisions/recov
 import type { Takeover } from '../core/run/data/takeover.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import { type RunState, stepRefOf } from '../core/run/state.ts';
-import { FIRST_PARKED_CHECK_MS, hasUnannouncedWaits } from '../core/run/wake.ts';
+import { FIRST_BLOCKED_CHECK_MS, hasUnannouncedWaits } from '../core/run/wake.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
@@ -23,7 +23,7 @@ import { doubtOf } from './waits/question.ts';
 type Recovered =
   /** The run may be dispatched now. */
   | { readonly kind: 'resumed' }
-  | { readonly kind: 'parked' }
+  | { readonly kind: 'suspended' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'cancelled' }
   /** The run did not need recovery, or another process recovered it. */
@@ -67,10 +67,10 @@ export async function recoverRun(
   await meetCompletionDuties(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
-  // A run that was parked to ask a person may have other waits that are not announced yet: it is dispatched again.
+  // A run that was suspended to ask a person may have other waits that are not announced yet: it is dispatched again.
   return event.type === 'run_resumed' || hasUnannouncedWaits(state)
     ? { kind: 'resumed' }
-    : { kind: 'parked' };
+    : { kind: 'suspended' };
 }
 
 /**
@@ -133,9 +133,9 @@ export function recoveryDecisionDrafts(
       return [];
     case 'fail':
       return [runFailed(decision.error)];
-    case 'park': {
+    case 'suspend': {
       const { status, reason } = decision;
-      const data = reason === undefined ? {} : { reason, until: now + FIRST_PARKED_CHECK_MS };
+      const data = reason === undefined ? {} : { reason, until: now + FIRST_BLOCKED_CHECK_MS };
       return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':

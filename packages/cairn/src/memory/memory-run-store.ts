@@ -192,7 +192,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
         snapshotVersion: version,
         type,
         status,
-        parked: parked !== undefined,
+        isBlocked: parked !== undefined,
         readySince: readySince(snapshot),
       });
     }

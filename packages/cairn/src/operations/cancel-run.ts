@@ -102,7 +102,7 @@ export function cancelDrafts(
       // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
     case 'continue':
-      // The next dispatch parks the run, which then waits until its compensations are deployed.
+      // The next dispatch blocks the run, which then waits until its compensations are deployed.
       if (ending.because === 'without_plan' && state.parked === undefined) return resumed(UNDONE_FIRST);
       // The next dispatch cancels the children that the run must wait for, and ends the run after them.
       if (ending.because === 'children_open' && !state.cancellation)

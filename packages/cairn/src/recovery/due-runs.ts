@@ -30,7 +30,7 @@ export class DueRuns {
   readonly #deps: BacklogDeps;
   readonly #pageSize: number;
   readonly #startedAt: number;
-  readonly #open: Readonly<Record<DueClass, DueRun[]>> = { movable: [], parked: [], paused: [] };
+  readonly #open: Readonly<Record<DueClass, DueRun[]>> = { movable: [], blocked: [], paused: [] };
   #config: RuntimeConfig;
   #found = 0;
   #isAtEnd = false;
@@ -87,12 +87,12 @@ export class DueRuns {
 
   #move(): ScanMove {
     if (stoppedBy(this.#config)) return 'end';
-    const { movable, parked, paused } = this.#open;
+    const { movable, blocked, paused } = this.#open;
     return nextScanMove({
       elapsedMs: this.#deps.clock.now() - this.#startedAt,
       read: this.#found,
       isAtEnd: this.#isAtEnd,
-      open: { movable: movable.length, parked: parked.length, paused: paused.length },
+      open: { movable: movable.length, blocked: blocked.length, paused: paused.length },
     });
   }
 

@@ -9,7 +9,7 @@ import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasCompletionDuties, hasUnpublishedEvents, runsAlone } from '../core/run/state.ts';
 import {
   LONGEST_CHECK_MS,
-  nextParkedCheckMs,
+  nextBlockedCheckMs,
   nextReadyCheckMs,
   OPEN_WAIT_MS,
   READY_GRACE_MS,
@@ -236,7 +236,7 @@ async function carryOut(
       // It is due again in a minute: nothing tells since when its plan is missing. If it is to be cancelled, a dispatch learns from the
       // stored plan whether that needs the deployed one.
       if (!decision.isRecorded) return state.cancellation ? enqueue(deps, loaded, { trace }) : 'skipped';
-      return checkAgain(deps, loaded, nextParkedCheckMs(state, clock.now()));
+      return checkAgain(deps, loaded, nextBlockedCheckMs(state, clock.now()));
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: trace });

@@ -210,7 +210,7 @@ export function liveRuns(
   return [
     ...late,
     ...parked.map(({ id, parked: why }) =>
-      note('RUN_PARKED', `${id} is parked: ${why}`, `cairn runs show ${id}`),
+      note('RUN_PARKED', `${id} is blocked: ${why}`, `cairn runs show ${id}`),
     ),
     ...failing.map(({ id, times, error }) =>
       note(

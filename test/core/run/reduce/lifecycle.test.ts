@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
-import { isParked } from '../../../../packages/cairn/src/core/run/wake.ts';
+import { isBlocked } from '../../../../packages/cairn/src/core/run/wake.ts';
 import {
   bySystem,
   childOf,
@@ -66,13 +66,13 @@ describe('a suspension', () => {
     expect(grownBy(asking, [suspended({})]).dueAt).toBeUndefined();
   });
 
-  test('with a reason parks the run until it continues', () => {
+  test('with a reason blocks the run until it continues', () => {
     const parked = grownBy(asking, [suspended({ reason: 'PLAN_VERSION_UNAVAILABLE', until: T0 + 9 })]);
     expect(parked.parked).toBe('PLAN_VERSION_UNAVAILABLE');
-    expect(isParked(parked)).toBe(true);
-    expect(isParked(grownBy(asking, [suspended({})]))).toBe(false);
+    expect(isBlocked(parked)).toBe(true);
+    expect(isBlocked(grownBy(asking, [suspended({})]))).toBe(false);
     const again = grownBy(parked, [resumed()]);
-    expect([again.parked, again.dueAt, isParked(again)]).toEqual([undefined, undefined, false]);
+    expect([again.parked, again.dueAt, isBlocked(again)]).toEqual([undefined, undefined, false]);
   });
 
   test('is cleared when the run ends', () => {

@@ -29,7 +29,7 @@ export const resume: Carried<'POST /v1/runs/{id}/resume'> = {
     const { deps, body } = call;
     const run = runOf(call);
     const { state } = await loadOwn(deps, run);
-    if (isOver(state) && !(await wasUnparked(call))) return startedBy(call, 'resume');
+    if (isOver(state) && !(await wasContinued(call))) return startedBy(call, 'resume');
     if (body.from !== undefined || body.force || body.signals) {
       throw new CairnError(
         'RUN_INVALID_TRANSITION',
@@ -45,7 +45,7 @@ export const resume: Carried<'POST /v1/runs/{id}/resume'> = {
 };
 
 /** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
-async function wasUnparked({ deps, caller, key }: MutationCall<'POST /v1/runs/{id}/resume'>) {
+async function wasContinued({ deps, caller, key }: MutationCall<'POST /v1/runs/{id}/resume'>) {
   if (key === undefined) return false;
   const stored = await sendUntilKnown(deps, () => deps.records.read(apiKey(caller.principal, key)));
   return stored !== undefined && stored.record.runId === undefined;

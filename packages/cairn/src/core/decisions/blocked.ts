@@ -3,12 +3,12 @@
  * or it is ready and was not scanned yet. A total function of the fold, the deployment, and the time.
  */
 import {
+  blockedSince,
+  isBlocked,
   isDue,
-  isParked,
   isSuspendedWithoutWorker,
+  nextBlockedCheckMs,
   nextDue,
-  nextParkedCheckMs,
-  parkedSince,
   type RestingRun,
 } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
@@ -49,15 +49,15 @@ function standingOf(state: RestingRun, now: number): BlockedStanding | undefined
   switch (state.status) {
     case 'awaiting_approval':
     case 'waiting_external':
-      if (isParked(state))
+      if (isBlocked(state))
         return {
-          since: parkedSince(state),
-          checkMs: wholeTicks(nextParkedCheckMs(state, now)),
+          since: blockedSince(state),
+          checkMs: wholeTicks(nextBlockedCheckMs(state, now)),
           canContinue: true,
         };
       if (!isDue(state, now)) return undefined;
       return { since: Math.min(now, nextDue(state) ?? now), checkMs: TICK_MS, canContinue: true };
-    // Without its plan it cannot take over anything, nor be parked from there.
+    // Without its plan it cannot take over anything, nor be blocked from there.
     case 'replaying':
       return { since: state.updatedAt, checkMs: TICK_MS, canContinue: false };
     default:

@@ -2,7 +2,7 @@
 
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import { isOver, type OpenEffect, type RunState, type VolatileMetadata } from '../run/state.ts';
-import { hasUnannouncedWaits, isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
+import { hasUnannouncedWaits, isBlocked, isDue, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 import { recoveryDecision } from './recovery.ts';
@@ -66,14 +66,14 @@ export function claimDecision(seen: Observation): ClaimDecision {
 
 function waitingDecision(seen: Observation): ClaimDecision {
   const { state, readAt } = seen;
-  const isBlocked = isParked(state);
-  if (isBlocked || isDue(state, readAt)) return claimOrBlocked(seen, isBlocked);
+  const isRecorded = isBlocked(state);
+  if (isRecorded || isDue(state, readAt)) return claimOrBlocked(seen, isRecorded);
   const due = nextDue(state);
   return due === undefined ? { kind: 'waiting' } : { kind: 'early', at: due };
 }
 
 function claimOrBlocked({ state, deployed }: Observation, isRecorded: boolean): ClaimDecision {
-  const needsPlan = !deployed.available && recoveryDecision(state, deployed).kind === 'park';
+  const needsPlan = !deployed.available && recoveryDecision(state, deployed).kind === 'suspend';
   return needsPlan ? { kind: 'blocked', isRecorded } : { kind: 'claim' };
 }
 

@@ -14,7 +14,7 @@ export interface LeaseWait {
 /** More names than these say less. */
 const MAX_NAMED = 3;
 
-/** Undefined: no worker holds the run, or its next delivery takes it over immediately (`toleratesRedelivery`). */
+/** Undefined: no worker holds the run, or the next delivery takes it over immediately if that worker died (`toleratesRedelivery`). */
 export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait | undefined {
   if (!state.lease || toleratesRedelivery(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };

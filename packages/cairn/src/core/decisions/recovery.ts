@@ -13,7 +13,7 @@ import { type Continues, endingDecision, type FailedEnding } from './ending.ts';
 
 export type RecoveryDecision =
   | {
-      readonly kind: 'park';
+      readonly kind: 'suspend';
       readonly status: 'waiting_external' | 'awaiting_approval';
       /** Absent: for its own open waits. */
       readonly reason?: string;
@@ -54,12 +54,12 @@ function continuing(ending: Continues, { changed }: DeployedPlan): RecoveryDecis
   switch (ending.because) {
     case 'without_plan':
       return {
-        kind: 'park',
+        kind: 'suspend',
         status: 'waiting_external',
         reason: changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE',
       };
     case 'question_open':
-      return { kind: 'park', status: 'awaiting_approval' };
+      return { kind: 'suspend', status: 'awaiting_approval' };
     case 'in_doubt':
       return { kind: 'ask', steps: ending.steps };
     case 'children_open': {

@@ -8,7 +8,7 @@ import { askingSince, endedInDoubt } from '../run/open-questions.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
 import {
-  isParked,
+  isBlocked,
   isSuspendedWithoutWorker,
   LONGEST_CHECK_MS,
   nextDue,
@@ -154,7 +154,7 @@ function mayBePutOff(state: RunState): number {
   if (isSuspendedWithoutWorker(state)) return OPEN_WAIT_MS;
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external')
     return readySince(state) === undefined ? PUT_OFF_MS : LONGEST_CHECK_MS;
-  if (isParked(state)) return LONGEST_CHECK_MS;
+  if (isBlocked(state)) return LONGEST_CHECK_MS;
   return nextDue(state) === undefined ? OPEN_WAIT_MS : PUT_OFF_MS;
 }
 

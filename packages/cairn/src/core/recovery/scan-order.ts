@@ -29,21 +29,21 @@ export interface DueFacts {
   readonly type?: string | undefined;
   readonly status?: RunStatus | undefined;
   /** True if none of its own waits can resume the run: it usually waits for a deployment. */
-  readonly parked: boolean;
+  readonly isBlocked: boolean;
   /** Time since which a worker could have claimed it, epoch ms; absent: one holds it, or it waits for something else. */
   readonly readySince?: number | undefined;
 }
 
 /** `paused`: its workflow is. Ended runs never are: a pause does not delay their completion duties. */
-export type DueClass = 'movable' | 'parked' | 'paused';
+export type DueClass = 'movable' | 'blocked' | 'paused';
 
 export function dueClass(
-  { type, status, parked }: DueFacts,
+  { type, status, isBlocked }: DueFacts,
   paused: { has(type: string): boolean },
 ): DueClass {
   const isPaused = type !== undefined && status !== undefined && paused.has(type) && !isTerminal(status);
   if (isPaused) return 'paused';
-  return parked ? 'parked' : 'movable';
+  return isBlocked ? 'blocked' : 'movable';
 }
 
 export interface ScanProgress {
@@ -66,7 +66,7 @@ export function nextScanMove({ elapsedMs, read, isAtEnd, open }: ScanProgress): 
   const isForOthers = elapsedMs >= MOVABLE_MS;
   if (!isForOthers && open.movable > 0) return 'movable';
   if (!isForOthers && rest === 'read') return 'read';
-  if (open.parked > 0) return 'parked';
+  if (open.blocked > 0) return 'blocked';
   if (open.paused > 0) return 'paused';
   return open.movable > 0 ? 'movable' : rest;
 }

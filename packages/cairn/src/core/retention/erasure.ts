@@ -14,7 +14,7 @@ export interface DeletedCounts {
   /** Rows of the ledger. */
   readonly effects: number;
   readonly records: number;
-  /** Event mailboxes. */
+  /** Event mailboxes that were deleted or lost events. */
   readonly waits: number;
   readonly schedules: number;
   /** Events of those runs that had been published. Subscribers keep their copies. */

@@ -101,7 +101,7 @@ export interface EventData {
   run_created: RunIdentity;
   /**
    * `task`: the delivery that claimed it. `alone`: the dispatch runs one body at a time, in a process of its own. The limits are
-   * those of a run that was parked before anything began, because its plan was not deployed.
+   * those of a run that was blocked before anything began, because its plan was not deployed.
    */
   run_claimed: RunLimits & {
     readonly owner: string;

@@ -15,10 +15,10 @@ export const READY_GRACE_MS = 60_000;
 /** A wait without a deadline is still scanned once a day. */
 export const OPEN_WAIT_MS = 24 * 3_600_000;
 /**
- * Time until the first check of a parked run, ms. Each further interval equals the time that the run has been parked, up to
+ * Time until the first check of a blocked run, ms. Each further interval equals the time that the run has been blocked, up to
  * {@link LONGEST_CHECK_MS}. A deployment updates functions one by one, so a missing plan often arrives within a minute.
  */
-export const FIRST_PARKED_CHECK_MS = 30_000;
+export const FIRST_BLOCKED_CHECK_MS = 30_000;
 /** Longest interval between two checks of what waits for a deployment or for a place in the queue, ms. */
 export const LONGEST_CHECK_MS = 10 * 60_000;
 
@@ -89,7 +89,7 @@ function dueForItself(state: RunState, metadata: VolatileMetadata): number | und
 }
 
 function waitingUntil(state: RunState): number {
-  if (isParked(state)) return state.dueAt ?? state.updatedAt + FIRST_PARKED_CHECK_MS;
+  if (isBlocked(state)) return state.dueAt ?? state.updatedAt + FIRST_BLOCKED_CHECK_MS;
   const due = nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
   return hasUnannouncedWaits(state) ? Math.min(due, state.updatedAt + READY_GRACE_MS) : due;
 }
@@ -103,18 +103,18 @@ export function hasUnannouncedWaits({ waits }: Pick<RestingRun, 'waits'>): boole
 }
 
 /** True for a suspended run that none of its own waits can resume. It usually waits for a deployment. */
-export function isParked({ parked, waits }: Pick<RestingRun, 'parked' | 'waits'>): boolean {
+export function isBlocked({ parked, waits }: Pick<RestingRun, 'parked' | 'waits'>): boolean {
   return parked !== undefined || waits.length === 0;
 }
 
-/** Start of the block of a parked run: parking records its end, which later events do not change. Epoch ms. */
-export function parkedSince({ dueAt, updatedAt }: Pick<RestingRun, 'dueAt' | 'updatedAt'>): number {
-  return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_CHECK_MS;
+/** Start of the block of a run: the event that blocks it records its end, which later events do not change. Epoch ms. */
+export function blockedSince({ dueAt, updatedAt }: Pick<RestingRun, 'dueAt' | 'updatedAt'>): number {
+  return dueAt === undefined ? updatedAt : dueAt - FIRST_BLOCKED_CHECK_MS;
 }
 
-/** Time until the next scan of a parked run, ms. */
-export function nextParkedCheckMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
-  return Math.min(LONGEST_CHECK_MS, Math.max(FIRST_PARKED_CHECK_MS, now - parkedSince(state)));
+/** Time until the next scan of a blocked run, ms. */
+export function nextBlockedCheckMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
+  return Math.min(LONGEST_CHECK_MS, Math.max(FIRST_BLOCKED_CHECK_MS, now - blockedSince(state)));
 }
 
 /** Time since which a worker could have claimed the run, epoch ms; undefined: one holds it, or it waits for something else. */
@@ -135,7 +135,7 @@ export function nextReadyCheckMs(since: number | undefined, now: number): number
 /** True for a waiting run with work due at this time: a deadline, a timer, a retry, or an announcement. */
 export function isDue(state: RestingRun, now: number): boolean {
   return (
-    !isParked(state) && (hasUnannouncedWaits(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now)
+    !isBlocked(state) && (hasUnannouncedWaits(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now)
   );
 }
 

@@ -97,7 +97,7 @@ async function claimAndDrive(claiming: Claiming): Promise<ClaimedResult> {
   return finish({ deps, account, state: journal.state, journal, publisher }, end);
 }
 
-/** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */
+/** Takes the lease, if on the newest state it still may; what cannot be driven is suspended or failed in the same commit. */
 function claimDrafts(state: RunState, { deps, account, owner }: Claiming): EventDraft[] {
   const { clock, settings, registry } = deps;
   const now = clock.now();
@@ -119,7 +119,7 @@ function claimDrafts(state: RunState, { deps, account, owner }: Claiming): Event
 
 function resumedDrafts({ status, waits }: RunState): EventDraft[] {
   if (status !== 'waiting_external' && status !== 'awaiting_approval') return [];
-  const reason = waits.length > 0 ? 'its time has come' : 'the reason for parking no longer applies';
+  const reason = waits.length > 0 ? 'its time has come' : 'the reason for the block no longer applies';
   return [{ type: 'run_resumed', initiator: 'system', data: { reason } }];
 }
 

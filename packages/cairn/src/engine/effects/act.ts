@@ -286,12 +286,18 @@ async function resolveDoubt(
     case 'ask':
       return asking(effectCall, stored, 'doubt');
     case 'call_again':
-      return row.runId === caller.state.id
-        ? attempt(effectCall, ledger.key, { n: row.n, again: stored })
-        : attempt(effectCall, ledger.key, { n: nextRow(ledger), after: stored });
+      return callAgain(effectCall, ledger, stored);
     case 'lookup':
-      return lookUp(effectCall, ledger.key, stored);
+      return lookUp(effectCall, ledger, stored);
   }
+}
+
+/** The same call for its key, whose outcome stays in doubt until it is known. */
+function callAgain(effectCall: PerformCall, ledger: LedgerLookup, stored: StoredEffect) {
+  const { runId, n } = stored.record;
+  return runId === effectCall.caller.state.id
+    ? attempt(effectCall, ledger.key, { n, again: stored })
+    : attempt(effectCall, ledger.key, { n: nextRow(ledger), after: stored });
 }
 
 export function abortOf(signal: AbortSignal): Promise<void> {
@@ -308,16 +314,17 @@ async function isDead({ deps }: PerformCall, runId: string): Promise<boolean> {
 
 async function lookUp(
   effectCall: PerformCall,
-  key: string,
-  { record, version }: StoredEffect,
+  ledger: LedgerLookup,
+  stored: StoredEffect,
 ): Promise<ActEnd | 'try_again'> {
   const { deps, caller, request, signal } = effectCall;
   const { binding, capability, state } = caller;
+  const { record, version } = stored;
   let answer: StoredResponse | undefined;
   try {
     // The call may have been made at any time since the run began.
     const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;
-    const options = { idempotencyKey: key, signal, attemptedAt };
+    const options = { idempotencyKey: ledger.key, signal, attemptedAt };
     const span = callSpan('lookup', performedOf(effectCall), { binding, effectId: record.effectId });
     const found = await traced(deps.tracer, span, async (more) =>
       binding.lookup?.(request.value, { ...options, ...more }),
@@ -329,6 +336,8 @@ async function lookUp(
   } catch (thrown) {
     return { kind: 'doubt', cause: readableThrown(thrown), settled: [] };
   }
+  // The call may still be under way. Its receiver acts once for a key, so the doubt need not end before it is repeated.
+  if (!answer && capability.idempotency === 'required') return callAgain(effectCall, ledger, stored);
   const now = deps.clock.now();
   const outcome = answer ? ('recorded' as const) : ('failed' as const);
   const what = answer ? recordedChange(answer, now) : failedChange('the call did not take effect', now);

@@ -1,4 +1,4 @@
-/** Answers a repetition of a start from its record, without reading the run or the deployed workflows. */
+/** Answers a repetition of a start from its record, without the deployed workflows. Reads the run only while its task may be lost. */
 import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';

@@ -2,6 +2,7 @@
  * Enqueues a run whose start is repeated, if no dispatch has claimed it yet: the process of the first request may have died between its
  * commit and the queue. The scan would find the run too, but one to two minutes after its start.
  */
+import { taskName } from '../../core/encoding/task-name.ts';
 import { READY_GRACE_MS, readySince } from '../../core/run/wake.ts';
 import { enqueueSoon, poolAndTenant, QUEUE_WAIT_MS } from '../../engine/enqueue-soon.ts';
 import type { StartDeps, StartResponse } from './request.ts';
@@ -11,7 +12,7 @@ const TASK_EXPECTED_MS = QUEUE_WAIT_MS;
 /** From then on the scan has found it. */
 const SCANNED_MS = 2 * READY_GRACE_MS;
 
-/** Never rejects: the run is durable, and the scan is there. Costs one read. */
+/** Never rejects: the run is durable, and the scan is there. Reads the run. */
 export async function enqueueIfLost(
   deps: StartDeps,
   { runId, createdAt }: Pick<StartResponse, 'runId' | 'createdAt'>,
@@ -21,10 +22,13 @@ export async function enqueueIfLost(
   if (age < TASK_EXPECTED_MS || age >= SCANNED_MS) return;
   try {
     const state = (await store.load(runId))?.state;
-    if (!state || state.epoch > 0 || readySince(state) === undefined) return;
-    log.warn('start_task_missing', { runId, tenantId: state.tenantId, afterMs: age });
-    await enqueueSoon(deps, { runId, reason: 'start', ...poolAndTenant(deps, state) });
+    const since = state && readySince(state);
+    if (!state || state.epoch > 0 || since === undefined) return;
+    log.info('start_not_claimed', { runId, tenantId: state.tenantId, afterMs: age });
+    // Its task may also wait in a full queue: further repetitions add no other.
+    const name = taskName(runId, state.head, since);
+    await enqueueSoon(deps, { runId, reason: 'start', name, ...poolAndTenant(deps, state) });
   } catch (error) {
-    log.warn('start_task_not_checked', { runId, error });
+    log.warn('start_not_checked', { runId, error });
   }
 }

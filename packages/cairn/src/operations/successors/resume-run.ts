@@ -12,7 +12,7 @@ import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { awaitedText, waitsFor } from '../../core/run/now/waits-for.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
-import { isDue, isParked } from '../../core/run/wake.ts';
+import { isBlocked, isDue } from '../../core/run/wake.ts';
 import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
@@ -101,7 +101,7 @@ export function resumptionOf(
 
 /** True for a waiting run that only needs a dispatch: it is blocked on deployment, or a wait is due. */
 function continuesByItself(state: RunState, now: number): boolean {
-  return isParked(state) || isDue(state, now);
+  return isBlocked(state) || isDue(state, now);
 }
 
 function isQuestion({ kind }: Wait): boolean {

@@ -250,7 +250,7 @@ function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
   return {
     type: textIn(found, 'type'),
     status,
-    parked: found.get('parked') !== undefined,
+    isBlocked: found.get('parked') !== undefined,
     readySince: readySince({
       status,
       lease: found.get('lease.epoch'),

@@ -19,7 +19,7 @@ import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './worker
 import { describeEnd, pidsByRole, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
 const GRACE_MS = 10_000;
-/** The first spare starts once all workers were idle for `idle`, because loading it takes a processor for a second; at `latest` anyway. */
+/** The first spare starts once all workers were idle for `idle`, because loading it takes a processor for a second; after `latest` in any case. */
 const FIRST_SPARE_MS = { idle: 200, latest: 10_000 };
 /** Interval at which workers are checked. */
 const TICK_MS = 500;

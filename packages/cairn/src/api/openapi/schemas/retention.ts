@@ -30,7 +30,9 @@ const retentionState = {
 export const Erasure = z.object({
   id: z.string(),
   scope: z.enum(ERASURE_SCOPES),
-  state: z.enum(['open', 'done']).describe('`done`: the store was queried and has no more documents of it.'),
+  state: z
+    .enum(['open', 'done'])
+    .describe('`done`: the store was queried and has no more documents of it from before the request.'),
   lineagesLeft: Count.describe('For `lineage`: runs that remain.'),
   keptBy: z
     .object({ why: Because.shape.why, runId: z.string() })

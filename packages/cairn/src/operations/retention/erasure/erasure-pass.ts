@@ -5,7 +5,7 @@
  *
  * Must not: decide what may be erased (request.ts).
  */
-import type { MailboxAddress } from '../../../core/mailbox/mailbox.ts';
+import { type MailboxAddress, mailboxId } from '../../../core/mailbox/mailbox.ts';
 import { erasedUntil } from '../../../core/mailbox/tidy.ts';
 import { workThrough } from '../../../core/map-concurrently.ts';
 import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../core/retention/erasure.ts';
@@ -75,14 +75,16 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
   }
   if (isLeft) return { ...open, keptBy };
   const older: TenantDocuments = { tenantId, until: erasure.requestedAt };
+  let failed = 0;
   const kinds = [
     ['effects', (limit: number) => deps.erasures.deleteExternalEffects(older, limit)],
     ['schedules', (limit: number) => deps.erasures.deleteSchedules(older, limit)],
-    ['waits', mailboxPieces(deps, older)],
     ['records', recordPieces(deps, older)],
+    ['waits', mailboxPieces(deps, older, () => (failed += 1))],
   ] as const;
   for (const [kind, piece] of kinds)
     if (!(await clear(passing, kind, piece))) return { ...open, keptBy: undefined };
+  if (failed > 0) return { ...open, keptBy: undefined };
   return { roots: [], state: 'done', tenantId: undefined, keptBy: undefined, finishedAt: deps.clock.now() };
 }
 
@@ -94,12 +96,21 @@ function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments): Piece 
   return async (limit) => {
     const part = await erasures.deleteRecords({ ...older, after }, limit);
     after = part.last;
-    return part;
+    // Newer records were read too.
+    return { ...part, spent: part.more ? limit : part.deleted };
   };
 }
 
-/** Each mailbox is changed by itself, because runs and senders may change it at the same time. */
-function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments): Piece {
+/**
+ * Each mailbox is changed by itself, because runs and senders may change it at the same time.
+ *
+ * @param onFailure called for each that could not be changed now; the others are
+ */
+function mailboxPieces(
+  deps: ErasingDeps,
+  { tenantId, until }: TenantDocuments,
+  onFailure: () => void,
+): Piece {
   let after: MailboxAddress | undefined;
   return async (limit) => {
     const page = await deps.erasures.mailboxesOf(tenantId, after, limit);
@@ -110,10 +121,15 @@ function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments):
       () => left.shift(),
       CONCURRENCY,
       async (address) => {
-        if (await changeMailbox(deps, address, (seen) => erasedUntil(seen, until))) deleted += 1;
+        try {
+          if (await changeMailbox(deps, address, (seen) => erasedUntil(seen, until))) deleted += 1;
+        } catch (error) {
+          deps.log.warn('erasure_mailbox_kept', { tenantId, mailbox: mailboxId(address), error });
+          onFailure();
+        }
       },
     );
-    return { deleted, more: page.length === limit };
+    return { deleted, spent: page.length, more: page.length === limit };
   };
 }
 

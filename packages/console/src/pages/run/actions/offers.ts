@@ -117,7 +117,7 @@ function successors(run: Standing): Offers {
   if (!isFinal(status)) {
     if (run.suspension) return [];
     // A moving run is not delayed, and a waiting one continues by its answer.
-    return status === 'interrupted' || isParked(run) || isBackingOff(run) ? [resume] : [];
+    return status === 'interrupted' || isBlocked(run) || isBackingOff(run) ? [resume] : [];
   }
   const again: Offers = [
     { act: 'replay', about: {}, name: 'Replay', kind: 'plain' },
@@ -130,7 +130,7 @@ function successors(run: Standing): Offers {
 }
 
 /** It needs a dispatch and no answer. */
-function isParked({ status, parked, blocked, waits }: Standing): boolean {
+function isBlocked({ status, parked, blocked, waits }: Standing): boolean {
   const isSuspended = status === 'awaiting_approval' || status === 'waiting_external';
   return isSuspended && (parked !== undefined || blocked !== undefined || waits.length === 0);
 }
