@@ -2,7 +2,7 @@
  * State of the Cloud Tasks server in SQLite: queues, tasks, and the names of ended tasks. Owns the tables and the time of
  * each write; decides nothing. A new task is on disk before `insertTask` returns, so an acknowledged task survives SIGKILL.
  * Starts and results of attempts are written in groups a moment later: a lost result repeats a dispatch, which at-least-once allows. An
- * attempt that had started when the server was killed counts, so that its repetition is recognisable as one.
+ * attempt that was under way when the server was killed counts, unless it had only just started, so that its repetition is recognisable.
  */
 import type { PolicyStore } from '@cairn/local-kit/iam/policies';
 import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/policy-table';
@@ -166,7 +166,7 @@ export class TaskStore {
 
   /** An attempt of the task starts; written soon. */
   startLater(id: number, progress: TaskProgress, running: AttemptStart): void {
-    if (!this.#isInMemory) this.#db.later({ kind: 'start', id, progress: { ...progress, running } });
+    if (!this.#isInMemory) this.#db.laterIfCheap({ kind: 'start', id, progress: { ...progress, running } });
   }
 
   /** The task is due again; written soon. */

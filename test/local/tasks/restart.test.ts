@@ -21,8 +21,9 @@ afterEach(async () => {
   rmSync(root, { recursive: true });
 });
 
+let sync: boolean;
 async function serve(...answers: TasksFixture['answers']): Promise<TasksFixture> {
-  const tasks = await startTasks({ kind: 'sqlite', file: join(folder, 'tasks.sqlite') }, { answers });
+  const tasks = await startTasks({ kind: 'sqlite', file: join(folder, 'tasks.sqlite'), sync }, { answers });
   running.push(tasks);
   return tasks;
 }
@@ -59,52 +60,56 @@ async function counts({ client }: TasksFixture) {
   return listed.map((task) => [Number(task.dispatchCount), Number(task.responseCount)]);
 }
 
-test('attempts under way when the server is killed count, each once; tasks that had not started do not', async () => {
-  const first = await serve(unanswered, answered(500), unanswered);
-  await first.client.createQueue({
-    parent: LOCATION,
-    queue: { name: QUEUE, retryConfig: { minBackoff: { seconds: 10 }, maxBackoff: { seconds: 10 } } },
-  });
-  await create(first, 'hangs');
-  await create(first, 'failed');
-  await create(first, 'later', 3_600);
-  await first.dispatched(2);
-  first.clock.advance(10_000);
-  await first.dispatched(3);
-  expect(await counts(first)).toEqual([
-    [1, 0],
-    [2, 1],
-    [0, 0],
-  ]);
-  kill();
+test.each([false, true])(
+  'attempts under way when the server is killed count, each once; tasks that had not started do not (synced: %s)',
+  async (isSynced) => {
+    sync = isSynced;
+    const first = await serve(unanswered, answered(500), unanswered);
+    await first.client.createQueue({
+      parent: LOCATION,
+      queue: { name: QUEUE, retryConfig: { minBackoff: { seconds: 10 }, maxBackoff: { seconds: 10 } } },
+    });
+    await create(first, 'hangs');
+    await create(first, 'failed');
+    await create(first, 'later', 3_600);
+    await first.dispatched(2);
+    first.clock.advance(10_000);
+    await first.dispatched(3);
+    expect(await counts(first)).toEqual([
+      [1, 0],
+      [2, 1],
+      [0, 0],
+    ]);
+    kill();
 
-  const second = await serve(unanswered, unanswered);
-  second.clock.advance(10_000);
-  await second.dispatched(2);
-  expect(deliveries(second)).toEqual([
-    ['failed', '2', '504'],
-    ['hangs', '1', '504'],
-  ]);
-  expect(await counts(second)).toEqual([
-    [2, 0],
-    [3, 1],
-    [0, 0],
-  ]);
-  kill();
+    const second = await serve(unanswered, unanswered);
+    second.clock.advance(10_000);
+    await second.dispatched(2);
+    expect(deliveries(second)).toEqual([
+      ['failed', '2', '504'],
+      ['hangs', '1', '504'],
+    ]);
+    expect(await counts(second)).toEqual([
+      [2, 0],
+      [3, 1],
+      [0, 0],
+    ]);
+    kill();
 
-  const third = await serve();
-  third.clock.advance(3_600_000);
-  await third.dispatched(3);
-  expect(deliveries(third)).toEqual([
-    ['failed', '3', '504'],
-    ['hangs', '2', '504'],
-    ['later', '0', undefined],
-  ]);
-  await third.drained();
-  kill();
+    const third = await serve();
+    third.clock.advance(3_600_000);
+    await third.dispatched(3);
+    expect(deliveries(third)).toEqual([
+      ['failed', '3', '504'],
+      ['hangs', '2', '504'],
+      ['later', '0', undefined],
+    ]);
+    await third.drained();
+    kill();
 
-  const last = await serve();
-  last.clock.advance(3_600_000);
-  expect(await counts(last)).toEqual([]);
-  expect(last.requests).toEqual([]);
-});
+    const last = await serve();
+    last.clock.advance(3_600_000);
+    expect(await counts(last)).toEqual([]);
+    expect(last.requests).toEqual([]);
+  },
+);

@@ -47,6 +47,8 @@ export interface Statement {
 const CHECKPOINT_PAGES = 8_000;
 /** The size of a few hundred commits. The databases of most servers stay smaller. */
 const RESERVED_LOG_BYTES = 4 * 1024 * 1024;
+/** Longest time for which a write that may be lost waits for another group, if each group waits for the disk, ms. */
+const HOLD_BACK_MS = 100;
 /** Time between retries of deferred writes after the disk was full, ms. */
 const NO_ROOM_PAUSE_MS = 1_000;
 
@@ -57,12 +59,15 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
   readonly #apply: (write: Later) => void;
   #later: Later[] = [];
   #flushScheduled = false;
+  #heldBackScheduled = false;
+  readonly #isSynced: boolean;
 
   /** @throws DamagedDataError for a file whose acknowledged commits cannot all be read */
   constructor({ storage, schema, sql, apply }: GroupedDatabaseParams<Sql, Later>) {
     this.#apply = apply;
     const file = storage.kind === 'memory' ? undefined : storage.file;
     const sync = storage.kind === 'sqlite' && storage.sync === true;
+    this.#isSynced = sync;
     if (storage.kind === 'sqlite')
       checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false });
     this.#db = new DatabaseSync(file ?? ':memory:');
@@ -97,6 +102,21 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
     setImmediate(() => this.#flushScheduledWrites());
+  }
+
+  /** The same for a write that is not worth a wait for the disk: then it goes with the next group, or alone after {@link HOLD_BACK_MS}. */
+  laterIfCheap(write: Later): void {
+    if (!this.#isSynced) {
+      this.later(write);
+      return;
+    }
+    this.#later.push(write);
+    if (this.#heldBackScheduled) return;
+    this.#heldBackScheduled = true;
+    setTimeout(() => {
+      this.#heldBackScheduled = false;
+      this.#flushScheduledWrites();
+    }, HOLD_BACK_MS).unref();
   }
 
   /** Writes the deferred writes now. @throws StorageFullError on a full disk; they are kept and retried */
