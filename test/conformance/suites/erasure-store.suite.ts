@@ -104,7 +104,7 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 1, more: false });
       expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 0, more: false });
       const all = { tenantId: 'acme', until: T0, after: undefined };
-      expect(await store.deleteRecords(all, 2)).toEqual({ deleted: 1, more: false, last: 'k3' });
+      expect(await store.deleteRecords(all, 2)).toEqual({ deleted: 1, more: false, lastKey: 'k3' });
       expect(await idempotency.read('k3')).toBeUndefined();
       expect(await idempotency.read('k4')).toBeDefined();
     });
@@ -115,11 +115,11 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
         await idempotency.create(idempotencyRecord(`k${i}`, { createdAt }));
       const older = { tenantId: 'acme', until: T0 };
       const first = await store.deleteRecords({ ...older, after: undefined }, 2);
-      expect(first).toEqual({ deleted: 0, more: true, last: 'k1' });
-      const second = await store.deleteRecords({ ...older, after: first.last }, 2);
-      expect(second).toEqual({ deleted: 1, more: true, last: 'k3' });
-      const third = await store.deleteRecords({ ...older, after: second.last }, 2);
-      expect(third).toEqual({ deleted: 1, more: false, last: 'k5' });
+      expect(first).toEqual({ deleted: 0, more: true, lastKey: 'k1' });
+      const second = await store.deleteRecords({ ...older, after: first.lastKey }, 2);
+      expect(second).toEqual({ deleted: 1, more: true, lastKey: 'k3' });
+      const third = await store.deleteRecords({ ...older, after: second.lastKey }, 2);
+      expect(third).toEqual({ deleted: 1, more: false, lastKey: 'k5' });
       const left = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => idempotency.read(`k${i}`)));
       expect(left.map((one) => one !== undefined)).toEqual([true, true, true, false, true, false]);
     });

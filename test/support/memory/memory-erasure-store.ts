@@ -79,7 +79,7 @@ export class MemoryErasureStore implements ErasureStore {
     const part = own.slice(0, limit);
     const old = part.filter(([, { record }]) => record.createdAt <= until);
     for (const [key] of old) this.#db.records.delete(key);
-    return { deleted: old.length, more: own.length > limit, last: part.at(-1)?.[0] };
+    return { deleted: old.length, more: own.length > limit, lastKey: part.at(-1)?.[0] };
   }
 
   async mailboxesOf(

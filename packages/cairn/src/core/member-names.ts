@@ -14,7 +14,7 @@ errorTrace event eventId events execution expectedAt expiredAt expiresAt failure
 fingerprint firstEventId forced forcedBy found from functions handled hasUnpublishedEvents hash head headHash
 heartbeat home id idempotencyKey idempotent inARow inFlight inbox initiator input inputFrom inputHash inputsHash
 installation installations interrupted interruptions isAlone isCut isLeased isMetadataDamaged isReachable itemKey
-itemMarks items key killSwitch kind lagMs last lastAt lastHandoff lastHeartbeatAt latest lease leaseExtendedTo leased
+itemMarks items key killSwitch kind lagMs lastAt lastHandoff lastHeartbeatAt lastKey latest lease leaseExtendedTo leased
 leasedUntil left legalHold limit line links location logged logs mailbox marks match message metadata microUsd
 mode more name next nextAt notUndone now of oldestDueAt onParentEnd openedAt orderingKey originEffectId others
 outcome outputFrom outputHash outputRef outputText outputsSummary owner parent parked paused payloadHash

@@ -39,13 +39,13 @@ export interface TenantDocuments {
 }
 
 export interface TenantRecords extends TenantDocuments {
-  /** `last` of the part before. */
+  /** `lastKey` of the part before. */
   readonly after: string | undefined;
 }
 
 export interface ClearedRecords extends Cleared {
   /** The last record that was looked at; newer ones were passed over. */
-  readonly last: string | undefined;
+  readonly lastKey: string | undefined;
 }
 
 export interface ErasureStore {

@@ -118,7 +118,7 @@ export class FirestoreErasureStore implements ErasureStore {
     const part = docs.slice(0, limit);
     const found = part.filter((record) => (record.get('createdAt') as Timestamp).toMillis() <= until);
     const { deleted } = await deleteNamed(this.#db, 'erasure of documents', { found, limit });
-    return { deleted, more: docs.length > limit, last: part.at(-1)?.id };
+    return { deleted, more: docs.length > limit, lastKey: part.at(-1)?.id };
   }
 
   async mailboxesOf(

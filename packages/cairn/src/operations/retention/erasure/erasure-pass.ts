@@ -95,7 +95,7 @@ function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments): Piece 
   let after: string | undefined;
   return async (limit) => {
     const part = await erasures.deleteRecords({ ...older, after }, limit);
-    after = part.last;
+    after = part.lastKey;
     // Newer records were read too.
     return { ...part, spent: part.more ? limit : part.deleted };
   };
