@@ -51,7 +51,7 @@ interface StoredProgress extends TaskProgress {
 }
 
 type LaterWrite =
-  | { readonly kind: 'start'; readonly id: number; readonly progress: StoredProgress }
+  | { readonly kind: 'progress'; readonly id: number; readonly progress: StoredProgress }
   | { readonly kind: 'forget'; readonly before: number }
   | { readonly kind: 'finish'; readonly name: string; readonly tombstoneUntil: number | undefined }
   | {
@@ -166,7 +166,8 @@ export class TaskStore {
 
   /** An attempt of the task starts; written soon. */
   startLater(id: number, progress: TaskProgress, running: AttemptStart): void {
-    if (!this.#isInMemory) this.#db.laterIfCheap({ kind: 'start', id, progress: { ...progress, running } });
+    if (!this.#isInMemory)
+      this.#db.laterIfCheap({ kind: 'progress', id, progress: { ...progress, running } });
   }
 
   /** The task is due again; written soon. */
@@ -185,7 +186,7 @@ export class TaskStore {
       if (running === undefined) continue;
       const outcome = { kind: 'unreachable', reason: 'the server was stopped' } as const;
       const after = progressAfter(before, outcome, { ...running, respondedAt: running.dispatchedAt });
-      this.#db.later({ kind: 'start', id: Number(id), progress: after });
+      this.#db.later({ kind: 'progress', id: Number(id), progress: after });
     }
     this.#db.catchUp();
   }
@@ -195,7 +196,7 @@ export class TaskStore {
       this.#db.statements.forgetTombstones.run(write.before);
       return;
     }
-    if (write.kind === 'start') {
+    if (write.kind === 'progress') {
       this.#db.statements.setProgress.run(JSON.stringify(write.progress), write.id);
       return;
     }

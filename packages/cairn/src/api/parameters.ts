@@ -51,8 +51,7 @@ const MAX_COMPARED_BYTES = 1_500;
 /** A text that the store compares with a stored one. */
 export function comparedText(description: string): QueryParameter<string | undefined> {
   return {
-    description,
-    schema: { type: 'string' },
+    ...text(description),
     read(sent, name) {
       if (sent !== undefined && Buffer.byteLength(sent) > MAX_COMPARED_BYTES)
         refuse(name, `is longer than ${MAX_COMPARED_BYTES} bytes`);

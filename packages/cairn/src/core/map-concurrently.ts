@@ -35,3 +35,13 @@ export async function workThrough<T>(
   const ends = await Promise.allSettled(workers);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
+
+/** {@link workThrough} for a known list. */
+export function workThroughAll<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = [...items];
+  return workThrough(() => left.shift(), atOnce, work);
+}

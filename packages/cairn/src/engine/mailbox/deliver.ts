@@ -15,7 +15,7 @@ import {
   recordOffers,
 } from '../../core/mailbox/delivery.ts';
 import type { MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
-import { workThrough } from '../../core/map-concurrently.ts';
+import { workThroughAll } from '../../core/map-concurrently.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
@@ -137,9 +137,8 @@ async function offerAll(
   address: MailboxAddress,
   { data, to, tally }: Round,
 ): Promise<void> {
-  const left = [...Map.groupBy(to, ({ runId }) => runId)];
-  await workThrough(
-    () => left.shift(),
+  await workThroughAll(
+    [...Map.groupBy(to, ({ runId }) => runId)],
     OFFER_CONCURRENCY,
     async ([runId, waits]) => {
       try {

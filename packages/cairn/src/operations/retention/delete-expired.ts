@@ -2,7 +2,7 @@
  * A tick of retention: checks runs past their retention period, and deletes lineages, up to its limits. Safe to run
  * concurrently, and to die anywhere.
  */
-import { workThrough } from '../../core/map-concurrently.ts';
+import { workThroughAll } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/admission.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
@@ -119,7 +119,7 @@ async function handleLineages(
   const open = roots.filter((root) => !handled.has(root));
   for (const root of open) handled.add(root);
   const sentences: CheckedLineage[] = [];
-  await eachOf(open, (rootRunId) =>
+  await workThroughAll(open, CONCURRENCY, (rootRunId) =>
     guarded(deps, tick, rootRunId, async () => {
       const lineage = await inspectLineage(deps, rootRunId);
       budget.inspected(lineage.members.length);
@@ -135,7 +135,7 @@ async function handleLineages(
     const runs = place && placeText(place);
     await save(deps, tick, { runs, payloads: tick.progress.payloads });
   }
-  await eachOf(sentences, ({ rootRunId, lineage }) =>
+  await workThroughAll(sentences, CONCURRENCY, ({ rootRunId, lineage }) =>
     guarded(deps, tick, rootRunId, async () => {
       const done = await deleteLineage(deps, { rootRunId, lineage, budget });
       counts[done] += 1;
@@ -172,11 +172,6 @@ async function guarded(
     counts.failed += 1;
     log.error('retention_failed', { rootRunId, error: messageOf(error) });
   }
-}
-
-function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  const waiting = [...all];
-  return workThrough(() => waiting.shift(), CONCURRENCY, work);
 }
 
 function reportOf(

@@ -7,7 +7,7 @@
  */
 import { type MailboxAddress, mailboxId } from '../../../core/mailbox/mailbox.ts';
 import { erasedUntil } from '../../../core/mailbox/tidy.ts';
-import { workThrough } from '../../../core/map-concurrently.ts';
+import { workThroughAll } from '../../../core/map-concurrently.ts';
 import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../core/retention/erasure.ts';
 import { changeMailbox } from '../../../engine/mailbox/change.ts';
 import type { TenantDocuments, TenantRun } from '../../../ports/runs/erasure-store.ts';
@@ -115,20 +115,15 @@ function mailboxPieces(
   return async (limit) => {
     const page = await deps.erasures.mailboxesOf(tenantId, after, limit);
     after = page.at(-1);
-    const left = [...page];
     let deleted = 0;
-    await workThrough(
-      () => left.shift(),
-      CONCURRENCY,
-      async (address) => {
-        try {
-          if (await changeMailbox(deps, address, (seen) => erasedUntil(seen, until))) deleted += 1;
-        } catch (error) {
-          deps.log.warn('erasure_mailbox_kept', { tenantId, mailbox: mailboxId(address), error });
-          onFailure();
-        }
-      },
-    );
+    await workThroughAll(page, CONCURRENCY, async (address) => {
+      try {
+        if (await changeMailbox(deps, address, (seen) => erasedUntil(seen, until))) deleted += 1;
+      } catch (error) {
+        deps.log.warn('erasure_mailbox_kept', { tenantId, mailbox: mailboxId(address), error });
+        onFailure();
+      }
+    });
     return { deleted, spent: page.length, more: page.length === limit };
   };
 }
