@@ -11,7 +11,7 @@ import type { Answer } from 'cairn/api/calls';
 import type { Ready } from '../packages/local/src/cloud-process.ts';
 
 type EventView = RunEvent;
-export type RunView = Pick<Answer<'Run'>, 'id' | 'status' | 'createdAt' | 'completedAt' | 'error'>;
+export type RunView = Pick<Answer<'Run'>, 'id' | 'status' | 'completedAt' | 'error'>;
 
 /** No journal of a benchmark is longer: the longest run has 5,000 steps with one event each, and a few around them. */
 const MAX_EVENTS = 10_000;
@@ -76,12 +76,6 @@ export class Client {
       if (error instanceof Refusal && [502, 503].includes(error.problem.status)) return undefined;
       throw error;
     }
-  }
-
-  /** The newest completed runs of those created from `since` on, epoch ms; newest first. */
-  async newestCompleted(limit: number, since: number): Promise<readonly RunView[]> {
-    const query = { status: 'completed', since: new Date(since).toISOString() };
-    return (await this.#api.list('/v1/runs', { query, limit })).items;
   }
 
   /** The whole journal of a run, oldest first. */

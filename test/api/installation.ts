@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';
 import type { ApiDeps, DiagnosisParts } from '../../packages/cairn/src/api/deps.ts';
+import { API_CONCURRENCY } from '../../packages/cairn/src/api/limits.ts';
 import { type BudgetOptions, dayLimits } from '../../packages/cairn/src/core/budget/day-limits.ts';
 import { sha256Hex } from '../../packages/cairn/src/core/encoding/hash.ts';
 import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
@@ -45,7 +46,7 @@ export class Installation {
   readonly world: World;
   readonly metrics = new InstanceMetrics();
   readonly clients: MemoryClientStore;
-  readonly api: ReturnType<typeof createApi>;
+  api: ReturnType<typeof createApi>;
   readonly apiDeps: ApiDeps;
   readonly github: GithubDeps;
   /** Diagnosis without problems, unless a test changes it. */
@@ -100,6 +101,11 @@ export class Installation {
       secrets: () => [GITHUB_SECRET],
       tenants: () => githubTenantsIn({ listed: '', others: 'acme' }),
     };
+  }
+
+  /** From now on as an instance on Google's platform, whose tenants share what it takes at a time. */
+  shareAmongTenants(): void {
+    this.api = createApi({ ...this.apiDeps, concurrency: API_CONCURRENCY });
   }
 
   /** Makes a client and returns its key. */

@@ -187,14 +187,21 @@ export class CairnClient {
   }
 
   /**
-   * The run when it has ended, however long that takes; pass a signal to the client to give up.
+   * The run when it has ended, however long that takes; pass a signal to the client to give up. Where more requests wait than the
+   * installation allows, it asks again and again.
    *
    * @throws Refusal, Unreachable
    */
   async untilEnded(runId: string): Promise<AnswerOf<'GET', '/v1/runs/{id}'>> {
     for (;;) {
-      const run = await this.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: LONGEST_WAIT } });
-      if (ENDED.has(run.status)) return run;
+      try {
+        const run = await this.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: LONGEST_WAIT } });
+        if (ENDED.has(run.status)) return run;
+      } catch (error) {
+        const isBusy = error instanceof Refusal && error.problem.status === 429;
+        if (!isBusy || this.signal.aborted) throw error;
+        await this.machine.sleep(MAX_PAUSE_MS, this.signal);
+      }
     }
   }
 

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
 
-const PLACES = 10;
+/** Places of a tenant that is alone. */
+const PLACES = 20;
 const PATHS = ['?wait=50s', '/stream', '/logs/stream'] as const;
 
 type Act = { readonly opens: (typeof PATHS)[number] } | { readonly leaves: number };
@@ -14,7 +15,7 @@ const acts = fc.array(
     fc.record({ opens: fc.constantFrom(...PATHS) }),
     fc.record({ leaves: fc.nat({ max: PLACES }) }),
   ) satisfies fc.Arbitrary<Act>,
-  { minLength: 10, maxLength: 40 },
+  { minLength: 20, maxLength: 60 },
 );
 
 interface Reader {
@@ -23,6 +24,7 @@ interface Reader {
 
 async function anOpenRun() {
   const installation = new Installation();
+  installation.shareAmongTenants();
   const key = await installation.key('dev', { tenantId: 'acme' });
   const answer = await installation.post(key, { type: 'echo', input: { text: 'hello' } });
   const { runId } = (await answer.json()) as { runId: string };

@@ -283,7 +283,8 @@ describe('the stream of a list is refused', () => {
 
   test('with 429 when the tenant has all its places, which streams of runs share', async () => {
     const { open, ask, installation, key, ids } = await withRuns(['a']);
-    const mine = await Promise.all(Array.from({ length: 9 }, () => open()));
+    installation.shareAmongTenants();
+    const mine = await Promise.all(Array.from({ length: 19 }, () => open()));
     const ofRun = new Reading(await installation.get(`/v1/runs/${ids[0]}/stream`, key));
     expect((await ask()).status).toBe(429);
     await mine[0]?.cancel();

@@ -181,8 +181,9 @@ describe('a stream is refused', () => {
 
 describe('places for streams', () => {
   test('are limited for a tenant, with a time to retry, and free again when clients leave', async () => {
-    const { open } = await withRun();
-    const mine = await Promise.all(Array.from({ length: 10 }, async () => new Reading(await open())));
+    const { open, installation } = await withRun();
+    installation.shareAmongTenants();
+    const mine = await Promise.all(Array.from({ length: 20 }, async () => new Reading(await open())));
     const refused = await open();
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -194,6 +195,7 @@ describe('places for streams', () => {
 
   test('are limited for the instance', async () => {
     const { installation } = await withRun();
+    installation.shareAmongTenants();
     const streams = async (tenantId: string) => {
       const key = await installation.key(`of-${tenantId}`, { tenantId });
       const started = await installation.post(key, { type: 'echo', input: { text: tenantId } });

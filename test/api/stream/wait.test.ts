@@ -63,7 +63,8 @@ describe('a read that waits', () => {
 
   test('takes one of the places of its tenant, and releases it', async () => {
     const { installation, read } = await withRun();
-    const waiting = Array.from({ length: 10 }, () => read('?wait=50s'));
+    installation.shareAmongTenants();
+    const waiting = Array.from({ length: 20 }, () => read('?wait=50s'));
     await settle();
     expect((await read('?wait=50s')).status).toBe(429);
     expect((await read('')).status).toBe(200);
@@ -72,12 +73,21 @@ describe('a read that waits', () => {
     expect((await read('?wait=1s')).status).toBe(200);
   });
 
+  test('is one of dozens on the local cloud', async () => {
+    const { installation, read } = await withRun();
+    const waiting = Array.from({ length: 60 }, () => read('?wait=50s'));
+    await settle();
+    await installation.world.run();
+    for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
+  });
+
   test('of a run that has ended takes no place', async () => {
     const { installation, key, read } = await withRun();
+    installation.shareAmongTenants();
     await installation.world.run();
     const answer = await installation.post(key, { type: 'echo', input: { text: 'again' } });
     const { runId: open } = (await answer.json()) as { runId: string };
-    const waiting = Array.from({ length: 10 }, () => installation.get(`/v1/runs/${open}?wait=50s`, key));
+    const waiting = Array.from({ length: 20 }, () => installation.get(`/v1/runs/${open}?wait=50s`, key));
     await settle();
     expect((await read('?wait=50s')).status).toBe(200);
     await installation.world.run();

@@ -4,6 +4,7 @@ import { TenantCounts } from '../../tenant-shares.ts';
 
 interface StreamBounds {
   readonly ofAll: number;
+  /** A tenant may have as many however few are left, and more while as many are left for others. */
   readonly ofOneTenant: number;
 }
 
@@ -26,7 +27,7 @@ export class StreamPlaces {
   take(tenantId: string): () => void {
     const { ofAll, ofOneTenant } = this.#bounds;
     const own = this.#taken.of(tenantId);
-    if (own >= ofOneTenant) {
+    if (own >= Math.max(ofOneTenant, ofAll - this.#taken.all)) {
       throw new CairnError(
         'RATE_LIMITED',
         `the tenant has ${own} streams and waits open at this instance, the most allowed`,
