@@ -54,18 +54,7 @@ async function ticks(): Promise<void> {
 function everything(): string {
   const { runs, orphans, records, mailboxes, schedules, effects, payloads, memos, erasures, findings } =
     shelf.db;
-  const maps = {
-    runs,
-    orphans,
-    records,
-    mailboxes,
-    schedules,
-    effects,
-    payloads,
-    memos,
-    erasures,
-    findings,
-  };
+  const maps = { runs, orphans, records, mailboxes, schedules, effects, payloads, memos, erasures, findings };
   return JSON.stringify(
     Object.entries(maps).map(([name, map]) => [name, [...(map as Map<string, unknown>)]]),
   );
@@ -314,30 +303,62 @@ describe('a tenant that is erased', () => {
     expect(Object.fromEntries(left)).toEqual({ both: ['e3'], waiting: ['w.1'], held: ['e4'], new: ['d3'] });
   });
 
-  test('loses all other data although one mailbox cannot be read; the erasure stays open until it can', async () => {
-    const address = (key: string) => ({ tenantId: TENANT, event: 'built', key });
+  test('is erased tick by tick although it has more newer data than a tick looks at', async () => {
+    const records = new MemoryIdempotencyStore(shelf.db);
     const mailboxes = new MemoryMailboxStore(shelf.db);
-    for (const key of ['a', 'b', 'c'])
-      await mailboxes.write(
-        address(key),
-        { ...address(key), waiting: [], buffered: [], delivered: [] },
-        undefined,
-      );
-    await new MemoryIdempotencyStore(shelf.db).create(idempotencyRecord('api:c.ci:1', { tenantId: TENANT }));
-    const whole = shelf.deps.bind(shelf);
-    const broken = intercept(mailboxes, async ({ method, args }, proceed) => {
-      if (method === 'read' && (args[0] as { key: string }).key === 'b')
-        throw new Error('of a newer version');
-      return proceed();
-    });
-    shelf.deps = (...given) => ({ ...whole(...given), mailboxes: broken });
+    await put({ runId: A });
     const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
-    await ticks();
-    expect(await readErasure(deps(), id)).toMatchObject({ state: 'open', gone: { records: 1, waits: 2 } });
-    shelf.deps = whole;
-    await ticks();
-    expect(await readErasure(deps(), id)).toMatchObject({ state: 'done', gone: { waits: 3 } });
+    const [old, newer] = [shelf.now, shelf.now + 1];
+    for (let n = 10; n < 60; n += 1) {
+      const at = n < 59 ? newer : old;
+      await records.create(idempotencyRecord(`api:c.ci:${n}`, { tenantId: TENANT, createdAt: at }));
+      const address = { tenantId: TENANT, event: 'built', key: `${n}` };
+      const delivered = [{ eventId: `d${n}`, at, deliveredTo: [NEW] }];
+      await mailboxes.write(address, { ...address, waiting: [], buffered: [], delivered }, undefined);
+    }
+    shelf.now = newer;
+    let tickCount = 0;
+    for (; (await readErasure(deps(), id)).state === 'open' && tickCount < 20; tickCount += 1)
+      await shelf.tick({ ...WIDE, documents: 20 });
+    expect(tickCount).toBeGreaterThan(2);
+    expect(await readErasure(deps(), id)).toMatchObject({ state: 'done', gone: { records: 1, waits: 1 } });
+    expect([shelf.db.records.size, shelf.db.mailboxes.size]).toEqual([49, 49]);
+    expect(JSON.stringify([...shelf.db.erasures.values()])).not.toContain('built');
   });
+
+  test.each([
+    ['whole passes', WIDE],
+    // A share of it is one document.
+    ['pieces', { ...WIDE, documents: 3 }],
+  ])(
+    'loses all other data although one mailbox cannot be read; it stays open until that can be (%s)',
+    async (_, bounds) => {
+      const address = (key: string) => ({ tenantId: TENANT, event: 'built', key });
+      const mailboxes = new MemoryMailboxStore(shelf.db);
+      for (const key of ['a', 'b', 'c'])
+        await mailboxes.write(
+          address(key),
+          { ...address(key), waiting: [], buffered: [], delivered: [] },
+          undefined,
+        );
+      await new MemoryIdempotencyStore(shelf.db).create(
+        idempotencyRecord('api:c.ci:1', { tenantId: TENANT }),
+      );
+      const whole = shelf.deps.bind(shelf);
+      const broken = intercept(mailboxes, async ({ method, args }, proceed) => {
+        if (method === 'read' && (args[0] as { key: string }).key === 'b')
+          throw new Error('of a newer version');
+        return proceed();
+      });
+      shelf.deps = (...given) => ({ ...whole(...given), mailboxes: broken });
+      const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+      for (let i = 0; i < 10; i += 1) await shelf.tick(bounds);
+      expect(await readErasure(deps(), id)).toMatchObject({ state: 'open', gone: { records: 1, waits: 2 } });
+      shelf.deps = whole;
+      await ticks();
+      expect(await readErasure(deps(), id)).toMatchObject({ state: 'done', gone: { waits: 3 } });
+    },
+  );
 
   test('waits for live or held runs, names them, and continues by itself', async () => {
     await put({ runId: HELD, isHeld: true });

@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
+import type { MailboxAddress } from '../mailbox/mailbox.ts';
 import type { KeptReason } from './lineage.ts';
 
 /** Deleted documents, by kind. */
@@ -31,6 +32,15 @@ export const NOTHING_GONE: DeletedCounts = {
   published: 0,
 };
 
+/** The last documents that earlier passes looked at: newer ones than the request stay, and the next pass need not read them again. */
+export interface ErasurePosition {
+  /** Key of the last idempotency record. */
+  readonly record?: string | undefined;
+  readonly mailbox?: MailboxAddress | undefined;
+  /** One of the mailboxes could not be changed: after the last one, a pass begins again. */
+  readonly mustRepeat?: boolean | undefined;
+}
+
 export const ERASURE_SCOPES = ['lineage', 'tenant'] as const;
 
 export interface Erasure {
@@ -42,6 +52,8 @@ export interface Erasure {
   /** Lineages that are not deleted yet; empty for a tenant, whose runs are found by their tenant. */
   readonly roots: readonly string[];
   readonly state: 'open' | 'done';
+  /** Absent for lineages, and once the erasure is done. */
+  readonly position?: ErasurePosition | undefined;
   /** Reason why one of them is kept, as of the last pass. */
   readonly keptBy?: Pick<KeptReason, 'why' | 'runId'> | undefined;
   readonly gone: DeletedCounts;

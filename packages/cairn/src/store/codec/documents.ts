@@ -1,7 +1,13 @@
 /** Documents beside the runs. Their members are native, so that the Firebase console shows them. */
-import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../core/mailbox/mailbox.ts';
+import type {
+  BufferedEvent,
+  DeliveredEvent,
+  Mailbox,
+  MailboxAddress,
+  WaitRef,
+} from '../../core/mailbox/mailbox.ts';
 import type { RestoreMark } from '../../core/recovery/restored.ts';
-import type { DeletedCounts, Erasure } from '../../core/retention/erasure.ts';
+import type { DeletedCounts, Erasure, ErasurePosition } from '../../core/retention/erasure.ts';
 import type { CatchUpReport, PauseMark, Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import type { RunFinding } from '../../ports/diagnosis/findings.ts';
 import type { Heartbeat, Heartbeats, SampleFound } from '../../ports/diagnosis/heartbeats.ts';
@@ -146,6 +152,13 @@ export const erasureCodec = documentCodec<Erasure>({
   tenantId: optional(text),
   roots: words<string>(),
   state: word<Erasure['state']>(),
+  position: optional(
+    map<ErasurePosition>({
+      record: optional(text),
+      mailbox: optional(map<MailboxAddress>({ tenantId: text, event: text, key: text })),
+      mustRepeat: optional(flag),
+    }),
+  ),
   keptBy: optional(map<NonNullable<Erasure['keptBy']>>({ why: word(), runId: text })),
   gone: map<DeletedCounts>({
     runs: integer,

@@ -5,10 +5,16 @@
  *
  * Must not: decide what may be erased (request.ts).
  */
-import { type MailboxAddress, mailboxId } from '../../../core/mailbox/mailbox.ts';
+import { mailboxId } from '../../../core/mailbox/mailbox.ts';
 import { erasedUntil } from '../../../core/mailbox/tidy.ts';
 import { workThroughAll } from '../../../core/map-concurrently.ts';
-import { added, type DeletedCounts, type Erasure, NOTHING_GONE } from '../../../core/retention/erasure.ts';
+import {
+  added,
+  type DeletedCounts,
+  type Erasure,
+  type ErasurePosition,
+  NOTHING_GONE,
+} from '../../../core/retention/erasure.ts';
 import { changeMailbox } from '../../../engine/mailbox/change.ts';
 import type { TenantDocuments, TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
@@ -37,7 +43,7 @@ interface PassContext {
   readonly gone: Count;
 }
 
-type PassResult = Pick<Erasure, 'roots' | 'state' | 'keptBy' | 'finishedAt' | 'tenantId'>;
+type PassResult = Pick<Erasure, 'roots' | 'state' | 'keptBy' | 'finishedAt' | 'tenantId' | 'position'>;
 
 async function passLineages(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
   const left: string[] = [];
@@ -75,27 +81,36 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
   }
   if (isLeft) return { ...open, keptBy };
   const older: TenantDocuments = { tenantId, until: erasure.requestedAt };
-  let failed = 0;
+  const position: Position = { ...erasure.position };
   const kinds = [
     ['effects', (limit: number) => deps.erasures.deleteExternalEffects(older, limit)],
     ['schedules', (limit: number) => deps.erasures.deleteSchedules(older, limit)],
-    ['records', recordPieces(deps, older)],
-    ['waits', mailboxPieces(deps, older, () => (failed += 1))],
+    ['records', recordPieces(deps, older, position)],
+    ['waits', mailboxPieces(deps, older, position)],
   ] as const;
   for (const [kind, piece] of kinds)
-    if (!(await clear(passing, kind, piece))) return { ...open, keptBy: undefined };
-  if (failed > 0) return { ...open, keptBy: undefined };
-  return { roots: [], state: 'done', tenantId: undefined, keptBy: undefined, finishedAt: deps.clock.now() };
+    if (!(await clear(passing, kind, piece))) return { ...open, position, keptBy: undefined };
+  if (position.mustRepeat) return { ...open, position: undefined, keptBy: undefined };
+  const done = {
+    roots: [],
+    state: 'done' as const,
+    tenantId: undefined,
+    position: undefined,
+    keptBy: undefined,
+  };
+  return { ...done, finishedAt: deps.clock.now() };
 }
 
 type Piece = (limit: number) => Promise<Cleared>;
 
+/** The position of this pass, which moves it. */
+type Position = { -readonly [K in keyof ErasurePosition]: ErasurePosition[K] };
+
 /** Each piece continues after the one before, because newer records stay. */
-function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments): Piece {
-  let after: string | undefined;
+function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments, position: Position): Piece {
   return async (limit) => {
-    const part = await erasures.deleteRecords({ ...older, after }, limit);
-    after = part.lastKey;
+    const part = await erasures.deleteRecords({ ...older, after: position.record }, limit);
+    position.record = part.lastKey ?? position.record;
     // Newer records were read too.
     return { ...part, spent: part.more ? limit : part.deleted };
   };
@@ -103,25 +118,19 @@ function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments): Piece 
 
 /**
  * Each mailbox is changed by itself, because runs and senders may change it at the same time.
- *
- * @param onFailure called for each that could not be changed now; the others are
+ * One that cannot be changed now does not stop the others.
  */
-function mailboxPieces(
-  deps: ErasingDeps,
-  { tenantId, until }: TenantDocuments,
-  onFailure: () => void,
-): Piece {
-  let after: MailboxAddress | undefined;
+function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments, position: Position): Piece {
   return async (limit) => {
-    const page = await deps.erasures.mailboxesOf(tenantId, after, limit);
-    after = page.at(-1);
+    const page = await deps.erasures.mailboxesOf(tenantId, position.mailbox, limit);
+    position.mailbox = page.at(-1) ?? position.mailbox;
     let deleted = 0;
     await workThroughAll(page, CONCURRENCY, async (address) => {
       try {
         if (await changeMailbox(deps, address, (seen) => erasedUntil(seen, until))) deleted += 1;
       } catch (error) {
         deps.log.warn('erasure_mailbox_kept', { tenantId, mailbox: mailboxId(address), error });
-        onFailure();
+        position.mustRepeat = true;
       }
     });
     return { deleted, spent: page.length, more: page.length === limit };
