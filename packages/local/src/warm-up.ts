@@ -152,7 +152,14 @@ async function serve(
   tasks.ensureQueue(queueOf(projectId, queue, QUEUE));
   const driveUrl = `http://127.0.0.1/${QUEUE_NAME}`;
   const { database, collectionPrefix } = store;
-  const servers = { firestore: firestore.host, tasks: tasks.host, database, collectionPrefix, driveUrl };
+  const servers = {
+    firestore: firestore.host,
+    tasks: tasks.host,
+    region,
+    database,
+    collectionPrefix,
+    driveUrl,
+  };
   if (!(await worker.serveWarmUp(servers))) return undefined;
   await writeDevClient({ ...servers, projectId, secret: dev.apiSecret, now: machineNow() });
   const api = specOf(WARM_UP.api, { kind: 'https' }, region);

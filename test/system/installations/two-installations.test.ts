@@ -84,7 +84,7 @@ test('the queues have the names of the functions', async () => {
     port: Number(port),
     sslCreds: credentials.createInsecure(),
   });
-  const parent = client.locationPath(cloud.projectId, 'us-central1');
+  const parent = client.locationPath(cloud.projectId, 'europe-west1');
   const [queues] = await client.listQueues({ parent });
   await client.close();
   const names = queues.map(({ name }) => name?.split('/').at(-1) ?? '');

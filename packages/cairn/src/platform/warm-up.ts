@@ -18,6 +18,8 @@ export interface WarmUpServers {
   /** `host:port` of a server that is called by frames, as of `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
+  /** Region of the queue: that of the installation may be another. */
+  readonly region: string;
   readonly database: string;
   readonly collectionPrefix: string;
   /** URL of the function that gets the tasks. */

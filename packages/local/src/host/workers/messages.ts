@@ -10,6 +10,8 @@ export interface WarmUpServers {
   /** `host:port`, as of `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
+  /** Region of the queue. */
+  readonly region: string;
   readonly database: string;
   readonly collectionPrefix: string;
   /** URL that tasks name. */
