@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkRun } from '../../packages/cairn/src/core/integrity/check-run.ts';
 import type { RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
-import { readFacts } from '../../packages/cairn/src/operations/integrity/read-facts.ts';
+import { readDocuments } from '../../packages/cairn/src/operations/integrity/read-documents.ts';
 import { Installation } from './installation.ts';
 
 type Body = Record<string, unknown> & { problems?: { code: string }[]; refused?: { code: string }[] };
@@ -167,6 +167,6 @@ test('thousands of problems are counted, but not all shown', async () => {
     reader: installation.apiDeps.integrity,
     payloads: installation.world.store,
   };
-  const read = await readFacts(deps, runId, () => true);
-  expect(read && checkRun(read.facts)).toEqual([]);
+  const read = await readDocuments(deps, runId, () => true);
+  expect(read && checkRun(read.run)).toEqual([]);
 });

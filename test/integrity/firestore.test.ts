@@ -1,7 +1,7 @@
 import type { DocumentReference, Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkRun } from '../../packages/cairn/src/core/integrity/check-run.ts';
-import { readFacts } from '../../packages/cairn/src/operations/integrity/read-facts.ts';
+import { readDocuments } from '../../packages/cairn/src/operations/integrity/read-documents.ts';
 import { repairRun } from '../../packages/cairn/src/operations/integrity/repair.ts';
 import { recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
 import { mailboxCodec } from '../../packages/cairn/src/store/codec/documents.ts';
@@ -65,8 +65,8 @@ test.each(cases)('%s: %s', async (code, _how, { run, damage, repair }) => {
   await store(bench);
   const inFirestore = { ...deps, reader: stores.integrity, repairs: stores.integrity };
   const problems = async () => {
-    const read = await readFacts(inFirestore, runId, () => true);
-    return read ? checkRun(read.facts) : [];
+    const read = await readDocuments(inFirestore, runId, () => true);
+    return read ? checkRun(read.run) : [];
   };
   const found = await problems();
   expect(found).toEqual(await bench.check());

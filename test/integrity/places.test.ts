@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { checkRun } from '../../packages/cairn/src/core/integrity/check-run.ts';
 import { deliverEvent } from '../../packages/cairn/src/operations/events/deliver-event.ts';
-import { readFacts } from '../../packages/cairn/src/operations/integrity/read-facts.ts';
+import { readDocuments } from '../../packages/cairn/src/operations/integrity/read-documents.ts';
 import { repairRun } from '../../packages/cairn/src/operations/integrity/repair.ts';
 import { MemoryIntegrityStore } from '../support/memory/memory-integrity-store.ts';
 import { TENANT } from './support/bench.ts';
@@ -21,8 +21,8 @@ async function forgotten() {
       deliverEvent(world.deps, { ...MAILBOX, data: { build: 1 }, eventId, actor: 's.ci' }),
     repair: () => repairRun(deps, { runId, tenantId: TENANT, actor: 'c.operator', apply: true }),
     codes: async () => {
-      const read = await readFacts(deps, runId, () => true);
-      return read ? checkRun(read.facts).map(({ code }) => code) : [];
+      const read = await readDocuments(deps, runId, () => true);
+      return read ? checkRun(read.run).map(({ code }) => code) : [];
     },
     types: () => world.db.runs.get(runId)?.events.map(({ type }) => type) ?? [],
   };

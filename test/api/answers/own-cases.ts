@@ -1,7 +1,7 @@
 /** Answers that single routes have beside those of all: which request gets them. */
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
-import type { FoundDocument } from '../../../packages/cairn/src/core/integrity/facts.ts';
+import type { FoundDocument } from '../../../packages/cairn/src/core/integrity/found.ts';
 import type { StepRecord } from '../../../packages/cairn/src/core/run/records.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { RunReader } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';

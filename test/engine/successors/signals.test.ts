@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
-import { MAX_INBOX } from '../../../packages/cairn/src/core/run/data/inbox.ts';
+import { MAX_UNREAD_SIGNALS } from '../../../packages/cairn/src/core/run/data/unread-signals.ts';
 import type { StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
@@ -45,7 +45,7 @@ const send = ({ world }: ReturnType<typeof scene>, runId: string, signalId: stri
 const unread = (world: World, runId: string) =>
   assertStored(world.db, runId).inbox.map(({ signalId }) => signalId);
 
-/** A run that failed with these signals in its inbox, and whose cause is mended since. */
+/** A run that failed with these unread signals, and whose cause is mended since. */
 async function failed(of: ReturnType<typeof scene>, signals: readonly string[]): Promise<string> {
   const runId = await of.world.start('waits');
   for (const id of signals) await send(of, runId, id);
@@ -115,7 +115,7 @@ describe('a successor', () => {
 
   test('carries over a full buffer beside hundreds of steps in commits that a store accepts, once if a dispatch dies after them', async () => {
     const of = scene(100);
-    const ids = Array.from({ length: MAX_INBOX }, (_, i) => `s${i}`);
+    const ids = Array.from({ length: MAX_UNREAD_SIGNALS }, (_, i) => `s${i}`);
     const runId = await failed(of, ids);
     const { world } = of;
     const successor = await succeed(world, 'resume', runId, { signals: 'carry' });
@@ -143,6 +143,6 @@ describe('a successor', () => {
     expect(Math.max(...writes)).toBeLessThan(300);
     expect(said(world, successor, 'signal_received').map(({ signalId }) => signalId)).toEqual(ids);
     expect(unread(world, successor)).toEqual(ids.slice(1));
-    expect(said(world, successor, 'run_completed')).toMatchObject([{ unread: MAX_INBOX - 1 }]);
+    expect(said(world, successor, 'run_completed')).toMatchObject([{ unread: MAX_UNREAD_SIGNALS - 1 }]);
   });
 });

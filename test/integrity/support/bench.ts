@@ -1,7 +1,7 @@
 /** A run's documents on the bench: checked and repaired by the operations, with everything else of its installation. */
 import { checkRun } from '../../../packages/cairn/src/core/integrity/check-run.ts';
 import type { ConsistencyProblem, ProblemCode } from '../../../packages/cairn/src/core/integrity/problems.ts';
-import { readFacts } from '../../../packages/cairn/src/operations/integrity/read-facts.ts';
+import { readDocuments } from '../../../packages/cairn/src/operations/integrity/read-documents.ts';
 import {
   type RepairDeps,
   type RepairReport,
@@ -36,8 +36,8 @@ export class Bench {
   }
 
   async check(): Promise<ConsistencyProblem[]> {
-    const read = await readFacts(this.deps, this.runId, () => true);
-    return read ? checkRun(read.facts) : [];
+    const read = await readDocuments(this.deps, this.runId, () => true);
+    return read ? checkRun(read.run) : [];
   }
 
   async codes(): Promise<ProblemCode[]> {

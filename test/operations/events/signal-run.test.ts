@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
+import {
+  MAX_UNREAD_BYTES,
+  MAX_UNREAD_SIGNALS,
+} from '../../../packages/cairn/src/core/run/data/unread-signals.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { appendToRun } from '../../../packages/cairn/src/operations/append-to-run.ts';
 import {
@@ -139,8 +142,8 @@ describe('a signal without a waiting step', () => {
   });
 
   test.each([
-    ['signals', MAX_INBOX, ''],
-    ['bytes', MAX_INBOX_BYTES / MAX_EARLY_SIGNAL_BYTES, 'x'.repeat(MAX_EARLY_SIGNAL_BYTES - 2)],
+    ['signals', MAX_UNREAD_SIGNALS, ''],
+    ['bytes', MAX_UNREAD_BYTES / MAX_EARLY_SIGNAL_BYTES, 'x'.repeat(MAX_EARLY_SIGNAL_BYTES - 2)],
   ])('is refused once the run has too many %s', async (_, count, data) => {
     const world = newWorld();
     const runId = await world.start('waits');

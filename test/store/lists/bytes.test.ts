@@ -85,7 +85,7 @@ function shown(runs: readonly ListedRun[]) {
 
 const ALL = Array.from({ length: RUNS }, (_, i) => [`run_${RUNS - 1 - i}`, 6, 'gate.0,gate.1,gate.2']);
 
-describe('of sixty runs with full inboxes and many questions', () => {
+describe('of sixty runs with many unread signals and many questions', () => {
   test('a list reads a few kilobytes for each run', async () => {
     const { bytes, result } = await bytesOf(() =>
       new FirestoreRunStore(db).listRuns({ tenantId: 'acme' }, MANY),

@@ -12,7 +12,7 @@ import { checkRun } from '../../../packages/cairn/src/core/integrity/check-run.t
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { readFacts } from '../../../packages/cairn/src/operations/integrity/read-facts.ts';
+import { readDocuments } from '../../../packages/cairn/src/operations/integrity/read-documents.ts';
 import { repairRun } from '../../../packages/cairn/src/operations/integrity/repair.ts';
 import type { StoreBatch } from '../../../packages/cairn/src/store/commits/store-batch.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
@@ -118,8 +118,8 @@ async function perform(moment: Moment, dies: (commit: Commit) => boolean): Promi
 
 /** Codes of what is wrong with the run. */
 async function wrongWith({ world, runId }: Performed): Promise<string[]> {
-  const read = await readFacts(repairDeps(world), runId, () => true);
-  return read ? checkRun(read.facts).map(({ code }) => code) : ['gone'];
+  const read = await readDocuments(repairDeps(world), runId, () => true);
+  return read ? checkRun(read.run).map(({ code }) => code) : ['gone'];
 }
 
 function repairDeps(world: BilledWorld) {

@@ -9,7 +9,10 @@ import { MAX_KEPT_FEEDBACK_BYTES } from '../../../packages/cairn/src/core/decisi
 import { MAX_SENT_BACK } from '../../../packages/cairn/src/core/decisions/compensation.ts';
 import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
 import { boundedDraft, grouped } from '../../../packages/cairn/src/core/run/bounded.ts';
-import { MAX_INBOX, MAX_INBOX_BYTES } from '../../../packages/cairn/src/core/run/data/inbox.ts';
+import {
+  MAX_UNREAD_BYTES,
+  MAX_UNREAD_SIGNALS,
+} from '../../../packages/cairn/src/core/run/data/unread-signals.ts';
 import type { EventDraft, RunEvent, StepSettled, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import {
   CHECKPOINT_VALUE_BYTES,
@@ -208,7 +211,7 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
   for (let i = 0; i < rounds; i += 1)
     add('feedback_given', { waitId: 'w', steps: [], again: [idOf(`f${i}`)], feedback: longText }, { actor });
   let bytes = 0;
-  for (let i = 0; bytes < of.inbox * MAX_INBOX_BYTES && i < MAX_INBOX; i += 1) {
+  for (let i = 0; bytes < of.inbox * MAX_UNREAD_BYTES && i < MAX_UNREAD_SIGNALS; i += 1) {
     const payloadText = JSON.stringify(text(16_000)).slice(0, 16_000);
     bytes += payloadText.length;
     add('signal_received', {

@@ -7,10 +7,10 @@ import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
 import { encodeKey } from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import type {
-  CheckpointFact,
+  FoundCheckpoint,
   FoundDocument,
   FoundSnapshot,
-} from '../../../packages/cairn/src/core/integrity/facts.ts';
+} from '../../../packages/cairn/src/core/integrity/found.ts';
 import { type Mailbox, mailboxId } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
 import { askingSince } from '../../../packages/cairn/src/core/run/open-questions.ts';
@@ -157,7 +157,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     };
   }
 
-  #foundCheckpoint(seq: number, stored: Checkpoint): FoundDocument<CheckpointFact> {
+  #foundCheckpoint(seq: number, stored: Checkpoint): FoundDocument<FoundCheckpoint> {
     const one = this.#found(seqId(seq), stored);
     if (one.kind !== 'sound') return one;
     const { outputText, ...checkpoint } = one.value;

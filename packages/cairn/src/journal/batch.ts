@@ -24,8 +24,8 @@ const WRITES_PER_EVENT = 3;
 const EVENT_OVERHEAD_BYTES = 2_048;
 
 /**
- * Decides what to append, on the newest state, once per try (J2). A fact returns the same drafts whatever the state; a
- * decision may return none. Throwing refuses this append only.
+ * Decides what to append, on the newest state, once per try (J2). A report of what has happened returns the same drafts
+ * whatever the state; a decision may return none. Throwing refuses this append only.
  */
 export type Decide = (state: RunState) => readonly EventDraft[];
 

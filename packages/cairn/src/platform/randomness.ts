@@ -10,14 +10,14 @@ let pool: Buffer = Buffer.alloc(0);
 
 export const systemRandomness: Randomness = {
   unit: Math.random,
-  token: () => draw(ID_BYTES).toString('hex'),
-  runId: () => makeRunId(draw(ID_BYTES)),
+  token: () => idBytes().toString('hex'),
+  runId: () => makeRunId(idBytes()),
 };
 
-/** Random bytes that are used once. */
-function draw(count: number): Buffer {
-  if (pool.length < count) pool = randomBytes(POOL_BYTES);
-  const drawn = pool.subarray(0, count);
-  pool = pool.subarray(count);
+/** Random bytes of one id, used once. */
+function idBytes(): Buffer {
+  if (pool.length < ID_BYTES) pool = randomBytes(POOL_BYTES);
+  const drawn = pool.subarray(0, ID_BYTES);
+  pool = pool.subarray(ID_BYTES);
   return drawn;
 }

@@ -1,11 +1,11 @@
 /**
  * Cache of the large documents that were read last, for repeated lists: a read from SQLite copies a document twice, which was most
- * of the cost of a list of runs with full inboxes.
+ * of the cost of a list of runs with many unread signals.
  */
 
 /** Minimum size in bytes of a cached document: reading a smaller one costs as much as a lookup. */
 export const LARGE_BODY_BYTES = 64 * 1024;
-/** Size of the cache in bytes: twice a page of sixty runs with full inboxes. */
+/** Size of the cache in bytes: twice a page of sixty runs with many unread signals. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 interface KeptBody {

@@ -5,7 +5,7 @@
 import { isOver, type RunState } from '../run/state.ts';
 import { checkpointProblems, stepProblems } from './documents.ts';
 import { effectProblems } from './effects.ts';
-import type { RunFacts } from './facts.ts';
+import type { RunAsFound } from './found.ts';
 import { type ConsistencyProblem, unhealable } from './problems.ts';
 import { snapshotProblems } from './snapshot.ts';
 import { findingProblems, mailboxProblems, recordProblems } from './surroundings.ts';
@@ -23,22 +23,22 @@ const JUDGEMENTS = [
 ] as const;
 
 /** Empty for a run of which everything is as it should be. */
-export function checkRun(facts: RunFacts): ConsistencyProblem[] {
-  const { broken, state } = facts.journal;
+export function checkRun(run: RunAsFound): ConsistencyProblem[] {
+  const { broken, state } = run.journal;
   // No other check is possible without it.
   if (broken) return [broken];
   if (!state) return [unhealable('JOURNAL_MISSING', 'events')];
-  return JUDGEMENTS.flatMap((judge) => judge(facts, state));
+  return JUDGEMENTS.flatMap((judge) => judge(run, state));
 }
 
 /** Published events existed once. */
-function lostEvents({ snapshot, journal }: RunFacts, { head }: RunState): ConsistencyProblem[] {
+function lostEvents({ snapshot, journal }: RunAsFound, { head }: RunState): ConsistencyProblem[] {
   const published = snapshot?.metadata.publishedSeq ?? 0;
   if (journal.isEndCertain || published <= head) return [];
   return [unhealable('JOURNAL_TAIL_CUT', 'run', { head, published })];
 }
 
-function handoffProblems({ journal }: RunFacts, state: RunState): ConsistencyProblem[] {
+function handoffProblems({ journal }: RunAsFound, state: RunState): ConsistencyProblem[] {
   const problems: ConsistencyProblem[] = [];
   const waits = state.waits.filter(({ kind }) => kind === 'approval').map(({ id }) => id);
   if (state.status === 'interrupted' && waits.length > 0) {

@@ -3,7 +3,7 @@
  * unreadable, different, or of no event. Pure, and total over any damage.
  */
 import { messageOf } from '../thrown.ts';
-import type { FoundDocument } from './facts.ts';
+import type { FoundDocument } from './found.ts';
 import {
   type ConsistencyProblem,
   type Evidence,

@@ -7,24 +7,24 @@ import type { RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
 import { differing } from './differing.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
-import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
+import type { FoundCheckpoint, FoundDocument, RunAsFound } from './found.ts';
 import { type ConsistencyProblem, unhealable } from './problems.ts';
 
 const checkpointPath = inFolder('checkpoints');
 
-export function checkpointProblems(facts: RunFacts, { head }: RunState): ConsistencyProblem[] {
-  const { journal, checkpoints: found, origins, payloads } = facts;
-  const outputs = outputsOf(facts);
-  const kind: DocumentKind<CheckpointFact, ExpectedCheckpoint> = {
+export function checkpointProblems(run: RunAsFound, { head }: RunState): ConsistencyProblem[] {
+  const { journal, checkpoints: found, origins, payloads } = run;
+  const outputs = outputsOf(run);
+  const kind: DocumentKind<FoundCheckpoint, ExpectedCheckpoint> = {
     pathOf: checkpointPath,
     missing: () => ['CHECKPOINT_MISSING'],
     unreadable: 'CHECKPOINT_UNREADABLE',
     orphaned: 'CHECKPOINT_ORPHANED',
-    differences(fact, expected) {
-      const { outputRef: _, ...checkpoint } = fact.checkpoint;
+    differences(stored, expected) {
+      const { outputRef: _, ...checkpoint } = stored.checkpoint;
       const members = differing(checkpoint, expected.checkpoint);
       const evidence = members.length > 0 ? { members } : {};
-      if (!carriesRight(fact, expected)) return [['CHECKPOINT_OUTPUT_WRONG', evidence]];
+      if (!carriesRight(stored, expected)) return [['CHECKPOINT_OUTPUT_WRONG', evidence]];
       return members.length > 0 ? [['CHECKPOINT_DIFFERENT', evidence]] : [];
     },
     // Part of it is missing: it can be rebuilt if it has no output, or if the same output is stored elsewhere.
@@ -50,7 +50,7 @@ export function checkpointProblems(facts: RunFacts, { head }: RunState): Consist
 
 /** Returns true unless the journal contradicts the output. */
 export function carriesRight(
-  { checkpoint, outputSha }: CheckpointFact,
+  { checkpoint, outputSha }: FoundCheckpoint,
   { output }: ExpectedCheckpoint,
 ): boolean {
   const there = [outputSha, checkpoint.outputRef?.sha256].filter((sha) => sha !== undefined);
@@ -59,9 +59,9 @@ export function carriesRight(
 }
 
 /** Checkpoints that hold an output as it was recorded, by its hash. */
-export function outputsOf({ checkpoints, payloads }: RunFacts): ReadonlyMap<string, CheckpointFact> {
+export function outputsOf({ checkpoints, payloads }: RunAsFound): ReadonlyMap<string, FoundCheckpoint> {
   const damaged = new Set(payloads.map(({ sha256 }) => sha256));
-  const outputs = new Map<string, CheckpointFact>();
+  const outputs = new Map<string, FoundCheckpoint>();
   for (const found of checkpoints) {
     if (found.kind !== 'sound' || found.id !== idOf(found.value)) continue;
     const { outputSha, checkpoint } = found.value;
@@ -73,11 +73,11 @@ export function outputsOf({ checkpoints, payloads }: RunFacts): ReadonlyMap<stri
 }
 
 /** The id in the document, which may be damaged. */
-function idOf({ checkpoint: { seq } }: CheckpointFact): string | undefined {
+function idOf({ checkpoint: { seq } }: FoundCheckpoint): string | undefined {
   return Number.isSafeInteger(seq) && seq > 0 ? seqId(seq) : undefined;
 }
 
-export function stepProblems({ journal, steps: found }: RunFacts, state: RunState): ConsistencyProblem[] {
+export function stepProblems({ journal, steps: found }: RunAsFound, state: RunState): ConsistencyProblem[] {
   const kind: DocumentKind<StepRecord, StepRecord> = {
     pathOf: inFolder('steps'),
     missing: () => ['STEP_MISSING'],

@@ -8,7 +8,7 @@ import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
 import { differing } from './differing.ts';
-import type { RunFacts } from './facts.ts';
+import type { RunAsFound } from './found.ts';
 import type { ConsistencyProblem } from './problems.ts';
 
 /** Members of a row by name; undefined: unknown. */
@@ -59,7 +59,10 @@ export const EFFECTS = {
   isHealable: () => false,
 } as const;
 
-export function effectProblems({ effects: found, journal }: RunFacts, state: RunState): ConsistencyProblem[] {
+export function effectProblems(
+  { effects: found, journal }: RunAsFound,
+  state: RunState,
+): ConsistencyProblem[] {
   const { tenantId, rootRunId, head } = state;
   const kind: DocumentKind<EffectRecord, ExpectedEffect> = {
     ...EFFECTS,

@@ -7,7 +7,7 @@ import { EXTERNAL_PLACE, effectAskingSince, keyOfOwner, ownersOf } from '../effe
 import { effectKey } from '../effects/keys.ts';
 import { compare, type DocumentKind } from './compare.ts';
 import { EFFECTS, isIdOf, rowDifferences } from './effects.ts';
-import type { FoundDocument } from './facts.ts';
+import type { FoundDocument } from './found.ts';
 import type { ConsistencyProblem } from './problems.ts';
 
 /** @param found all rows that name the owner */

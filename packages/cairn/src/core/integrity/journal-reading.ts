@@ -17,7 +17,7 @@ import { mustWriteSnapshot } from '../run/wake.ts';
 import { messageOf } from '../thrown.ts';
 import { type ExpectedEffect, effectAfter } from './effects.ts';
 import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
-import type { FoundEvent } from './facts.ts';
+import type { FoundEvent } from './found.ts';
 import { type ConsistencyProblem, type ProblemCode, unhealable } from './problems.ts';
 
 /** May follow the end of a run (J6). */
@@ -29,7 +29,7 @@ const CODES: { readonly [K in ChainMisfit['kind']]: ProblemCode } = {
   content: 'JOURNAL_HASH_BREAK',
 };
 
-export interface JournalFacts {
+export interface JournalContent {
   /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
   readonly broken: ConsistencyProblem | undefined;
   readonly state: RunState | undefined;
@@ -81,8 +81,8 @@ export class JournalReading {
     }
   }
 
-  /** Returns the facts after the last document. */
-  end(): JournalFacts {
+  /** Returns the content, after the last document. */
+  end(): JournalContent {
     const state = this.#broken ? undefined : this.#state;
     return {
       broken: this.#broken,

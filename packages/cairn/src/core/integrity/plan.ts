@@ -8,7 +8,7 @@ import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 import { carriesRight, outputsOf } from './documents.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
-import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
+import type { FoundCheckpoint, FoundDocument, RunAsFound } from './found.ts';
 import { type ConsistencyProblem, isBlocking, type ProblemCode } from './problems.ts';
 import { mailboxPath } from './surroundings.ts';
 
@@ -52,15 +52,15 @@ export interface RepairPlan {
   readonly refused: readonly ConsistencyProblem[];
 }
 
-/** @param problems those that `checkRun` found in the facts */
-export function planRepair(facts: RunFacts, problems: readonly ConsistencyProblem[]): RepairPlan {
-  const { state } = facts.journal;
+/** @param problems those that `checkRun` found in the documents */
+export function planRepair(run: RunAsFound, problems: readonly ConsistencyProblem[]): RepairPlan {
+  const { state } = run.journal;
   if (!state || problems.some(isBlocking)) return { changes: [], places: [], refused: problems };
   const healable = problems.filter((problem) => problem.healable);
-  const change = changer(facts, state);
+  const change = changer(run, state);
   return {
     changes: [...Map.groupBy(healable, documentOf)].flatMap(([subject, found]) => change(subject, found)),
-    places: healable.flatMap((problem) => placesOf(facts, problem)),
+    places: healable.flatMap((problem) => placesOf(run, problem)),
     refused: problems.filter((problem) => !problem.healable),
   };
 }
@@ -76,11 +76,11 @@ function documentOf({ subject }: ConsistencyProblem): string {
 }
 
 /** The change that fixes the problems of a document: the expected one takes the place of the found one. */
-function changer(facts: RunFacts, state: RunState) {
-  const { journal, snapshot } = facts;
-  const steps = new Map(facts.steps.map((found) => [found.id, found]));
-  const checkpoints = new Map(facts.checkpoints.map((found) => [found.id, found]));
-  const outputs = outputsOf(facts);
+function changer(run: RunAsFound, state: RunState) {
+  const { journal, snapshot } = run;
+  const steps = new Map(run.steps.map((found) => [found.id, found]));
+  const checkpoints = new Map(run.checkpoints.map((found) => [found.id, found]));
+  const outputs = outputsOf(run);
   return (subject: string, problems: readonly ConsistencyProblem[]): RepairChange[] => {
     const [folder, id = ''] = subject.split('/', 2);
     const fixes = [...new Set(problems.map(({ code }) => code))];
@@ -103,8 +103,8 @@ function changer(facts: RunFacts, state: RunState) {
 /** The expected checkpoint, and where its output is. */
 function outputOf(
   expected: ExpectedCheckpoint,
-  found: FoundDocument<CheckpointFact> | undefined,
-  outputs: ReadonlyMap<string, CheckpointFact>,
+  found: FoundDocument<FoundCheckpoint> | undefined,
+  outputs: ReadonlyMap<string, FoundCheckpoint>,
 ): { readonly after: Checkpoint; readonly output?: OutputSource } {
   const { checkpoint: after, output } = expected;
   if (!output) return { after };
@@ -118,7 +118,7 @@ function outputOf(
   return { after, output: { checkpoint: own ? after.seq : seq } };
 }
 
-function placesOf({ mailboxes }: RunFacts, { code, subject, evidence }: ConsistencyProblem): PlaceChange[] {
+function placesOf({ mailboxes }: RunAsFound, { code, subject, evidence }: ConsistencyProblem): PlaceChange[] {
   if (code !== 'WAIT_NOT_LISTED' && code !== 'LISTED_WITHOUT_WAIT') return [];
   const place = mailboxes.find((mailbox) => mailboxPath(mailbox) === subject);
   if (!place) return [];

@@ -20,7 +20,7 @@ import { storedListing } from '../search/listing.ts';
 import { areStoredNames } from '../search/match-index.ts';
 import { type BareProblem, compare, type DocumentKind } from './compare.ts';
 import { differing } from './differing.ts';
-import type { FoundSnapshot, PageFact, RunFacts } from './facts.ts';
+import type { FaultyPage, FoundSnapshot, RunAsFound } from './found.ts';
 import { type ConsistencyProblem, type Evidence, healable, PROBLEMS, type ProblemCode } from './problems.ts';
 
 const SUBJECT = 'run';
@@ -37,21 +37,21 @@ const TERMINAL_MEMBERS: { readonly [status: string]: readonly (keyof RunState)[]
   cancelled: ['completedAt', 'durationMs', 'stopKind'],
 };
 
-const PAGE_CODES: { readonly [P in PageFact['problem']]: ProblemCode } = {
+const PAGE_CODES: { readonly [P in FaultyPage['problem']]: ProblemCode } = {
   missing: 'PAGE_MISSING',
   damaged: 'PAGE_DAMAGED',
   orphaned: 'PAGE_ORPHANED',
 };
 
 /** Problems of a run whose journal is sound and folds to `state`. */
-export function snapshotProblems(facts: RunFacts, state: RunState): ConsistencyProblem[] {
-  const { snapshot, pages } = facts;
+export function snapshotProblems(run: RunAsFound, state: RunState): ConsistencyProblem[] {
+  const { snapshot, pages } = run;
   const kind: DocumentKind<RunState, RunState> = {
     pathOf: () => SUBJECT,
     missing: () => ['SNAPSHOT_MISSING'],
     unreadable: 'SNAPSHOT_UNREADABLE',
     orphaned: 'SNAPSHOT_OF_ANOTHER_JOURNAL',
-    differences: (found) => (snapshot ? snapshotFaults(facts, { snapshot, found, state }) : []),
+    differences: (found) => (snapshot ? snapshotFaults(run, { snapshot, found, state }) : []),
     isHealable: (code) => !PROBLEMS[code].blocks,
   };
   const expected = new Map([[snapshot?.id ?? state.id, state]]);
@@ -70,9 +70,9 @@ interface ComparedSnapshot {
   readonly state: RunState;
 }
 
-function snapshotFaults(facts: RunFacts, compared: ComparedSnapshot): BareProblem[] {
+function snapshotFaults(run: RunAsFound, compared: ComparedSnapshot): BareProblem[] {
   const { found, state } = compared;
-  const { atSnapshot, mayLag } = facts.journal;
+  const { atSnapshot, mayLag } = run.journal;
   const heads = { snapshotHead: found.head, journalHead: state.head };
   // The snapshot was made from an event that is not in this journal.
   if (!atSnapshot)
@@ -80,7 +80,7 @@ function snapshotFaults(facts: RunFacts, compared: ComparedSnapshot): BareProble
   return [
     ...foldedFaults(found, atSnapshot),
     ...when(atSnapshot.head !== state.head && !mayLag, 'SNAPSHOT_BEHIND', heads),
-    ...derivedFaults(facts, compared, atSnapshot),
+    ...derivedFaults(run, compared, atSnapshot),
   ];
 }
 
@@ -121,17 +121,17 @@ function idsOf(waits: readonly Wait[]): string[] {
 
 /** Faults of the members by which queries find the run. They are written with every snapshot, so all but the time of the next scan are exact. */
 function derivedFaults(
-  facts: RunFacts,
+  run: RunAsFound,
   { snapshot, state }: ComparedSnapshot,
   atSnapshot: RunState,
 ): BareProblem[] {
   const { wakeAt: wakes, askingSince: asks, foundBy: names, listed, waitsFor: waits } = snapshot;
   const due = wakeAt(state, snapshot.metadata);
   // Too early is harmless, and so is what has been put off for as long as it may be.
-  const latest = Math.max(due ?? 0, facts.readAt + CLOCKS_APART_MS + mayBePutOff(state));
+  const latest = Math.max(due ?? 0, run.readAt + CLOCKS_APART_MS + mayBePutOff(state));
   const asking = askingSince(atSnapshot);
   // Removed from an ended run once the ledger knows the outcome of all its effects.
-  const isAnswered = asks === undefined && endedInDoubt(atSnapshot) && isAllKnown(facts.effects, atSnapshot);
+  const isAnswered = asks === undefined && endedInDoubt(atSnapshot) && isAllKnown(run.effects, atSnapshot);
   return [
     ...when(due !== undefined && !(wakes !== undefined && wakes <= latest), 'WAKE_LATE', times(due, wakes)),
     ...when(asks !== asking && !isAnswered, 'INBOX_WRONG', times(asking, asks)),
@@ -159,7 +159,7 @@ function mayBePutOff(state: RunState): number {
 }
 
 /** Returns true if the ledger has the outcome of each; false for a missing or unreadable row. */
-function isAllKnown(rows: RunFacts['effects'], { effects }: RunState): boolean {
+function isAllKnown(rows: RunAsFound['effects'], { effects }: RunState): boolean {
   const known = new Set(rows.flatMap((row) => (row.kind === 'sound' && !isInDoubt(row.value) ? row.id : [])));
   return effects.every(({ effectId }) => known.has(effectId));
 }

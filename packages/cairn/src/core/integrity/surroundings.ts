@@ -4,10 +4,10 @@ import { findingCode, isFindingCurrent } from '../findings.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind } from './compare.ts';
-import type { MailboxFact, RunFacts } from './facts.ts';
+import type { FoundMailbox, RunAsFound } from './found.ts';
 import { type ConsistencyProblem, healable, unhealable } from './problems.ts';
 
-export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunState): ConsistencyProblem[] {
+export function mailboxProblems({ mailboxes, snapshot }: RunAsFound, state: RunState): ConsistencyProblem[] {
   return mailboxes.flatMap((place) => {
     const subject = mailboxPath(place);
     if (place.reason !== undefined) {
@@ -23,12 +23,12 @@ export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunSta
 }
 
 /** Path of an event mailbox in a problem. */
-export function mailboxPath({ event, key }: Pick<MailboxFact, 'event' | 'key'>): string {
+export function mailboxPath({ event, key }: Pick<FoundMailbox, 'event' | 'key'>): string {
   return `rendezvous/${event}/${key}`;
 }
 
 /** Open waits that were announced, so that their mailbox must list them. */
-function notListed({ event, key, listed }: MailboxFact, state: RunState): string[] {
+function notListed({ event, key, listed }: FoundMailbox, state: RunState): string[] {
   // A lease holder announces waits itself. For a waiting run, the answer is appended first and the entry removed afterwards.
   if (state.lease || isOver(state)) return [];
   return state.waits
@@ -40,14 +40,14 @@ function notListed({ event, key, listed }: MailboxFact, state: RunState): string
 }
 
 /** The scan removes an outdated finding. */
-export function findingProblems({ finding }: RunFacts, state: RunState): ConsistencyProblem[] {
+export function findingProblems({ finding }: RunAsFound, state: RunState): ConsistencyProblem[] {
   if (!finding || !isFindingCurrent(finding, state)) return [];
   const { reason, message, since } = finding;
   return [unhealable(findingCode(reason), 'run', { reason, message: cut(message, SUMMARY_CHARS), since })];
 }
 
 /** The record of a start is written in its commit, and kept for a day. */
-export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): ConsistencyProblem[] {
+export function recordProblems({ runId, readAt, record }: RunAsFound, state: RunState): ConsistencyProblem[] {
   const { idempotencyKey, createdAt, tenantId, head } = state;
   if (idempotencyKey === undefined) return [];
   const until = createdAt + COMPLETED_TTL_MS;

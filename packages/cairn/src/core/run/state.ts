@@ -104,7 +104,7 @@ export interface Suspicion {
 export const NO_STEP = '';
 export const UNDOING = '(undo)';
 
-export interface InboxSignal {
+export interface UnreadSignal {
   readonly signalId: string;
   readonly name: string;
   readonly key?: string | undefined;
@@ -199,8 +199,8 @@ export interface RunState extends RunIdentity {
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];
-  /** Signals that arrived before a step waited for them. */
-  readonly inbox: readonly InboxSignal[];
+  /** Unread signals: they arrived before a step waited for them. Not the inbox of open questions. */
+  readonly inbox: readonly UnreadSignal[];
   /** Ids of the newest received signals and events, to recognise repetitions. */
   readonly received: readonly string[];
   readonly decisions: readonly Decided[];

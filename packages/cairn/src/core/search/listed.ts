@@ -1,6 +1,6 @@
 /**
  * The part of a run that lists show. Members that grow with the inputs and work of a run are omitted: a page of runs
- * with full inboxes took tens of megabytes, and a single run is read separately.
+ * with many unread signals took tens of megabytes, and a single run is read separately.
  */
 import type { RunState, VolatileMetadata } from '../run/state.ts';
 

@@ -7,9 +7,9 @@
 import { ATTENDED, endingDecision } from '../../core/decisions/ending.ts';
 import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
 import { grouped } from '../../core/run/bounded.ts';
-import { signalsToCarry } from '../../core/run/data/inbox.ts';
+import { signalsToCarry } from '../../core/run/data/unread-signals.ts';
 import type { EventDraft, RecordedError, SuccessorSource } from '../../core/run/events.ts';
-import type { InboxSignal, RunState } from '../../core/run/state.ts';
+import type { RunState, UnreadSignal } from '../../core/run/state.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { ofRun } from '../../ports/log.ts';
 import { runCancelled, runFailed } from '../recording/terminal.ts';
@@ -166,7 +166,7 @@ function finished({ resumedFrom }: RunState): EventDraft[] {
 }
 
 /** Under its own id, so that its sender may repeat it to this run as well. */
-function carried({ signalId, name, key, payloadText }: InboxSignal): EventDraft {
+function carried({ signalId, name, key, payloadText }: UnreadSignal): EventDraft {
   const data = { signalId, name, key, payloadText };
   return { type: 'signal_received', initiator: 'system', data };
 }

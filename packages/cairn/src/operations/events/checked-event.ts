@@ -1,6 +1,7 @@
 /** Validation of the name and data of an event or signal, and of the run that it is for; the same rules for both. */
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
+import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 
 /** The limit of a name that a step declares. */
@@ -19,11 +20,11 @@ export function assertText(field: string, text: string, maxChars: number): void 
  *
  * @throws CairnError INVALID_INPUT for what JSON would change; PAYLOAD_TOO_LARGE
  */
-export function dataTextOf(data: unknown, maxBytes: number): string {
+export function dataTextOf(data: unknown): string {
   const text = toJsonText(data, 'data');
   const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBytes) return text;
-  throw new CairnError('PAYLOAD_TOO_LARGE', `'data' has ${bytes} bytes; the most is ${maxBytes}`, {
+  if (bytes <= MAX_DELIVERED_BYTES) return text;
+  throw new CairnError('PAYLOAD_TOO_LARGE', `'data' has ${bytes} bytes; the most is ${MAX_DELIVERED_BYTES}`, {
     field: 'data',
   });
 }

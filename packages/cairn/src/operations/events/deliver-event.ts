@@ -3,7 +3,6 @@
  * given; a sender without an answer repeats the event, and nothing is done twice.
  */
 import { CairnError } from '../../core/errors.ts';
-import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { mailboxId } from '../../core/mailbox/mailbox.ts';
 import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
@@ -44,7 +43,7 @@ export interface EventDelivered {
 export function eventDataText({ event, key, data }: Pick<EventToDeliver, 'event' | 'key' | 'data'>): string {
   assertText('event', event, MAX_EVENT_NAME_CHARS);
   assertText('key', key, MAX_KEY_CHARS);
-  return dataTextOf(data, MAX_DELIVERED_BYTES);
+  return dataTextOf(data);
 }
 
 /**

@@ -3,8 +3,7 @@
  * that will. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
-import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
-import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
+import { hasRoom, MAX_UNREAD_BYTES, MAX_UNREAD_SIGNALS } from '../../core/run/data/unread-signals.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
@@ -53,7 +52,7 @@ export interface Signalled {
 export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' | 'key' | 'data'>): string {
   assertText('name', name, MAX_EVENT_NAME_CHARS);
   if (key !== undefined) assertText('key', key, MAX_KEY_CHARS);
-  return dataTextOf(data, MAX_DELIVERED_BYTES);
+  return dataTextOf(data);
 }
 
 /**
@@ -101,7 +100,7 @@ function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): 
     first ??= refused;
   }
   if (first) throw first;
-  assertInboxTakes(state, delivered.dataText);
+  assertRoomFor(state, delivered.dataText);
   return [
     {
       type: 'signal_received',
@@ -113,7 +112,7 @@ function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): 
 }
 
 /** @throws CairnError PAYLOAD_TOO_LARGE, RATE_LIMITED */
-function assertInboxTakes({ inbox }: RunState, dataText: string): void {
+function assertRoomFor({ inbox }: RunState, dataText: string): void {
   const bytes = Buffer.byteLength(dataText);
   if (bytes > MAX_EARLY_SIGNAL_BYTES) {
     throw new CairnError(
@@ -126,12 +125,8 @@ function assertInboxTakes({ inbox }: RunState, dataText: string): void {
     );
   }
   if (hasRoom(inbox, dataText)) return;
-  throw new CairnError(
-    'RATE_LIMITED',
-    `the inbox of the run has ${inbox.length} unread signals, the most allowed`,
-    {
-      details: { signals: inbox.length, maxSignals: MAX_INBOX, maxBytes: MAX_INBOX_BYTES },
-      help: 'Send it again after a step has read the buffered signals.',
-    },
-  );
+  throw new CairnError('RATE_LIMITED', `the run has ${inbox.length} unread signals, the most allowed`, {
+    details: { signals: inbox.length, maxSignals: MAX_UNREAD_SIGNALS, maxBytes: MAX_UNREAD_BYTES },
+    help: 'Send it again after a step has read the buffered signals.',
+  });
 }

@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { comparableText } from '../../core/integrity/differing.ts';
-import type { RunFacts } from '../../core/integrity/facts.ts';
+import type { RunAsFound } from '../../core/integrity/found.ts';
 import type { PlaceChange, RepairChange, RepairPlan } from '../../core/integrity/plan.ts';
 import type { EventData } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
@@ -30,13 +30,13 @@ type FetchDeps = SendDeps & { readonly repairs: Pick<RepairStore, 'outputText'> 
 /** The commits of the plan, with the snapshot in the first. `stale`: an output to copy has changed, so the run must be checked again. */
 export async function* batchesOf(
   deps: FetchDeps,
-  facts: RunFacts,
+  run: RunAsFound,
   { changes, places }: RepairPlan,
 ): AsyncGenerator<RepairBatch | 'stale'> {
   let batch = emptyBatch();
   let bytes = 0;
   for (const change of [...changes].sort(snapshotFirst)) {
-    const output = await outputFor(deps, facts, change);
+    const output = await outputFor(deps, run, change);
     if (output === 'stale') {
       if (batch.changes.length > 0) yield batch;
       yield 'stale';
@@ -83,7 +83,7 @@ function snapshotFirst(a: RepairChange, b: RepairChange): number {
 /** The text for the checkpoint, checked against the hash in the journal. */
 async function outputFor(
   deps: FetchDeps,
-  { runId, journal }: RunFacts,
+  { runId, journal }: RunAsFound,
   change: RepairChange,
 ): Promise<{ readonly outputText?: string } | 'stale'> {
   if (change.kind !== 'checkpoint' || !change.output) return {};

@@ -2,7 +2,7 @@
 import { isRunId } from '../../core/encoding/ids.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
 import { externalProblems } from '../../core/integrity/external.ts';
-import type { RunFacts } from '../../core/integrity/facts.ts';
+import type { RunAsFound } from '../../core/integrity/found.ts';
 import { type ConsistencyProblem, isBlocking } from '../../core/integrity/problems.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { type RunOfTenant, runNotFound } from '../append-to-run.ts';
@@ -10,11 +10,11 @@ import { isOwnExternal } from '../effects/external.ts';
 import {
   type IsWanted,
   isThere,
-  type ReadFactsDeps,
+  type ReadDocumentsDeps,
   type ReadRun,
-  readFacts,
+  readDocuments,
   readRows,
-} from './read-facts.ts';
+} from './read-documents.ts';
 
 export interface ConsistencyReport {
   readonly runId: string;
@@ -32,13 +32,16 @@ export const CONSISTENCY_STATUSES = ['consistent', 'healable', 'needs_person', '
 type ConsistencyStatus = (typeof CONSISTENCY_STATUSES)[number];
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
-export async function checkConsistency(deps: ReadFactsDeps, which: RunOfTenant): Promise<ConsistencyReport> {
+export async function checkConsistency(
+  deps: ReadDocumentsDeps,
+  which: RunOfTenant,
+): Promise<ConsistencyReport> {
   if (isOwnExternal(which.runId, which.tenantId)) return checkExternal(deps, which.runId);
-  const { facts, unread } = await readOwnFacts(deps, which);
-  return consistencyOf(facts, unread);
+  const { run, unread } = await readOwnDocuments(deps, which);
+  return consistencyOf(run, unread);
 }
 
-async function checkExternal(deps: ReadFactsDeps, owner: string): Promise<ConsistencyReport> {
+async function checkExternal(deps: ReadDocumentsDeps, owner: string): Promise<ConsistencyReport> {
   const { rows, readAt } = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(owner, async (reader) => {
       const { readAt } = await reader.snapshot();
@@ -55,9 +58,9 @@ async function checkExternal(deps: ReadFactsDeps, owner: string): Promise<Consis
   };
 }
 
-export function consistencyOf(facts: RunFacts, unread: readonly string[]): ConsistencyReport {
-  const { runId, readAt: checkedAt, journal } = facts;
-  return { runId, checkedAt, head: journal.state?.head, problems: checkRun(facts), unread };
+export function consistencyOf(run: RunAsFound, unread: readonly string[]): ConsistencyReport {
+  const { runId, readAt: checkedAt, journal } = run;
+  return { runId, checkedAt, head: journal.state?.head, problems: checkRun(run), unread };
 }
 
 export function consistencyStatusOf(problems: readonly ConsistencyProblem[]): ConsistencyStatus {
@@ -69,15 +72,15 @@ export function consistencyStatusOf(problems: readonly ConsistencyProblem[]): Co
 /**
  * @throws CairnError RUN_NOT_FOUND, also for a run whose tenant cannot be determined; UNAVAILABLE, PAYLOAD_TOO_LARGE
  */
-export async function readOwnFacts(deps: ReadFactsDeps, which: RunOfTenant): Promise<ReadRun> {
+export async function readOwnDocuments(deps: ReadDocumentsDeps, which: RunOfTenant): Promise<ReadRun> {
   const { runId } = which;
-  const read = isRunId(runId) ? await readFacts(deps, runId, isOf(which)) : undefined;
+  const read = isRunId(runId) ? await readDocuments(deps, runId, isOf(which)) : undefined;
   if (!read) throw runNotFound();
   return read;
 }
 
 /** Reads only what determines the tenant of the run, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
-export async function assertOwnRun(deps: ReadFactsDeps, which: RunOfTenant): Promise<void> {
+export async function assertOwnRun(deps: ReadDocumentsDeps, which: RunOfTenant): Promise<void> {
   const { runId } = which;
   if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();
 }

@@ -1,6 +1,6 @@
 /** Reads the large values to which the checkpoints of a run refer, as far as there is time, and reports those that are damaged. */
 import { CairnError } from '../../core/errors.ts';
-import type { CheckpointFact, FoundDocument, PayloadFact } from '../../core/integrity/facts.ts';
+import type { DamagedPayload, FoundCheckpoint, FoundDocument } from '../../core/integrity/found.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
@@ -17,9 +17,9 @@ export interface ReadPayloadsDeps extends SendDeps {
 export async function readPayloads(
   deps: ReadPayloadsDeps,
   runId: string,
-  checkpoints: readonly FoundDocument<CheckpointFact>[],
-): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly string[] }> {
-  const payloads: PayloadFact[] = [];
+  checkpoints: readonly FoundDocument<FoundCheckpoint>[],
+): Promise<{ readonly payloads: readonly DamagedPayload[]; readonly unread: readonly string[] }> {
+  const payloads: DamagedPayload[] = [];
   const unread: string[] = [];
   const known = new Map<string, string | undefined>();
   let bytes = 0;

@@ -7,7 +7,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
-import type { RunFacts } from '../../core/integrity/facts.ts';
+import type { RunAsFound } from '../../core/integrity/found.ts';
 import {
   isEmpty,
   type PlaceChange,
@@ -26,10 +26,10 @@ import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair
 import type { Log } from '../../ports/log.ts';
 import type { RunOfTenant } from '../append-to-run.ts';
 import { batchesOf, repairedDataOf } from './batches.ts';
-import { readOwnFacts } from './check.ts';
-import type { ReadFactsDeps } from './read-facts.ts';
+import { readOwnDocuments } from './check.ts';
+import type { ReadDocumentsDeps } from './read-documents.ts';
 
-export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
+export interface RepairDeps extends ReadDocumentsDeps, AppendRepairDeps, PlaceDeps {
   readonly log: Log;
 }
 
@@ -54,8 +54,8 @@ const MAX_ROUNDS = 5;
 export async function repairRun(deps: RepairDeps, request: RepairRequest): Promise<RepairReport> {
   const done: RepairsDone = { changes: [], places: [], events: [] };
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const { facts } = await readOwnFacts(deps, request);
-    const plan = planRepair(facts, checkRun(facts));
+    const { run } = await readOwnDocuments(deps, request);
+    const plan = planRepair(run, checkRun(run));
     const { refused } = plan;
     if (!request.apply && !isEmpty(plan)) return { outcome: 'planned', ...plan, events: [] };
     // The run was read again after each change. Nothing that can be changed is left.
@@ -63,7 +63,7 @@ export async function repairRun(deps: RepairDeps, request: RepairRequest): Promi
       const outcome = done.events.length > 0 ? 'applied' : refused.length > 0 ? 'refused' : 'sound';
       return { outcome, ...done, refused };
     }
-    await carryOut(deps, { actor: request.actor, facts, plan, done });
+    await carryOut(deps, { actor: request.actor, run, plan, done });
   }
   throw new CairnError('UNAVAILABLE', 'the run changes too often to be repaired now');
 }
@@ -76,18 +76,18 @@ interface RepairsDone {
 
 interface RepairWork {
   readonly actor: string;
-  readonly facts: RunFacts;
+  readonly run: RunAsFound;
   readonly plan: RepairPlan;
   readonly done: RepairsDone;
 }
 
 /** Does as much of the plan as can be done before the run moves. */
-async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWork): Promise<void> {
-  let { state } = facts.journal;
+async function carryOut(deps: RepairDeps, { actor, run, plan, done }: RepairWork): Promise<void> {
+  let { state } = run.journal;
   if (!state) throw new Error('a plan for a run without a journal');
-  const { version, metadata = {}, metadataDamage = [] } = facts.snapshot ?? {};
+  const { version, metadata = {}, metadataDamage = [] } = run.snapshot ?? {};
   let seen = version;
-  for await (const batch of batchesOf(deps, facts, plan)) {
+  for await (const batch of batchesOf(deps, run, plan)) {
     if (batch === 'stale') return;
     const { steps, checkpoints, changes, places } = batch;
     const data = repairedDataOf(batch);

@@ -12,7 +12,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { RunSample } from '../../ports/runs/integrity-store.ts';
 import { consistencyOf, consistencyStatusOf } from './check.ts';
-import { type Owned, type ReadFactsDeps, readFacts } from './read-facts.ts';
+import { type Owned, type ReadDocumentsDeps, readDocuments } from './read-documents.ts';
 
 /** Runs that are checked in one sample, half of them new ones: a few thousand reads an hour at most. */
 const SAMPLE = 50;
@@ -27,7 +27,7 @@ const MAX_SAMPLED_EVENTS = 2_000;
 const TIME_MS = 200_000;
 const HOUR_MS = 3_600_000;
 
-export interface SampleDeps extends ReadFactsDeps {
+export interface SampleDeps extends ReadDocumentsDeps {
   readonly statistics: RunStatistics;
   readonly sample: RunSample;
   /** Undefined: no collector is configured. */
@@ -102,13 +102,13 @@ async function lookAt(
     return !isTooLong;
   };
   try {
-    const read = await readFacts(deps, runId, isWanted);
+    const read = await readDocuments(deps, runId, isWanted);
     // The run was deleted meanwhile.
     if (!read) return isTooLong ? 'passedOver' : 'checked';
-    const { facts, unread } = read;
-    const { problems, head } = consistencyOf(facts, unread);
+    const { run, unread } = read;
+    const { problems, head } = consistencyOf(run, unread);
     if (problems.length === 0) return 'checked';
-    const tenantId = facts.journal.identity?.tenantId ?? facts.snapshot?.tenantId ?? '';
+    const tenantId = run.journal.identity?.tenantId ?? run.snapshot?.tenantId ?? '';
     const codes = [...new Set(problems.map(({ code }) => code))];
     const subjects = problems.slice(0, MAX_SUBJECTS).map(({ subject }) => subject);
     const found = {

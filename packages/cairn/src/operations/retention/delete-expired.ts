@@ -12,7 +12,7 @@ import type { DeletionDeps } from './deps.ts';
 import { type BucketPosition, eachExpired, placeText, readPlace } from './each-expired.ts';
 import { deleteErasedData, type ErasureReport } from './erasure/delete-erased.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
-import { CONCURRENCY, PAGE, TICK, type TickBounds, TickBudget } from './tick-budget.ts';
+import { CONCURRENCY, TICK, type TickBounds, TickBudget } from './tick-budget.ts';
 
 export interface RetentionReport {
   /** Checked lineages by result. */
@@ -82,7 +82,7 @@ export async function deleteExpiredRuns(
 async function handleRuns(deps: DeletionDeps, tick: DeletionTick): Promise<string | undefined> {
   const from = placeIn(deps, tick.progress.runs);
   let before = from;
-  for await (const { runs, place } of eachExpired(deps, from, PAGE)) {
+  for await (const { runs, place } of eachExpired(deps, from)) {
     const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
     tick.budget.inspected(Math.max(1, runs.length));
     await handleLineages(deps, tick, [...roots], before);

@@ -7,6 +7,7 @@ import { END_STATUSES } from '../../core/retention/policy.ts';
 import { MAX_TIME } from '../../core/time.ts';
 import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
 import type { LineageDeps } from './deps.ts';
+import { PAGE } from './tick-budget.ts';
 
 /** A bucket, and how far in it; undefined: at its beginning. */
 export interface BucketPosition extends Bucket {
@@ -28,7 +29,6 @@ interface WalkPage {
 export async function* eachExpired(
   { retention, retentionOf, clock }: LineageDeps,
   from: BucketPosition | undefined,
-  pageSize: number,
 ): AsyncGenerator<WalkPage> {
   let bucket: Bucket | undefined = from ?? (await retention.nextBucket(undefined));
   let after = from?.after;
@@ -41,10 +41,10 @@ export async function* eachExpired(
         bucket: { status, type },
         until,
         after,
-        limit: pageSize,
+        limit: PAGE,
       });
       after = placeOf(runs.at(-1)) ?? after;
-      more = runs.length === pageSize;
+      more = runs.length === PAGE;
       yield { bucket: { status, type }, runs, place: { status, type, after } };
     }
     if (keepMs === undefined) yield { bucket: { status, type }, runs: [], place: { status, type } };

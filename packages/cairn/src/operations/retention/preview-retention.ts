@@ -9,7 +9,6 @@ import { loadOwn } from '../append-to-run.ts';
 import type { LineageDeps } from './deps.ts';
 import { eachExpired, placeAfter, placeText, readPlace } from './each-expired.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
-import { PAGE } from './tick-budget.ts';
 
 export interface RetentionState {
   readonly runId: string;
@@ -63,7 +62,7 @@ export async function expiredRuns(
   const lineages = new Map<string, ReturnType<typeof inspectLineage>>();
   const items: ExpiredRun[] = [];
   let inspected = 0;
-  for await (const { bucket, runs, place } of eachExpired(deps, from, PAGE)) {
+  for await (const { bucket, runs, place } of eachExpired(deps, from)) {
     for (const run of runs) {
       const { runId, rootRunId, completedAt } = run;
       if (run.tenantId === tenantId) {

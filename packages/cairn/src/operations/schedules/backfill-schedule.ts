@@ -35,8 +35,8 @@ export function assertPast(
   { clock }: Pick<ScheduleDeps, 'clock'>,
   range: Pick<BackfillRequest, 'from' | 'until'>,
 ): void {
-  if (range.from > range.until) throw invalid('to', 'must not be before from');
-  if (range.until > clock.now()) throw invalid('to', 'is in the future');
+  if (range.from > range.until) throw invalidEnd('must not be before from');
+  if (range.until > clock.now()) throw invalidEnd('is in the future');
 }
 
 /**
@@ -53,7 +53,7 @@ export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequ
   const last = slots[MAX_BACKFILL - 1];
   if (slots.length > MAX_BACKFILL && last !== undefined) {
     const [most, to] = [MAX_BACKFILL.toLocaleString('en'), new Date(last).toISOString()];
-    throw invalid('to', `is too late: the range has more than ${most} slots; up to ${to} it has ${most}`);
+    throw invalidEnd(`is too late: the range has more than ${most} slots; up to ${to} it has ${most}`);
   }
   const kinds = isDryRun ? [] : await startAll(deps, schedule, slots);
   const count = (kind: string) => kinds.filter((one) => one === kind).length;
@@ -70,6 +70,6 @@ async function startAll(
   return started.map(({ kind }) => kind);
 }
 
-function invalid(field: string, problem: string): CairnError {
-  return invalidInput(field, `${field} ${problem}`);
+function invalidEnd(problem: string): CairnError {
+  return invalidInput('to', `to ${problem}`);
 }

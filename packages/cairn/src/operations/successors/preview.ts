@@ -14,7 +14,7 @@ import {
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
-import { type InboxSignal, isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
+import { isOver, type RunState, stepIdOf, type UnreadSignal } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { reusePlan } from '../../engine/successors/plan.ts';
@@ -36,7 +36,7 @@ export interface SuccessorForecast {
   /** True if more effects were recorded than are shown. */
   readonly effectsCut: boolean;
   /** Unread signals; a successor that carries them reads them. */
-  readonly unread: readonly Pick<InboxSignal, 'signalId' | 'name' | 'key' | 'at'>[];
+  readonly unread: readonly Pick<UnreadSignal, 'signalId' | 'name' | 'key' | 'at'>[];
   readonly blockers: readonly CairnError[];
 }
 

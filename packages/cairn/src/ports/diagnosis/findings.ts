@@ -2,10 +2,10 @@
  * Runs that the store refuses to write, or whose dispatches all throw: one small document a run, outside the run. It decides
  * nothing: it shows what lists of runs cannot, until it is outdated (`core/findings.ts`).
  */
-import type { FindingFact } from '../../core/integrity/facts.ts';
+import type { OpenFinding } from '../../core/integrity/found.ts';
 
 /** A finding about one run; a later one replaces the one before. */
-export interface RunFinding extends FindingFact {
+export interface RunFinding extends OpenFinding {
   readonly runId: string;
   readonly tenantId: string;
   readonly type: string;

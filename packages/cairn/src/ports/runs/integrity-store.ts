@@ -7,13 +7,13 @@
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import type {
-  CheckpointFact,
-  FindingFact,
+  FaultyPage,
+  FoundCheckpoint,
   FoundDocument,
   FoundEvent,
   FoundSnapshot,
-  PageFact,
-} from '../../core/integrity/facts.ts';
+  OpenFinding,
+} from '../../core/integrity/found.ts';
 import type { Mailbox, MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import type { CheckpointRef, RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
@@ -33,20 +33,20 @@ export interface RunReader {
   /** The run document, and the store's time of the reading, epoch ms. */
   snapshot(): Promise<{ readonly found: FoundSnapshot | undefined; readonly readAt: number }>;
   /** Pages of the run document, which was read before, with which something is wrong. */
-  pages(): Promise<readonly PageFact[]>;
+  pages(): Promise<readonly FaultyPage[]>;
   events(stretch: ListStretch): Promise<readonly FoundEvent[]>;
-  checkpoints(stretch: ListStretch): Promise<readonly FoundDocument<CheckpointFact>[]>;
+  checkpoints(stretch: ListStretch): Promise<readonly FoundDocument<FoundCheckpoint>[]>;
   steps(stretch: ListStretch): Promise<readonly FoundDocument<StepRecord>[]>;
   /** Rows of the ledger that say they are of the run, in the order in which it made them. */
   effectsOfRun(stretch: ListStretch): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** The existing rows among these ids. */
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Checkpoints of earlier runs of the lineage, in the requested order. */
-  origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<CheckpointFact> | undefined)[]>;
+  origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<FoundCheckpoint> | undefined)[]>;
   mailbox(address: MailboxAddress): Promise<FoundDocument<Mailbox> | undefined>;
   record(key: string): Promise<FoundDocument<IdempotencyRecord> | undefined>;
   /** The finding that names the run; absent if it cannot be read, since it decides nothing. */
-  finding(): Promise<FindingFact | undefined>;
+  finding(): Promise<OpenFinding | undefined>;
 }
 
 export interface IntegrityReader {

@@ -18,12 +18,12 @@ import {
 } from './kinds.ts';
 import { decodeMetadata, encodeRetained } from './volatile-metadata.ts';
 
-type Facts = Pick<
+type LineageMembers = Pick<
   RunState,
   'id' | 'schemaVersion' | 'tenantId' | 'type' | 'status' | 'completedAt' | 'parent' | 'ties'
 > & { readonly wakeAt?: number };
 
-const facts = documentCodec<Facts>({
+const members = documentCodec<LineageMembers>({
   id: text,
   schemaVersion: integer,
   tenantId: text,
@@ -36,7 +36,7 @@ const facts = documentCodec<Facts>({
 });
 
 /** The members of a run document that retention checks; `ties` may lie in pages. */
-export const MEMBER_NAMES: readonly string[] = [...facts.names, 'pages', 'soft'];
+export const MEMBER_NAMES: readonly string[] = [...members.names, 'pages', 'soft'];
 
 /** @throws NewerSchemaError, UndecodableDocument */
 export function decodeMember(document: Members, what: string): Omit<LineageMember, 'version'> {
@@ -49,7 +49,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
     parent,
     ties,
     wakeAt,
-  } = facts.decode(document, what);
+  } = members.decode(document, what);
   const { legalHold: hold, deletionMarkedAt: markedAt } = decodeMetadata(document, what);
   return {
     runId,

@@ -15,7 +15,7 @@ import {
   type Transaction,
   type WriteBatch,
 } from '@google-cloud/firestore';
-import type { FoundDocument } from '../../core/integrity/facts.ts';
+import type { FoundDocument } from '../../core/integrity/found.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
@@ -134,7 +134,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
           readAt: snapshot.readTime.toMillis(),
         };
       },
-      pages: () => pages.facts(),
+      pages: () => pages.faulty(),
       events: async (wanted) => (await stretch(this.#paths.events(run), wanted)).map(foundEvent),
       checkpoints: async (wanted) =>
         (await stretch(this.#paths.checkpoints(run), wanted)).map(foundCheckpoint),

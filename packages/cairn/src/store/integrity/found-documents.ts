@@ -1,11 +1,16 @@
 /**
- * Documents of a run as facts: their decoded content, or the reason why decoding failed. Never throws for a document.
+ * Documents of a run as they are found: their decoded content, or the reason why decoding failed. Never throws for a document.
  *
  * Must not: read anything itself; see firestore-integrity-store.ts.
  */
 import { Timestamp } from '@google-cloud/firestore';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import type { CheckpointFact, FoundDocument, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
+import type {
+  FoundCheckpoint,
+  FoundDocument,
+  FoundEvent,
+  FoundSnapshot,
+} from '../../core/integrity/found.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { StepRecord } from '../../core/run/records.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -56,7 +61,7 @@ export function foundEvent(document: RawDocument): FoundEvent {
 }
 
 /** The output is dropped after hashing. */
-export function foundCheckpoint(document: RawDocument): FoundDocument<CheckpointFact> {
+export function foundCheckpoint(document: RawDocument): FoundDocument<FoundCheckpoint> {
   return found(document, () => {
     const { outputText, ...checkpoint } = checkpointCodec.decode(document.members, 'the checkpoint');
     return { checkpoint, ...(outputText === undefined ? {} : { outputSha: sha256Hex(outputText) }) };

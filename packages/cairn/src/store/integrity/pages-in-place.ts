@@ -5,7 +5,7 @@
  */
 import type { DocumentSnapshot } from '@google-cloud/firestore';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import type { PageFact } from '../../core/integrity/facts.ts';
+import type { FaultyPage } from '../../core/integrity/found.ts';
 import type { Members } from '../codec/kinds.ts';
 import { namedBy, type PageNames, pagesOf } from '../pages/spill.ts';
 
@@ -22,7 +22,7 @@ export class PagesInPlace {
   readonly #read: (names: readonly string[]) => Promise<readonly DocumentSnapshot[]>;
   readonly #list: () => Promise<{ readonly docs: readonly { readonly id: string }[] }>;
   readonly #named = new Set<string>();
-  readonly #problems: PageFact[] = [];
+  readonly #problems: FaultyPage[] = [];
 
   constructor(
     read: (names: readonly string[]) => Promise<readonly DocumentSnapshot[]>,
@@ -52,10 +52,10 @@ export class PagesInPlace {
   }
 
   /** Call after {@link of}. */
-  async facts(): Promise<readonly PageFact[]> {
+  async faulty(): Promise<readonly FaultyPage[]> {
     const { docs } = await this.#list();
     const orphaned = docs.filter(({ id }) => !this.#named.has(id));
-    return [...this.#problems, ...orphaned.map(({ id }): PageFact => ({ id, problem: 'orphaned' }))];
+    return [...this.#problems, ...orphaned.map(({ id }): FaultyPage => ({ id, problem: 'orphaned' }))];
   }
 }
 

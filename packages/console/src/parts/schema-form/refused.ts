@@ -8,17 +8,16 @@ export interface RefusedEntry {
   readonly issues: readonly FieldIssue[];
 }
 
-/**
- * The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each.
- *
- * @param root member of the request that the form fills
- */
-export function refusedAt(error: unknown, root: string, fields: readonly Field[]): readonly FieldIssue[] {
+/** The path of a value's member begins with this: the form fills the member `input` of the request. */
+const INPUT = 'input.';
+
+/** The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each. */
+export function refusedAt(error: unknown, fields: readonly Field[]): readonly FieldIssue[] {
   if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return [];
-  const messages = (error.problem.detail ?? '').split(`; ${root}.`);
+  const messages = (error.problem.detail ?? '').split(`; ${INPUT}`);
   const [first = '', ...rest] = messages;
-  if (!first.startsWith(`${root}.`)) return [];
-  const issues = [first.slice(root.length + 1), ...rest].flatMap((text): FieldIssue[] => {
+  if (!first.startsWith(INPUT)) return [];
+  return [first.slice(INPUT.length), ...rest].flatMap((text): FieldIssue[] => {
     const field = fields
       .filter(({ name }) => text.startsWith(name) && /^[.:[]/.test(text.slice(name.length)))
       .toSorted((a, b) => b.name.length - a.name.length)[0];
@@ -27,7 +26,6 @@ export function refusedAt(error: unknown, root: string, fields: readonly Field[]
     const after = text.slice(field.name.length);
     return [{ name: field.name, why: after.startsWith(': ') ? after.slice(2) : after.replace(/^\./, '') }];
   });
-  return issues;
 }
 
 /** A refused member of a request that has a field of its own. */

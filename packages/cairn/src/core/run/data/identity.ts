@@ -77,7 +77,7 @@ export interface SuccessorSource {
   readonly stepId?: string;
   /** The admin who overrode the policy of the workflow at its start. */
   readonly forcedBy?: string | undefined;
-  /** The signals that no step of the source had read are put into its own inbox. */
+  /** `carry`: the unread signals of the source become unread signals of this run. */
   readonly signals?: 'carry' | undefined;
 }
 

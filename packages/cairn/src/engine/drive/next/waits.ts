@@ -6,7 +6,7 @@
  */
 import { halfJitterMs } from '../../../core/decisions/retry.ts';
 import type { EventDraft, RecordedError, Wait } from '../../../core/run/events.ts';
-import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
+import { type RunState, stepKey, type UnreadSignal } from '../../../core/run/state.ts';
 import { LONGEST_CHECK_MS } from '../../../core/run/wake.ts';
 import type { EventStep } from '../../define/steps.ts';
 import { eventOutput } from '../../mailbox/offer.ts';
@@ -149,7 +149,7 @@ export function signalFor(
   { inbox }: RunState,
   step: EventStep,
   wait: Wait,
-): { readonly signal: InboxSignal; readonly output: Output } | undefined {
+): { readonly signal: UnreadSignal; readonly output: Output } | undefined {
   for (const signal of inbox) {
     if (signal.name !== wait.name || (signal.key !== undefined && signal.key !== wait.key)) continue;
     const output = acceptable(step, signal.payloadText);

@@ -8,7 +8,7 @@ import type { FindingReason } from '../findings.ts';
 import type { RunEvent } from '../run/events.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState, VolatileMetadata } from '../run/state.ts';
-import type { JournalFacts } from './journal-reading.ts';
+import type { JournalContent } from './journal-reading.ts';
 
 /** A document, by the id it is stored under. `version` is that of the store: a later write is conditional on it. */
 export type FoundDocument<T> = { readonly id: string; readonly version: string } & Content<T>;
@@ -43,34 +43,34 @@ export type FoundSnapshot = FoundDocument<RunState> & {
 };
 
 /** A checkpoint without its output, of which only the fingerprint is kept: all outputs of a run may be gigabytes. */
-export interface CheckpointFact {
+export interface FoundCheckpoint {
   readonly checkpoint: Omit<Checkpoint, 'outputText'>;
   /** SHA-256 of the output it carries; undefined if it carries none. */
   readonly outputSha?: string;
 }
 
 /** A large value to which a checkpoint points, and which cannot be read as it was written. */
-export interface PayloadFact {
+export interface DamagedPayload {
   readonly id: string;
   readonly sha256: string;
   readonly reason: string;
 }
 
 /** A checkpoint of an earlier run to which one of this run refers. `sha`: hash of its output; undefined: unreadable. */
-export interface OriginFact {
+export interface FoundOrigin {
   /** Id of the checkpoint of this run. */
   readonly id: string;
   readonly sha: string | undefined;
 }
 
 /** A page of the run document with which something is wrong. `orphaned`: the document does not name it. */
-export interface PageFact {
+export interface FaultyPage {
   readonly id: string;
   readonly problem: 'missing' | 'damaged' | 'orphaned';
 }
 
 /** The part of an event mailbox that concerns the run. */
-export interface MailboxFact {
+export interface FoundMailbox {
   readonly event: string;
   readonly key: string;
   /** Waits of the run that are registered, or have taken an event that is not yet recorded. */
@@ -80,7 +80,7 @@ export interface MailboxFact {
 }
 
 /** A finding by a dispatch or the scan that the run makes no progress. */
-export interface FindingFact {
+export interface OpenFinding {
   readonly reason: FindingReason;
   /** The error of the store, or of the dispatch, truncated. */
   readonly message: string;
@@ -90,25 +90,25 @@ export interface FindingFact {
   readonly since: number;
 }
 
-export interface RunFacts {
+export interface RunAsFound {
   readonly runId: string;
   /** The store's time of the reading, epoch ms. */
   readonly readAt: number;
-  readonly journal: JournalFacts;
+  readonly journal: JournalContent;
   /** Undefined: there is no document. */
   readonly snapshot: FoundSnapshot | undefined;
   /** Its damaged pages. */
-  readonly pages: readonly PageFact[];
-  readonly checkpoints: readonly FoundDocument<CheckpointFact>[];
+  readonly pages: readonly FaultyPage[];
+  readonly checkpoints: readonly FoundDocument<FoundCheckpoint>[];
   readonly steps: readonly FoundDocument<StepRecord>[];
   /** Rows of the ledger of the run, and those that its journal names. */
   readonly effects: readonly FoundDocument<EffectRecord>[];
   /** Damaged payloads, among those that were read back. */
-  readonly payloads: readonly PayloadFact[];
-  readonly origins: readonly OriginFact[];
-  readonly mailboxes: readonly MailboxFact[];
+  readonly payloads: readonly DamagedPayload[];
+  readonly origins: readonly FoundOrigin[];
+  readonly mailboxes: readonly FoundMailbox[];
   /** The finding that names the run outside of its own documents. */
-  readonly finding: FindingFact | undefined;
+  readonly finding: OpenFinding | undefined;
   /** Under the key of the start. Undefined: the run has no key, or there is no such record. */
   readonly record: FoundDocument<IdempotencyRecord> | undefined;
 }

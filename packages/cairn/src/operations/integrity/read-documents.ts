@@ -8,12 +8,12 @@ import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import type {
   FoundDocument,
+  FoundMailbox,
+  FoundOrigin,
   FoundSnapshot,
-  MailboxFact,
-  OriginFact,
-  RunFacts,
-} from '../../core/integrity/facts.ts';
-import { type JournalFacts, JournalReading } from '../../core/integrity/journal-reading.ts';
+  RunAsFound,
+} from '../../core/integrity/found.ts';
+import { type JournalContent, JournalReading } from '../../core/integrity/journal-reading.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { IntegrityReader, ListStretch, RunReader } from '../../ports/runs/integrity-store.ts';
@@ -36,12 +36,12 @@ const ROWS: ListOf = { what: 'rows in the ledger', limit: 100, most: 100_000 };
 /** Mailboxes of the run's waits, those of open waits first: each is one read. */
 const MAX_MAILBOXES = 200;
 
-export interface ReadFactsDeps extends ReadPayloadsDeps {
+export interface ReadDocumentsDeps extends ReadPayloadsDeps {
   readonly reader: IntegrityReader;
 }
 
 export interface ReadRun {
-  readonly facts: RunFacts;
+  readonly run: RunAsFound;
   /** Ids of checkpoints whose large value was not read back, because there are too many of them. */
   readonly unread: readonly string[];
 }
@@ -51,8 +51,8 @@ export interface ReadRun {
  *
  * @throws CairnError UNAVAILABLE, PAYLOAD_TOO_LARGE for a run that is too long to be checked
  */
-export async function readFacts(
-  deps: ReadFactsDeps,
+export async function readDocuments(
+  deps: ReadDocumentsDeps,
   runId: string,
   isWanted: IsWanted,
 ): Promise<ReadRun | undefined> {
@@ -61,7 +61,7 @@ export async function readFacts(
   );
   if (!read) return undefined;
   const { payloads, unread } = await readPayloads(deps, runId, read.checkpoints);
-  return { facts: { runId, ...read, payloads }, unread };
+  return { run: { runId, ...read, payloads }, unread };
 }
 
 /** Identity of a run before it is read. */
@@ -75,7 +75,7 @@ export interface Owned {
 export type IsWanted = (owned: Owned) => boolean;
 
 /** Returns true if the run exists and is wanted. @throws CairnError UNAVAILABLE */
-export async function isThere(deps: ReadFactsDeps, runId: string, isWanted: IsWanted): Promise<boolean> {
+export async function isThere(deps: ReadDocumentsDeps, runId: string, isWanted: IsWanted): Promise<boolean> {
   const found = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(runId, (reader) => begin(reader, isWanted)),
   );
@@ -105,9 +105,9 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReadin
   return { snapshot, readAt, reading, first: first?.id };
 }
 
-type StoredFacts = Omit<RunFacts, 'runId' | 'payloads'>;
+type StoredDocuments = Omit<RunAsFound, 'runId' | 'payloads'>;
 
-async function readStored(reader: RunReader, isWanted: IsWanted): Promise<StoredFacts | undefined> {
+async function readStored(reader: RunReader, isWanted: IsWanted): Promise<StoredDocuments | undefined> {
   const begun = await begin(reader, isWanted);
   if (!begun) return undefined;
   const { snapshot, readAt, reading, first } = begun;
@@ -164,7 +164,10 @@ export function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>
 }
 
 /** Rows of the run, and rows of other runs of its lineage that its journal names. */
-async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
+async function readEffects(
+  reader: RunReader,
+  journal: JournalContent,
+): Promise<FoundDocument<EffectRecord>[]> {
   const rows = await readRows(reader);
   const rowIds = new Set(rows.map(({ id }) => id));
   // A damaged journal may contain invalid ids, which have no row.
@@ -173,7 +176,7 @@ async function readEffects(reader: RunReader, journal: JournalFacts): Promise<Fo
 }
 
 /** Reads the outputs that a successor reused, which are stored with their runs. */
-async function readOrigins(reader: RunReader, { checkpoints }: JournalFacts): Promise<OriginFact[]> {
+async function readOrigins(reader: RunReader, { checkpoints }: JournalContent): Promise<FoundOrigin[]> {
   const reused = [...checkpoints].flatMap(([id, { takenOver }]) =>
     takenOver ? [{ id, from: takenOver.from }] : [],
   );
@@ -202,26 +205,26 @@ async function inParts<T, R>(
 async function readMailboxes(
   reader: RunReader,
   { id, tenantId, ties, waits }: RunState,
-): Promise<MailboxFact[]> {
+): Promise<FoundMailbox[]> {
   const open = new Set(waits.map((wait) => wait.id));
   const places = ties
     .filter((registration) => registration.kind === 'event')
     .sort((a, b) => Number(open.has(b.waitId)) - Number(open.has(a.waitId)))
     .map(({ name: event, key }) => ({ event, key }));
   const unique = new Map(places.map((place) => [JSON.stringify(place), place]));
-  const facts: MailboxFact[] = [];
+  const mailboxes: FoundMailbox[] = [];
   for (const place of [...unique.values()].slice(0, MAX_MAILBOXES)) {
     const found = await reader.mailbox({ tenantId, ...place });
     if (found?.kind === 'newer') {
-      facts.push({ ...place, listed: [], reason: `schema version ${found.schemaVersion}` });
+      mailboxes.push({ ...place, listed: [], reason: `schema version ${found.schemaVersion}` });
     } else if (found?.kind === 'unreadable') {
-      facts.push({ ...place, listed: [], reason: found.reason });
+      mailboxes.push({ ...place, listed: [], reason: found.reason });
     } else {
       const { waiting = [], buffered = [] } = found?.value ?? {};
       const refs = [...waiting, ...buffered.flatMap(({ takenBy }) => takenBy ?? [])];
       const own = refs.filter(({ runId }) => runId === id);
-      facts.push({ ...place, listed: own.map(({ waitId }) => waitId) });
+      mailboxes.push({ ...place, listed: own.map(({ waitId }) => waitId) });
     }
   }
-  return facts;
+  return mailboxes;
 }
