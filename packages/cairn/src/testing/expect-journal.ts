@@ -34,54 +34,71 @@ export interface JournalExpectations {
 }
 
 export function expectJournal(events: readonly RunEvent[]): JournalExpectations {
+  const claims: Claims = claimsAbout(events);
+  const expectations = {} as Record<keyof Claims, unknown>;
+  for (const [name, problemOf] of Object.entries(claims) as [
+    keyof Claims,
+    (...args: unknown[]) => Problem,
+  ][]) {
+    expectations[name] = function expectation(...args: unknown[]) {
+      const problem = problemOf(...args);
+      if (problem === undefined) return expectations;
+      const error = new JournalMismatch(`${problem}\n\n${timelineOf(events)}`);
+      // A test framework then points at the line of the test.
+      Error.captureStackTrace(error, expectation);
+      throw error;
+    };
+  }
+  return expectations as JournalExpectations;
+}
+
+/** Undefined: the journal is as expected. */
+type Problem = string | undefined;
+
+/** For each expectation, the function that finds what contradicts it. */
+type Claims = {
+  readonly [K in keyof JournalExpectations]: (...args: Parameters<JournalExpectations[K]>) => Problem;
+};
+
+function claimsAbout(events: readonly RunEvent[]): Claims {
   const attemptsOf = (step: string) =>
-    events.filter((event) => (isWork(event) || event.type === 'step_retry_scheduled') && about(event, step));
+    events.filter((event) => (isWork(event) || event.type === 'step_retry_scheduled') && about(event, step))
+      .length;
   const settled = (step: string, type: EventType) =>
     events.filter((event) => event.type === type && about(event, step));
-
-  const check = (caller: (...args: never[]) => unknown, holds: boolean, problem: () => string) => {
-    if (holds) return expectations;
-    const error = new JournalMismatch(`${problem()}\n\n${timelineOf(events)}`);
-    // A test framework then points at the line of the test.
-    Error.captureStackTrace(error, caller);
-    throw error;
+  const outcomeOf = (step: string) => {
+    const end = events.findLast((event) => isSettled(event) && about(event, step));
+    return end ? `its end was ${end.type}` : 'it has not ended';
   };
+  const unlessSettled = (step: string, type: EventType, expected: string): Problem =>
+    settled(step, type).length > 0
+      ? undefined
+      : `step '${step}' was expected to be ${expected}; ${outcomeOf(step)}`;
 
-  const expectations: JournalExpectations = {
+  return {
     toHaveRun(step, times) {
-      const attempts = attemptsOf(step).length;
+      const attempts = attemptsOf(step);
       const done = events.some((event) => isWork(event) && about(event, step));
-      const holds = times === undefined ? done : done && attempts === times;
-      const wanted =
-        times === undefined ? 'was expected to run' : `was expected to run with ${count(times, 'attempt')}`;
-      return check(
-        expectations.toHaveRun,
-        holds,
-        () => `step '${step}' ${wanted}; ${done ? `it had ${count(attempts, 'attempt')}` : outcomeOf(step)}`,
-      );
+      if (done && (times === undefined || attempts === times)) return undefined;
+      const wanted = times === undefined ? '' : ` with ${count(times, 'attempt')}`;
+      const found = done ? `it had ${count(attempts, 'attempt')}` : outcomeOf(step);
+      return `step '${step}' was expected to run${wanted}; ${found}`;
     },
     notToHaveRun(step) {
-      const attempts = attemptsOf(step).length;
-      return check(
-        expectations.notToHaveRun,
-        attempts === 0,
-        () => `step '${step}' was expected not to run; it had ${count(attempts, 'attempt')}`,
-      );
+      const attempts = attemptsOf(step);
+      if (attempts === 0) return undefined;
+      return `step '${step}' was expected not to run; it had ${count(attempts, 'attempt')}`;
     },
-    toHaveSkipped: (step) => toHaveSettled('toHaveSkipped', step, 'step_skipped'),
-    toHaveDegraded: (step) => toHaveSettled('toHaveDegraded', step, 'step_degraded'),
+    toHaveSkipped: (step) => unlessSettled(step, 'step_skipped', 'skipped'),
+    toHaveDegraded: (step) => unlessSettled(step, 'step_degraded', 'degraded'),
     toHaveFailed(step, code) {
       const errors = settled(step, 'step_failed').map(
         (event) => (event as RunEvent<'step_failed'>).data.error,
       );
-      const holds = errors.some((error) => code === undefined || error.code === code);
+      if (errors.some((error) => code === undefined || error.code === code)) return undefined;
       const wanted = code === undefined ? '' : ` with ${code}`;
-      return check(
-        expectations.toHaveFailed,
-        holds,
-        () =>
-          `step '${step}' was expected to fail${wanted}; ${errors[0] ? `it failed with ${errors[0].code}` : outcomeOf(step)}`,
-      );
+      const found = errors[0] ? `it failed with ${errors[0].code}` : outcomeOf(step);
+      return `step '${step}' was expected to fail${wanted}; ${found}`;
     },
     toHaveEndedInOrder(...steps) {
       const ended = events.filter(isSettled).map(({ data }) => nameOf(data));
@@ -90,22 +107,15 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
         at = ended.indexOf(step, at + 1);
         return at < 0;
       });
-      return check(
-        expectations.toHaveEndedInOrder,
-        missing === undefined,
-        () =>
-          `steps were expected to end in the order ${steps.join(', ')}; they ended in the order ${ended.join(', ')}`,
-      );
+      if (missing === undefined) return undefined;
+      return `steps were expected to end in the order ${steps.join(', ')}; they ended in the order ${ended.join(', ')}`;
     },
     toHaveCompensated(...steps) {
       const undone = events.flatMap((event) =>
         event.type === 'step_compensated' ? [nameOf(event.data)] : [],
       );
-      return check(
-        expectations.toHaveCompensated,
-        undone.join() === steps.join(),
-        () => `compensations expected: ${list(steps)}; got: ${list(undone)}`,
-      );
+      if (undone.join() === steps.join()) return undefined;
+      return `compensations expected: ${list(steps)}; got: ${list(undone)}`;
     },
     toHaveDecided(step, decision) {
       const decisions = events.flatMap((event) =>
@@ -113,46 +123,21 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
           ? [event.data.decision]
           : [],
       );
-      return check(
-        expectations.toHaveDecided,
-        decisions.at(-1) === decision,
-        () => `the decision on '${step}' was expected to be ${decision}; decisions: ${list(decisions)}`,
-      );
+      if (decisions.at(-1) === decision) return undefined;
+      return `the decision on '${step}' was expected to be ${decision}; decisions: ${list(decisions)}`;
     },
     toHave(type, times) {
       const found = events.filter((event) => event.type === type).length;
-      return check(
-        expectations.toHave,
-        times === undefined ? found > 0 : found === times,
-        () => `${times === undefined ? 'an event' : count(times, 'event')} ${type} expected; got ${found}`,
-      );
+      if (times === undefined ? found > 0 : found === times) return undefined;
+      return `${times === undefined ? 'an event' : count(times, 'event')} ${type} expected; got ${found}`;
     },
     toEndAs(status, code) {
       const end = events.find(({ type }) => type === `run_${status}`);
       const found = end?.type === 'run_failed' ? end.data.error.code : undefined;
-      return check(
-        expectations.toEndAs,
-        end !== undefined && (code === undefined || found === code),
-        () =>
-          `the run was expected to end as ${status}${code === undefined ? '' : ` with ${code}`}; ${endOf(events)}`,
-      );
+      if (end && (code === undefined || found === code)) return undefined;
+      return `the run was expected to end as ${status}${code === undefined ? '' : ` with ${code}`}; ${endOf(events)}`;
     },
   };
-  return expectations;
-
-  function toHaveSettled(name: 'toHaveSkipped' | 'toHaveDegraded', step: string, type: EventType) {
-    const what = type === 'step_skipped' ? 'be skipped' : 'be degraded';
-    return check(
-      expectations[name],
-      settled(step, type).length > 0,
-      () => `step '${step}' was expected to ${what}; ${outcomeOf(step)}`,
-    );
-  }
-
-  function outcomeOf(step: string): string {
-    const end = events.findLast((event) => isSettled(event) && about(event, step));
-    return end ? `its end was ${end.type}` : 'it has not ended';
-  }
 }
 
 /** The end of an execution in which the step did something, well or badly. */

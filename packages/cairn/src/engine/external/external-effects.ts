@@ -70,6 +70,7 @@ interface ExternalCall {
   readonly ledger: ExternalLedger;
 }
 
+type FailedAct = Extract<ActEnd, { kind: 'not_applied' | 'doubt' }>;
 type RoundEnd = ActEnd | { readonly kind: 'under_way' } | { readonly kind: 'again' };
 
 export class ExternalEffects {
@@ -131,7 +132,7 @@ export class ExternalEffects {
   }
 
   async #untilAnswered(place: ExternalCall): Promise<string> {
-    const { once, ledger } = place;
+    const { once } = place;
     const { clock } = this.#deps.ledger;
     let failures = 0;
     let moves = 0;
@@ -163,21 +164,25 @@ export class ExternalEffects {
           await this.#ask(place, end.ask);
           break;
         case 'not_applied':
-        case 'doubt': {
+        case 'doubt':
           failures += 1;
-          // A doubt that no lookup can end is asked about in the next round, unless the call may still act.
-          if (end.kind === 'doubt' && !this.#canFindOut(once) && ledger.hasEnded) break;
-          const at = this.#retryAt(end, failures);
-          if (at === undefined || once.signal.aborted) {
-            if (end.kind === 'not_applied') throw end.cause;
-            if (ledger.effectId === undefined) throw noAnswer(end.cause);
-            await ledger.leaveInDoubt();
-            throw pendingDoubt(place, ledger.effectId, end.cause);
-          }
-          await pause(clock, at - clock.now(), once.signal);
-        }
+          await this.#pauseBeforeRetry(place, end, failures);
       }
     }
+  }
+
+  /** @throws NotApplied, EffectPending: there is no other attempt */
+  async #pauseBeforeRetry(place: ExternalCall, end: FailedAct, failures: number): Promise<void> {
+    const { once, ledger } = place;
+    const { clock } = this.#deps.ledger;
+    // A doubt that no lookup can end is asked about in the next round, unless the call may still act.
+    if (end.kind === 'doubt' && !this.#canFindOut(once) && ledger.hasEnded) return;
+    const at = this.#retryAt(end, failures);
+    if (at !== undefined && !once.signal.aborted) return pause(clock, at - clock.now(), once.signal);
+    if (end.kind === 'not_applied') throw end.cause;
+    if (ledger.effectId === undefined) throw noAnswer(end.cause);
+    await ledger.leaveInDoubt();
+    throw pendingDoubt(place, ledger.effectId, end.cause);
   }
 
   #count({ tenantId, capability: { id: capabilityId } }: OnceRequest, end: RoundEnd): void {
@@ -190,7 +195,7 @@ export class ExternalEffects {
     return this.#deps.bindings.canFindOut(capability.id);
   }
 
-  #retryAt(end: Extract<ActEnd, { kind: 'not_applied' | 'doubt' }>, attempt: number): number | undefined {
+  #retryAt(end: FailedAct, attempt: number): number | undefined {
     const { clock, random } = this.#deps.ledger;
     const error = end.kind === 'not_applied' ? retryable(end.cause) : end.cause;
     const decision = nextRetry({

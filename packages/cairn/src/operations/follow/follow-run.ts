@@ -44,23 +44,17 @@ const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
 /** Ends without `ended` when its signal aborts, or when its time is over. */
 export async function* followRun(deps: FollowDeps, following: RunFollowing): AsyncGenerator<FollowedRun> {
   const { runId, quietMs, until, signal } = following;
-  const { clock } = deps;
-  let { after, status, stopKind } = following;
-  const followed = (event: RunEvent): FollowedRun => {
-    after = event.seq;
-    status = ENDINGS[event.type] ?? status;
-    if (event.type === 'run_cancelled') stopKind = event.data.stopKind;
-    return { kind: 'event', event };
-  };
-  async function* rest(): AsyncGenerator<FollowedRun> {
+  const { store, watch, clock } = deps;
+  const reported = new Reported(following);
+  async function* unread(): AsyncGenerator<FollowedRun> {
     for (;;) {
-      const page = await deps.store.readEvents(runId, after, PAGE);
-      for (const event of page) yield followed(event);
+      const page = await store.readEvents(runId, reported.seq, PAGE);
+      for (const event of page) yield reported.with(event);
       if (page.length < PAGE || signal.aborted) return;
     }
   }
-  yield* rest();
-  if (following.onlyNow && !isTerminal(status)) return;
+  yield* unread();
+  if (following.onlyNow && !reported.hasEnded) return;
   const arrivals = new WatchReports<readonly RunEvent[]>(clock);
   const onEvents = (events: readonly RunEvent[]) => {
     const all = [...(arrivals.waiting ?? []), ...events];
@@ -68,20 +62,49 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
     arrivals.put(all.length > PAGE ? all.slice(-1) : all);
   };
   const observer = { onEvents, onError: arrivals.fail };
-  const stop = isTerminal(status) ? () => {} : deps.watch.watch(runId, after, observer);
+  const stop = reported.hasEnded ? () => {} : watch.watch(runId, reported.seq, observer);
   try {
-    while (!isTerminal(status)) {
+    while (!reported.hasEnded) {
       const left = until - clock.now();
       if (left <= 0 || signal.aborted) return;
       const arrived = (await arrivals.next(Math.min(quietMs, left), signal)) ?? [];
       if (arrived.length === 0 && left > quietMs && !signal.aborted) yield { kind: 'quiet' };
       for (const event of arrived) {
-        if (event.seq === after + 1) yield followed(event);
-        else if (event.seq > after) yield* rest();
+        if (event.seq === reported.seq + 1) yield reported.with(event);
+        else if (event.seq > reported.seq) yield* unread();
       }
     }
   } finally {
     stop();
   }
-  yield { kind: 'ended', status, stopKind };
+  yield reported.end();
+}
+
+/** The run as far as its follower knows it. */
+class Reported {
+  /** The last event that was reported. */
+  seq: number;
+  #status: RunStatus;
+  #stopKind: StopKind | undefined;
+
+  constructor({ after, status, stopKind }: RunFollowing) {
+    this.seq = after;
+    this.#status = status;
+    this.#stopKind = stopKind;
+  }
+
+  get hasEnded(): boolean {
+    return isTerminal(this.#status);
+  }
+
+  with(event: RunEvent): FollowedRun {
+    this.seq = event.seq;
+    this.#status = ENDINGS[event.type] ?? this.#status;
+    if (event.type === 'run_cancelled') this.#stopKind = event.data.stopKind;
+    return { kind: 'event', event };
+  }
+
+  end(): FollowedRun {
+    return { kind: 'ended', status: this.#status, stopKind: this.#stopKind };
+  }
 }

@@ -23,44 +23,73 @@ const SEMICOLON = 59;
 
 /** Origin of the last segment at or before the position, on its line; undefined: there is none, or the text is invalid. */
 export function originOf(mappings: string, { line, column }: SourcePosition): MappedOrigin | undefined {
-  // Fields of a segment, each relative to the segment before: generated column, then source, line and column of the origin.
-  const fields = [0, 0, 0, 0, 0];
+  const segments = new SegmentReader(mappings);
   let found: MappedOrigin | undefined;
-  let generatedLine = 1;
-  let at = 0;
-  while (at < mappings.length && generatedLine <= line) {
-    const code = mappings.charCodeAt(at);
-    if (code === SEMICOLON || code === COMMA) {
-      if (code === SEMICOLON) {
-        generatedLine += 1;
-        fields[0] = 0;
-      }
-      at += 1;
-      continue;
-    }
-    let count = 0;
-    for (; at < mappings.length && !isEnd(mappings.charCodeAt(at)); count += 1) {
-      let value = 0;
-      let shift = 0;
-      let digit: number;
-      do {
-        digit = VALUES[mappings.charCodeAt(at)] ?? -1;
-        if (digit < 0 || shift > 30 || count > 4) return undefined;
-        value += (digit & 31) * 2 ** shift;
-        shift += 5;
-        at += 1;
-      } while (digit & 32);
-      const change = value % 2 === 1 ? -(value - 1) / 2 : value / 2;
-      fields[count] = (fields[count] ?? 0) + change;
-    }
-    const [generated = 0, source = 0, originLine = 0, originColumn = 0] = fields;
-    if (generatedLine !== line) continue;
+  while (segments.hasMore && segments.line <= line) {
+    if (segments.takeSeparator()) continue;
+    const count = segments.takeSegment();
+    if (count === undefined) return undefined;
+    if (segments.line !== line) continue;
+    const [generated, source, originLine, originColumn] = segments.fields;
     if (generated >= column) break;
     found = count >= 4 ? { source, line: originLine + 1, column: originColumn + 1 } : undefined;
   }
   return found;
 }
 
-function isEnd(code: number): boolean {
-  return code === COMMA || code === SEMICOLON;
+/** Reads a text from its beginning; allocates nothing for a segment. */
+class SegmentReader {
+  /** Line in the generated file, from 1. */
+  line = 1;
+  /** Fields of a segment, each relative to the segment before: generated column, then source, line, column and name of the origin. */
+  readonly fields: [number, number, number, number, number] = [0, 0, 0, 0, 0];
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get hasMore(): boolean {
+    return this.#at < this.#text.length;
+  }
+
+  takeSeparator(): boolean {
+    if (!this.#isAtSeparator()) return false;
+    if (this.#text.charCodeAt(this.#at) === SEMICOLON) {
+      this.line += 1;
+      this.fields[0] = 0;
+    }
+    this.#at += 1;
+    return true;
+  }
+
+  /** @returns number of fields that the segment has; undefined: it is invalid */
+  takeSegment(): number | undefined {
+    let count = 0;
+    for (; this.hasMore && !this.#isAtSeparator(); count += 1) {
+      const change = count < this.fields.length ? this.#takeNumber() : undefined;
+      if (change === undefined) return undefined;
+      this.fields[count] = (this.fields[count] ?? 0) + change;
+    }
+    return count;
+  }
+
+  #isAtSeparator(): boolean {
+    const code = this.#text.charCodeAt(this.#at);
+    return code === COMMA || code === SEMICOLON;
+  }
+
+  /** A number in base 64, variable length: five bits a digit, the lowest first; the lowest bit of all is the sign. */
+  #takeNumber(): number | undefined {
+    let value = 0;
+    for (let shift = 0; shift <= 30; shift += 5) {
+      const digit = VALUES[this.#text.charCodeAt(this.#at)] ?? -1;
+      if (digit < 0) return undefined;
+      this.#at += 1;
+      value += (digit & 31) * 2 ** shift;
+      if ((digit & 32) === 0) return value % 2 === 1 ? -(value - 1) / 2 : value / 2;
+    }
+    return undefined;
+  }
 }

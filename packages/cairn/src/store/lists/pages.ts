@@ -28,69 +28,80 @@ interface Listing<T> {
 
 /** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const { list, ordered, startAfter, isPassedOver = () => false, maxPassedOver = MAX_PASSED_OVER } = listing;
-  const room = new PageRoom(limit);
-  const page: ReadItem<T>[] = [];
+  const { list, ordered, startAfter } = listing;
+  const page = new PageInProgress(limit, listing);
   let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
-  let hasMore = false;
-  let passedOver = 0;
-  let last: (() => Position) | undefined;
-  for (let isAtEnd = false; !isAtEnd && !hasMore; ) {
+  for (let isAtEnd = false; !isAtEnd && !page.hasMore; ) {
     const from = position === undefined ? ordered : ordered.startAfter(...startAfter(position));
-    const requested = room.wanted;
-    const { docs } = await call(`list of ${list}`, () => from.limit(requested).get());
-    for (const found of docs) {
-      // The library decodes the document again at each call.
-      const document = found.data();
-      const place = isPassedOver(document, found.id)
-        ? listing.positionOfDamaged?.(document, found.id)
-        : undefined;
-      if (place) {
-        passedOver += 1;
-        last = () => place;
-        hasMore = passedOver >= maxPassedOver;
-        if (hasMore) break;
-        continue;
-      }
-      hasMore = !room.take(document);
-      if (hasMore) break;
-      const one = readOne(found, document, listing);
-      page.push(one);
-      last = one.position;
-    }
-    isAtEnd = docs.length < requested;
-    if (hasMore || !isAtEnd) position = last?.();
+    const { wanted } = page;
+    const { docs } = await call(`list of ${list}`, () => from.limit(wanted).get());
+    for (const found of docs) if (!page.take(found)) break;
+    isAtEnd = docs.length < wanted;
+    if (page.hasMore || !isAtEnd) position = page.position();
   }
-  const items = page.flatMap((one) => (one.kind === 'item' ? [one.item] : []));
-  const damaged = page.flatMap((one) => (one.kind === 'damaged' ? [one.id] : []));
+  const { items, damaged } = page;
   return {
     items,
-    ...(hasMore && position ? { next: encodeCursor(list, position) } : {}),
+    ...(page.hasMore && position ? { next: encodeCursor(list, position) } : {}),
     ...(damaged.length > 0 ? { unreadable: damaged } : {}),
   };
 }
 
-function readOne<T>(
-  { id, createTime }: QueryDocumentSnapshot,
-  document: DocumentData,
-  listing: Listing<T>,
-): ReadItem<T> {
-  const { decode, positionOf, isHidden = () => false } = listing;
-  const raw = () => listing.positionOfDamaged?.(document, id);
-  if (isHidden(document))
-    return { kind: 'hidden', position: () => raw() ?? positionOf(decode(document, id, createTime), id) };
-  try {
-    const item = decode(document, id, createTime);
-    return { kind: 'item', item, position: () => positionOf(item, id) };
-  } catch (error) {
-    const position = raw();
-    if (!isOfDocument(error) || position === undefined) throw error;
-    return { kind: 'damaged', id, position: () => position };
+class PageInProgress<T> {
+  readonly items: T[] = [];
+  /** Ids of documents that cannot be decoded. */
+  readonly damaged: string[] = [];
+  /** The list continues after this page. */
+  hasMore = false;
+  /** Position of the last document that was taken or passed over; undefined: there was none. */
+  position: () => Position | undefined = () => undefined;
+  readonly #listing: Listing<T>;
+  readonly #room: PageRoom;
+  #passedOver = 0;
+
+  constructor(limit: number, listing: Listing<T>) {
+    this.#listing = listing;
+    this.#room = new PageRoom(limit);
+  }
+
+  /** Documents to read next. */
+  get wanted(): number {
+    return this.#room.wanted;
+  }
+
+  /** Takes the next document of the list. @returns false: the page ends here */
+  take(found: QueryDocumentSnapshot): boolean {
+    // The library decodes the document again at each call.
+    const document = found.data();
+    const { isPassedOver = () => false, maxPassedOver = MAX_PASSED_OVER, positionOfDamaged } = this.#listing;
+    const passed = isPassedOver(document, found.id) ? positionOfDamaged?.(document, found.id) : undefined;
+    if (passed) {
+      this.#passedOver += 1;
+      this.position = () => passed;
+      this.hasMore = this.#passedOver >= maxPassedOver;
+    } else {
+      this.hasMore = !this.#room.take(document);
+      if (!this.hasMore) this.#add(found, document);
+    }
+    return !this.hasMore;
+  }
+
+  #add({ id, createTime }: QueryDocumentSnapshot, document: DocumentData): void {
+    const { decode, positionOf, isHidden = () => false, positionOfDamaged } = this.#listing;
+    const damagedAt = () => positionOfDamaged?.(document, id);
+    if (isHidden(document)) {
+      this.position = () => damagedAt() ?? positionOf(decode(document, id, createTime), id);
+      return;
+    }
+    try {
+      const item = decode(document, id, createTime);
+      this.items.push(item);
+      this.position = () => positionOf(item, id);
+    } catch (error) {
+      const position = damagedAt();
+      if (!isOfDocument(error) || position === undefined) throw error;
+      this.damaged.push(id);
+      this.position = () => position;
+    }
   }
 }
-
-type ReadItem<T> = { readonly position: () => Position } & (
-  | { readonly kind: 'item'; readonly item: T }
-  | { readonly kind: 'hidden' }
-  | { readonly kind: 'damaged'; readonly id: string }
-);
