@@ -16,7 +16,7 @@ import { openDevValues } from './data-dir/dev-values.ts';
 import { lockDataDir } from './data-dir/lock.ts';
 import { DEV_CLIENT_ID } from './dev-client.ts';
 import { Deployment } from './functions.ts';
-import { openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
+import { type GatewaysOptions, openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import type { Codebase } from './host/served-codebase.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -174,14 +174,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     hasCodebases: options.codebases !== undefined,
     machineNow: Date.now,
   });
-  const codebases = codebasesOf(options);
-  const { onNotLoaded } = options;
-  const first = (codebase: Codebase) =>
-    deployment.deploy(codebase).catch((error: unknown) => {
-      if (!onNotLoaded) throw error;
-      onNotLoaded(codebase.name, error);
-    });
-  await Promise.all(codebases.map(first));
+  await deployFirst(options, deployment);
   // Functions of the user may have no API of Cairn.
   if (isKnown && !options.onPlanFindings && host.functions.has('api')) {
     const headers = { Authorization: `Bearer ${apiKey}` };
@@ -190,20 +183,11 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
   }
   servers.firestore.local?.meter.reset();
 
-  const front = {
+  const { gateway, site } = await openGateways(options, {
     host,
     setting,
     welcome: () => ({ github: servers.github.url, apiKey, githubSecret: deployment.secrets.github }),
-  };
-  const port = options.port ?? 0;
-  const gateway = await (options.ownConsole ? openConsole : openSiteWithConsole)({
-    ...front,
-    port,
-    collect: options.collect,
   });
-  const site = options.ownConsole
-    ? await openOwnSite({ ...front, port: options.ports?.site ?? 0 })
-    : undefined;
   if (dir !== undefined) stack.defer(writeAddress(dir, { gateway: gateway.url, apiKey }));
   const pids = () => ({ cloud: process.pid, workers: [...host.workerPids], roles: host.workerPidsByRole });
   const control = await openControl(setting, servers, pids);
@@ -250,7 +234,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     clock,
     warmedUp: warmUp.ended,
     async reload({ name, env, secrets: values }) {
-      const codebase = codebases.find((one) => one.name === name);
+      const codebase = codebasesOf(options).find((one) => one.name === name);
       if (codebase === undefined) throw new Error(`no codebase named '${name}'`);
       void warmUp.stop();
       await deployment.deploy({ ...codebase, ...(env && { env }), ...(values && { secrets: values }) });
@@ -326,6 +310,29 @@ async function startHost(
   stack.defer(() => host.stop());
   dev.rememberFunctionsPort(host.port);
   return host;
+}
+
+/** Deploys all codebases for the first time. @throws the reason if one cannot be loaded and `onNotLoaded` is absent */
+async function deployFirst(options: LocalCloudOptions, deployment: Deployment): Promise<void> {
+  const { onNotLoaded } = options;
+  const deployments = codebasesOf(options).map((codebase) =>
+    deployment.deploy(codebase).catch((error: unknown) => {
+      if (!onNotLoaded) throw error;
+      onNotLoaded(codebase.name, error);
+    }),
+  );
+  await Promise.all(deployments);
+}
+
+/** The gateway, and with `ownConsole` the project's site on a port of its own. */
+async function openGateways(
+  { ownConsole, port = 0, ports, collect }: LocalCloudOptions,
+  front: Pick<GatewaysOptions, 'host' | 'setting' | 'welcome'>,
+) {
+  if (!ownConsole)
+    return { gateway: await openSiteWithConsole({ ...front, port, collect }), site: undefined };
+  const gateway = await openConsole({ ...front, port, collect });
+  return { gateway, site: await openOwnSite({ ...front, port: ports?.site ?? 0 }) };
 }
 
 async function openControl(

@@ -13,7 +13,7 @@ import { commandsToTry, type Welcome, welcomePage } from './gateway/welcome.ts';
 import type { FunctionsHost } from './host/host.ts';
 import type { Setting } from './stand-ins.ts';
 
-interface GatewaysOptions {
+export interface GatewaysOptions {
   /** 0: a free one. */
   readonly port: number;
   readonly host: FunctionsHost;

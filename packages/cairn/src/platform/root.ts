@@ -13,7 +13,12 @@ import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { KnownPlans } from '../engine/plans/known-plans.ts';
-import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
+import {
+  type EngineSettings,
+  LOCAL_PROCESSING_LOCK_MS,
+  LOCAL_SETTINGS,
+  PRODUCTION_SETTINGS,
+} from '../engine/settings.ts';
 import type { HeartbeatDeps } from '../operations/diagnosis/with-heartbeat.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
@@ -153,16 +158,7 @@ interface RootParts {
 function build({ settings, options, registry, bindings, secrets, log }: RootParts): Root {
   const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
-  const { database } = settings;
-  const wire = wireTo(settings.firestoreHost, settings.wireHosts);
-  const db = firestoreClient({ project, database, tally: operations, wire });
-  const commits = lazyCommitChannel({
-    project,
-    database,
-    emulator: settings.firestoreHost,
-    wire,
-    tally: operations,
-  });
+  const { db, commits } = firestoreOf(settings, operations);
   const { runs, records, sample, plans, ...stores } = storesOn(db, settings, commits);
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
@@ -209,13 +205,7 @@ function build({ settings, options, registry, bindings, secrets, log }: RootPart
     dayLimits: limitsOf,
     sources: new FileSourceLocations(),
     admitBody: settings.local ? admitNewBody : undefined,
-    settings: settings.local
-      ? {
-          ...LOCAL_SETTINGS,
-          leaseMs: settings.leaseMs ?? LOCAL_SETTINGS.leaseMs,
-          heartbeatMs: settings.heartbeatMs ?? LOCAL_SETTINGS.heartbeatMs,
-        }
-      : PRODUCTION_SETTINGS,
+    settings: engineSettings(settings),
     shutdown,
   };
   return {
@@ -264,6 +254,24 @@ function build({ settings, options, registry, bindings, secrets, log }: RootPart
     heartbeat,
     telemetry,
     connect: [commits.connect, queue.connect],
+  };
+}
+
+/** Clients of Firestore: of all reads and writes, and of the commits of runs. */
+function firestoreOf({ project, database, firestoreHost, wireHosts }: Settings, tally: InstanceOperations) {
+  const wire = wireTo(firestoreHost, wireHosts);
+  return {
+    db: firestoreClient({ project, database, tally, wire }),
+    commits: lazyCommitChannel({ project, database, emulator: firestoreHost, wire, tally }),
+  };
+}
+
+function engineSettings({ local, leaseMs, heartbeatMs }: Settings): EngineSettings {
+  if (!local) return PRODUCTION_SETTINGS;
+  return {
+    ...LOCAL_SETTINGS,
+    leaseMs: leaseMs ?? LOCAL_SETTINGS.leaseMs,
+    heartbeatMs: heartbeatMs ?? LOCAL_SETTINGS.heartbeatMs,
   };
 }
 
