@@ -55,6 +55,38 @@ interface SessionGateProps {
 }
 
 export function SessionGate({ children, onEnter }: SessionGateProps) {
+  const { state, begin, enter, enterAgain } = useGate(onEnter);
+  switch (state.at) {
+    case 'starting':
+      return <Loading what="the console" />;
+    case 'unreachable':
+      return <Failure isPage error={state.error} again={begin} />;
+    case 'signed_out':
+      return (
+        <SignIn
+          refused={state.refused}
+          place={state.place}
+          onKey={(key) => {
+            const attempt = withKey(key);
+            keep(attempt, state.place);
+            return enter(attempt, state.place);
+          }}
+          onUser={(credential) => enter({ credential }, state.place)}
+        />
+      );
+    case 'signed_in':
+    case 'expired':
+      return (
+        <SessionContext.Provider value={state.session}>
+          {children}
+          {state.at === 'expired' && <Expired visit={state} refused={state.refused} onAttempt={enterAgain} />}
+        </SessionContext.Provider>
+      );
+  }
+}
+
+/** The state of the gate, and the sign-ins that change it. */
+function useGate(onEnter: SessionGateProps['onEnter']) {
   const [state, setState] = useState<GateState>({ at: 'starting' });
   const queries = useQueryClient();
   /** The API of the current session. A late answer to a session before it must not end this one. */
@@ -144,34 +176,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
     }
   }, [enter]);
   useEffect(() => void begin(), [begin]);
-
-  switch (state.at) {
-    case 'starting':
-      return <Loading what="the console" />;
-    case 'unreachable':
-      return <Failure isPage error={state.error} again={begin} />;
-    case 'signed_out':
-      return (
-        <SignIn
-          refused={state.refused}
-          place={state.place}
-          onKey={(key) => {
-            const attempt = withKey(key);
-            keep(attempt, state.place);
-            return enter(attempt, state.place);
-          }}
-          onUser={(credential) => enter({ credential }, state.place)}
-        />
-      );
-    case 'signed_in':
-    case 'expired':
-      return (
-        <SessionContext.Provider value={state.session}>
-          {children}
-          {state.at === 'expired' && <Expired visit={state} refused={state.refused} onAttempt={enterAgain} />}
-        </SessionContext.Provider>
-      );
-  }
+  return { state, begin, enter, enterAgain };
 }
 
 interface ExpiredProps {

@@ -42,14 +42,7 @@ export default function InboxPage() {
   const { pages, items, error } = list;
   const { findings = [], external = [], unreadableEffects = [] } = pages?.[0] ?? {};
   const { states, refused, forget, approve, undo } = useApprovals();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const chosen = items.filter((item) => canApprove(item) && selected.has(itemKeyOf(item)));
-  const select = (item: InboxItem, isSelected: boolean) => {
-    const next = new Set(selected);
-    if (isSelected) next.add(itemKeyOf(item));
-    else next.delete(itemKeyOf(item));
-    setSelected(next);
-  };
+  const selection = useSelection(items);
   const approveNow = (approved: readonly InboxItem[]) => {
     // The line is about another question.
     setLast(undefined);
@@ -59,20 +52,7 @@ export default function InboxPage() {
   const rows = useRowKeys(answering !== undefined);
   return (
     <div className="stack">
-      <div className="row between">
-        <h1>
-          Inbox{' '}
-          {items.length > 0 && <span className="dim inbox-open">{openText(items.length, list.hasMore)}</span>}
-        </h1>
-        {items.length > 0 && (
-          <p className="hint">
-            Oldest first.{' '}
-            <span className="inbox-keys">
-              <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> answers.
-            </span>
-          </p>
-        )}
-      </div>
+      <Heading count={items.length} hasMore={list.hasMore} />
       {error && <Failure error={error} again={list.again} />}
       <Unreadable ids={pages?.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
       {unreadableEffects.length > 0 && (
@@ -92,24 +72,7 @@ export default function InboxPage() {
       />
       <div className="inbox-top">
         <Answered last={last} onDismiss={() => setLast(undefined)} />
-        {chosen.length > 0 && (
-          <section className="row inbox-chosen" aria-label="Selected approvals">
-            <strong aria-live="polite">{chosen.length} selected</strong>
-            <GuardedButton
-              least="operator"
-              className="primary"
-              onClick={() => {
-                approveNow(chosen);
-                setSelected(new Set());
-              }}
-            >
-              Approve selected
-            </GuardedButton>
-            <button type="button" onClick={() => setSelected(new Set())}>
-              Clear selection
-            </button>
-          </section>
-        )}
+        <Selected {...selection} onApprove={approveNow} />
       </div>
       {findings.length > 0 && <Findings findings={findings} />}
       {external.length > 0 && <External external={external} onAnswered={setLast} />}
@@ -125,8 +88,8 @@ export default function InboxPage() {
             key={itemKeyOf(item)}
             item={item}
             approval={states.get(itemKeyOf(item)) ?? (still.gone.has(itemKeyOf(item)) ? SENT : undefined)}
-            isSelected={selected.has(itemKeyOf(item))}
-            onSelect={(isSelected) => select(item, isSelected)}
+            isSelected={selection.has(item)}
+            onSelect={(isSelected) => selection.select(item, isSelected)}
             onApprove={() => approveNow([item])}
             onUndo={() => undo(item)}
             onReject={() => {
@@ -149,8 +112,64 @@ export default function InboxPage() {
 /** A question that keeps its place after its approval. */
 const SENT = { at: 'sent' } as const;
 
-function openText(count: number, hasMore: boolean): string {
-  return `${count}${hasMore ? '+' : ''} open`;
+function Heading({ count, hasMore }: { readonly count: number; readonly hasMore: boolean }) {
+  return (
+    <div className="row between">
+      <h1>
+        Inbox {count > 0 && <span className="dim inbox-open">{`${count}${hasMore ? '+' : ''} open`}</span>}
+      </h1>
+      {count > 0 && (
+        <p className="hint">
+          Oldest first.{' '}
+          <span className="inbox-keys">
+            <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> answers.
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Questions that are selected for a common approval. One that was answered meanwhile is not among `chosen`. */
+function useSelection(items: readonly InboxItem[]) {
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
+  return {
+    chosen: items.filter((item) => canApprove(item) && keys.has(itemKeyOf(item))),
+    has: (item: InboxItem) => keys.has(itemKeyOf(item)),
+    select(item: InboxItem, isSelected: boolean) {
+      const next = new Set(keys);
+      if (isSelected) next.add(itemKeyOf(item));
+      else next.delete(itemKeyOf(item));
+      setKeys(next);
+    },
+    clear: () => setKeys(new Set()),
+  };
+}
+
+interface SelectedProps extends Pick<ReturnType<typeof useSelection>, 'chosen' | 'clear'> {
+  onApprove(items: readonly InboxItem[]): void;
+}
+
+function Selected({ chosen, clear, onApprove }: SelectedProps) {
+  if (chosen.length === 0) return null;
+  return (
+    <section className="row inbox-chosen" aria-label="Selected approvals">
+      <strong aria-live="polite">{chosen.length} selected</strong>
+      <GuardedButton
+        least="operator"
+        className="primary"
+        onClick={() => {
+          onApprove(chosen);
+          clear();
+        }}
+      >
+        Approve selected
+      </GuardedButton>
+      <button type="button" onClick={clear}>
+        Clear selection
+      </button>
+    </section>
+  );
 }
 
 function askedIn(kind: InboxItem['kind']): AskedKind {

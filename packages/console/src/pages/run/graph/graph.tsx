@@ -75,38 +75,12 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   const walk = useMemo(() => new Walk(layout), [layout]);
   const isLarge = layout.nodes.length > DAGRE_MOST;
   const drawn = useDrawn(layout, isLarge);
-  const flow = useReactFlow();
   const [active, setActive] = useState<string>();
   const focusing = useRef<string>(undefined);
   const start = active ?? selected ?? walk.first;
 
-  const show = useCallback(
-    (id: string, zoom = flow.getZoom()) => {
-      const at = walk.placed(id);
-      // On the way every step would be drawn that passes by: a large plan jumps.
-      const isStill = isLarge || matchMedia('(prefers-reduced-motion: reduce)').matches;
-      const motion = isStill ? 0 : MOVE_MS;
-      if (at) void flow.setCenter(at.x + NODE_WIDTH / 2, at.y + NODE_HEIGHT / 2, { zoom, duration: motion });
-    },
-    [flow, walk, isLarge],
-  );
-
-  // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
-  const farthest = isLarge ? MIN_ZOOM.large : MIN_ZOOM.whole;
-  // A frame of another width shows the graph as before, unless a person has moved it: a phone is turned, a panel opens.
-  const width = useStore((state) => state.width);
-  const height = useStore((state) => state.height);
-  const isMoved = useRef(false);
-  const leastZoom = useRef<number>(MIN_ZOOM.small);
-  // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
-  useLayoutEffect(() => {
-    if (width === 0) return;
-    if (!isLarge && !isMoved.current)
-      void flow.setViewport(wholeOf(layout, { width, height }, leastZoom.current));
-    else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
-      show(selected);
-  }, [width, height, isLarge, flow]);
+  const frame = useView({ layout, walk, isLarge, selected });
+  const { show } = frame;
 
   // A step that was selected in the address or the table is scrolled into view.
   const shown = useRef<string>(undefined);
@@ -152,19 +126,13 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps within */}
       <div
         className="graph"
-        style={{ height: heightOf(layout, width), gridTemplateRows: `${HEIGHT.bar}px minmax(0, 1fr)` }}
+        style={{ height: heightOf(layout, frame.width), gridTemplateRows: `${HEIGHT.bar}px minmax(0, 1fr)` }}
         onKeyDown={onKeyDown}
         onBlur={() => {
           focusing.current = undefined;
         }}
       >
-        <Zoom
-          onWhole={() => {
-            isMoved.current = false;
-            leastZoom.current = farthest;
-            void flow.setViewport(wholeOf(layout, { width, height }, farthest));
-          }}
-        />
+        <Zoom onWhole={frame.showWhole} />
         <ReactFlow
           nodes={drawn.nodes}
           edges={drawn.edges}
@@ -181,19 +149,70 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           panOnScroll
           zoomOnDoubleClick={false}
           deleteKeyCode={null}
-          onMove={(event) => {
-            // Without an event it is moved by the page. A click starts a move, too, and moves nothing.
-            if (event) isMoved.current = true;
-          }}
+          onMove={frame.onMove}
           selectionKeyCode={null}
           multiSelectionKeyCode={null}
-          minZoom={farthest}
+          minZoom={frame.farthest}
           maxZoom={1.6}
           {...(isLarge && at && { defaultViewport: viewportAt(at) })}
         />
       </div>
     </StepsContext.Provider>
   );
+}
+
+interface ViewOptions {
+  readonly layout: Layout;
+  readonly walk: Walk;
+  readonly isLarge: boolean;
+  readonly selected: string | undefined;
+}
+
+/** Moves the visible part of the graph: to a step, to the whole, and when the frame changes its size. */
+function useView({ layout, walk, isLarge, selected }: ViewOptions) {
+  const flow = useReactFlow();
+  const show = useCallback(
+    (id: string, zoom = flow.getZoom()) => {
+      const at = walk.placed(id);
+      // On the way every step would be drawn that passes by: a large plan jumps.
+      const isStill = isLarge || matchMedia('(prefers-reduced-motion: reduce)').matches;
+      const motion = isStill ? 0 : MOVE_MS;
+      if (at) void flow.setCenter(at.x + NODE_WIDTH / 2, at.y + NODE_HEIGHT / 2, { zoom, duration: motion });
+    },
+    [flow, walk, isLarge],
+  );
+
+  // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
+  const farthest = isLarge ? MIN_ZOOM.large : MIN_ZOOM.whole;
+  // A frame of another width shows the graph as before, unless a person has moved it: a phone is turned, a panel opens.
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const isMoved = useRef(false);
+  const leastZoom = useRef<number>(MIN_ZOOM.small);
+  // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    if (!isLarge && !isMoved.current)
+      void flow.setViewport(wholeOf(layout, { width, height }, leastZoom.current));
+    else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
+      show(selected);
+  }, [width, height, isLarge, flow]);
+
+  return {
+    width,
+    farthest,
+    show,
+    showWhole() {
+      isMoved.current = false;
+      leastZoom.current = farthest;
+      void flow.setViewport(wholeOf(layout, { width, height }, farthest));
+    },
+    onMove(event: unknown) {
+      // Without an event it is moved by the page. A click starts a move, too, and moves nothing.
+      if (event) isMoved.current = true;
+    },
+  };
 }
 
 /** The whole graph, or the beginning of it that the zoom shows. A small one is not enlarged. */

@@ -24,7 +24,7 @@ const ROW_HEIGHT = 32;
 const BEYOND = 10;
 
 export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTableProps) {
-  const { steps, histories, undone, events, isOver } = useRunData();
+  const { steps, histories, events } = useRunData();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (selected !== undefined && isOperation(selected))
@@ -44,29 +44,13 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
     // The head is above the rows, which begin below it.
     scrollPaddingEnd: 2 * ROW_HEIGHT,
   });
-  const shownOf = useCallback(
-    (key: string): RowFacts => {
-      const view = viewOf(key);
-      if (view)
-        return { ...view, more: view.items ? itemsText(view.items, view.kind) : view.needs.join(', ') };
-      const state = steps.get(key);
-      const history = histories.get(key);
-      return {
-        kind: itemKind(key, history),
-        status: itemStatus(state, undone.get(key), isOver),
-        revision: state?.revision ?? 1,
-        attempts: history?.attempts ?? 0,
-        durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
-        more: history?.summary ?? '',
-      };
-    },
-    [viewOf, steps, histories, undone, isOver],
-  );
+  const shownOf = useRowFacts(viewOf);
+  /** Index of the selected row; -1: none. */
+  const place = all.findIndex((row) => row.kind === 'step' && row.key === selected);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : undefined;
     if (by === undefined) return;
-    const at = all.findIndex((row) => row.kind === 'step' && row.key === selected);
-    let to = at + by;
+    let to = place + by;
     while (all[to]?.kind === 'turns') to += by;
     const row = all[to];
     if (!row) return;
@@ -81,7 +65,6 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
   };
   // A step that was found or is in the address is scrolled to once, unless it is in view.
   const scrolledTo = useRef<string>(undefined);
-  const place = all.findIndex((row) => row.kind === 'step' && row.key === selected);
   useEffect(() => {
     if (place < 0 || scrolledTo.current === selected) return;
     scrolledTo.current = selected;
@@ -110,33 +93,40 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
         </thead>
         <tbody>
           <Space height={above} />
-          {shown.map(({ index, key: place }) => {
+          {shown.map(({ index, key }) => {
             const row = all[index];
             if (!row) return null;
-            const isTurns = row.kind === 'turns';
-            return (
+            const rowProps = { 'aria-rowindex': index + 2, style: { height: ROW_HEIGHT } };
+            return row.kind === 'turns' ? (
               <tr
-                key={place}
-                onClick={() => (isTurns ? toggle(row.key) : onSelect(row.key))}
-                className={isTurns ? 'depth-1' : `depth-${row.depth}`}
-                aria-rowindex={index + 2}
-                aria-current={!isTurns && selected === row.key ? 'true' : undefined}
-                data-step={isTurns ? undefined : row.key}
-                data-turns={isTurns ? row.key : undefined}
-                style={{ height: ROW_HEIGHT }}
+                key={key}
+                {...rowProps}
+                className="depth-1"
+                data-turns={row.key}
+                onClick={() => toggle(row.key)}
               >
                 <th scope="row">
-                  {isTurns ? (
-                    <button type="button" className="link" aria-expanded={row.isOpen}>
-                      {row.isOpen ? '▾' : '▸'} <bdi>{visibleText(row.name)}</bdi> ×{row.members.length}
-                    </button>
-                  ) : (
-                    <button type="button" className="link" title={row.key}>
-                      <bdi>{visibleText(itemText(row.key))}</bdi>
-                    </button>
-                  )}
+                  <button type="button" className="link" aria-expanded={row.isOpen}>
+                    {row.isOpen ? '▾' : '▸'} <bdi>{visibleText(row.name)}</bdi> ×{row.members.length}
+                  </button>
                 </th>
-                <Cells of={isTurns ? sumOf(row.members.map(shownOf)) : shownOf(row.key)} />
+                <Cells of={sumOf(row.members.map(shownOf))} />
+              </tr>
+            ) : (
+              <tr
+                key={key}
+                {...rowProps}
+                className={`depth-${row.depth}`}
+                data-step={row.key}
+                aria-current={selected === row.key ? 'true' : undefined}
+                onClick={() => onSelect(row.key)}
+              >
+                <th scope="row">
+                  <button type="button" className="link" title={row.key}>
+                    <bdi>{visibleText(itemText(row.key))}</bdi>
+                  </button>
+                </th>
+                <Cells of={shownOf(row.key)} />
               </tr>
             );
           })}
@@ -144,6 +134,29 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Returns the function that gives the facts of a step, an item or an operation. */
+function useRowFacts(viewOf: StepTableProps['viewOf']): (key: string) => RowFacts {
+  const { steps, histories, undone, isOver } = useRunData();
+  return useCallback(
+    (key: string): RowFacts => {
+      const view = viewOf(key);
+      if (view)
+        return { ...view, more: view.items ? itemsText(view.items, view.kind) : view.needs.join(', ') };
+      const state = steps.get(key);
+      const history = histories.get(key);
+      return {
+        kind: itemKind(key, history),
+        status: itemStatus(state, undone.get(key), isOver),
+        revision: state?.revision ?? 1,
+        attempts: history?.attempts ?? 0,
+        durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
+        more: history?.summary ?? '',
+      };
+    },
+    [viewOf, steps, histories, undone, isOver],
   );
 }
 
