@@ -138,7 +138,7 @@ async function name(deps: EngineDeps, state: RunState, refusal: RefusalText): Pr
   await deps.findings.note({ runId, tenantId, type, head, ...refusal, message, since: now, lastAt: now });
 }
 
-/** The end was refused as well, or the naming was. */
+/** Writes a finding after the commit that would have ended the run, or a first finding, was refused. */
 async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why: unknown): Promise<void> {
   try {
     const loaded = await deps.store.load(runId);

@@ -55,14 +55,14 @@ export class DriveSession {
   #adopted: number;
   #feedbackSeq: number;
   #admissionAskedAt: number;
-  /** Asked with every step, and looked up in all steps of the workflow: once. */
+  /** Computed once: every step asks for it, and the answer takes a search of all steps of the workflow. */
   readonly #canCompensate: boolean;
   readonly #canWaitOut: boolean;
 
   constructor(given: LeasedRun) {
     const run = withoutSecrets(given);
     const { deps, journal, workflow } = run;
-    // It may fail before a caller awaits the end.
+    // The promise may reject before a caller awaits it.
     this.#end.promise.catch(() => {});
     this.#adopted = journal.foreignEvents;
     this.#feedbackSeq = newestFeedback(journal.state);
@@ -105,7 +105,7 @@ export class DriveSession {
       if (this.#isOpen && (await this.#isAllowed())) this.#begin();
       return await this.#end.promise;
     } catch (error) {
-      // Before the begin only: later the end has adopted it.
+      // Only before `#begin`: later `#end` rejects or resolves with it.
       if (error instanceof LeaseLost) return { kind: 'lease_lost' };
       throw error;
     } finally {
@@ -171,7 +171,7 @@ export class DriveSession {
         this.#onRefreshed();
         return 'begin';
       case 'paused':
-        // Operators asked for nothing new, not for steps whose outcome is in doubt: those that have begun may end.
+        // A pause forbids new steps. Running ones may end: an abort would leave their outcome in doubt.
         this.#abandoned.abort(new StepAborted('budget'));
         this.#stop ??= 'paused';
         return 'end';
@@ -336,7 +336,7 @@ export class DriveSession {
     this.#post(MOVED);
   }
 
-  /** A child that the run waits out has not ended. */
+  /** True while the run waits for the end of a child. */
   get #childrenOpen(): boolean {
     return this.#dispatch.waits.childrenOf(this.#dispatch.journal.state).length > 0;
   }

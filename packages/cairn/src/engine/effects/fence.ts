@@ -1,6 +1,6 @@
 /**
- * The second half of the fence (E1): an acknowledged caller may act, unless it was acknowledged so late, or after such
- * a silence, that another process may have taken the run over since, found the effect in doubt, and acted.
+ * The second half of the fence (E1). A caller may act once its event is acknowledged, unless the acknowledgement came late or
+ * after a long silence: another process may then have taken the run over, found the effect in doubt, and acted.
  *
  * Must not: append, or decide the outcome of the effect.
  */
@@ -13,13 +13,13 @@ import type { LedgerAppended } from './effect-call.ts';
 const MAX_SINCE = 200;
 
 interface HeartbeatProof {
-  /** When the append was requested; epoch ms, by the clock of the dispatch like the other. */
+  /** Time of the request to append. Both times are epoch ms by the clock of the dispatch. */
   readonly sentAt: number;
   /** Time of the dispatch's last heartbeat. */
   readonly provedAt: number;
 }
 
-/** @throws CairnError UNAVAILABLE if that cannot be found out: then nothing may be called either */
+/** @throws CairnError UNAVAILABLE if it is unknown; then the caller must not act either */
 export async function isStillHeld(
   deps: EngineDeps,
   { state, events }: Appended,
@@ -40,7 +40,7 @@ export async function isStillHeld(
   );
 }
 
-/** An append whose writer is asked again, before it acts, whether it still holds the run. */
+/** Appends, then checks that the writer still holds the run, so that it may act. */
 export async function fenced(
   deps: EngineDeps,
   append: () => Promise<Appended>,

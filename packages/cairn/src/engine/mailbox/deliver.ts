@@ -33,7 +33,7 @@ export interface EventRefusal {
 }
 
 export interface Delivered {
-  /** The event had been sent before. */
+  /** True if the same event was delivered before. */
   readonly repeated: boolean;
   readonly outcome: Exclude<EventDelivery, { kind: 'offer' | 'unfinished' }>;
   readonly refused: readonly EventRefusal[];
@@ -45,9 +45,9 @@ const OFFER_CONCURRENCY = 16;
 const MAX_ROUNDS = 20;
 
 /**
- * Delivers the event to all waiting runs, or buffers it for the first that waits. Repeated, it continues where it was.
+ * Delivers the event to all waiting runs, or buffers it for the first that waits. A repetition continues where the last call stopped.
  *
- * @throws CairnError RATE_LIMITED; OutcomeUnknown if it must be sent again to be sure
+ * @throws CairnError RATE_LIMITED; OutcomeUnknown: the sender must send it again
  */
 export async function deliver(
   deps: DeliverDeps,

@@ -23,7 +23,7 @@ const MAX_HELD = 1_000;
 const MAX_BATCH = 100;
 /** Maximum text of a request; a larger event is sent alone. Pub/Sub takes 10 MB. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
-/** Initial retry delay after a refusal; it grows, and at its end a dispatch tries once more. */
+/** Delay before the first retry after a refusal. It doubles; a dispatch that ends tries once more at once. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 
@@ -45,7 +45,7 @@ interface RunPublisherParams {
 
 export class RunPublisher implements Follower {
   readonly #params: RunPublisherParams;
-  /** Without gaps; begins where it likes. */
+  /** Consecutive events, from any sequence number. */
   #held: RunEvent[] = [];
   #publishedSeq: number;
   #head: number;
@@ -173,7 +173,7 @@ export class RunPublisher implements Follower {
       bytes += size;
     }
     await publish(events.at(-1)?.seq ?? this.#publishedSeq);
-    // Only now: of a batch that was refused all is kept.
+    // After the send, because a refused batch keeps all its events.
     this.#held = this.#held.filter(({ seq }) => seq > this.#publishedSeq);
   }
 
@@ -190,7 +190,7 @@ export class RunPublisher implements Follower {
     return read;
   }
 
-  /** Rebuilt from the state; undefined unless its hash is the one that the second event names. */
+  /** The first event, rebuilt from the state. Undefined if its hash is not the `prevHash` of the second event. */
   #firstEvent(): RunEvent | undefined {
     const { run, firstEventId } = this.#params;
     const hash = this.#held[0]?.prevHash;
@@ -201,7 +201,7 @@ export class RunPublisher implements Follower {
 }
 
 /**
- * An event as the world gets it (docs/events.md), as `GET /v1/runs/{id}/events` shows it. Outputs are not included.
+ * An event as subscribers receive it (docs/events.md) and as `GET /v1/runs/{id}/events` shows it. Outputs are not included.
  *
  * @param traceparent the run's span in W3C trace context, if a collector is configured
  */

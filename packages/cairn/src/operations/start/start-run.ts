@@ -54,8 +54,8 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
   if (change) return refusedByPlan(deps, request, draft, change);
   const supersedes = request.lineage?.supersede !== undefined;
   if (payloads.length === 0 && !supersedes) return place(deps, request, draft, {});
-  // A repetition is known before its input is written: that would cost many times more. And one of a request
-  // that superseded another run must not be told that this run is superseded.
+  // Repetitions are recognised here, before the input is written: a write costs many times more than this read. And a repeated
+  // request that superseded a run must get its first answer, not the refusal that the run is superseded already.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
   const known: StartDecision = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
   if (known.kind !== 'again') return answered(deps, request, draft, known);
@@ -64,7 +64,7 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
   return place(deps, request, draft, known.replace);
 }
 
-/** No new run is started on a plan that changed; one that is there already is still the answer to a repetition. */
+/** Refuses to start a run on a changed plan. A repetition is answered with the run that it started before. */
 async function refusedByPlan(
   deps: StartDeps,
   request: StartRequest,

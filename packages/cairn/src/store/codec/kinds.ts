@@ -38,12 +38,12 @@ export { UndecodableDocument };
 
 export const text: Kind<string> = kind((value) => value, isText);
 
-/** Text of a fixed set that only the type knows. */
+/** Text of a fixed set, which only the type states: any text is decoded. */
 export function word<T extends string>(): Kind<T> {
   return text as unknown as Kind<T>;
 }
 
-/** Text of a set on whose members readers rely. */
+/** Text of a fixed set; decoding refuses any other text. */
 export function oneOf<T extends string>(members: readonly T[]): Kind<T> {
   const known: ReadonlySet<string> = new Set(members);
   const check = (raw: unknown) => (known.has(isText(raw)) ? (raw as T) : mismatch('a known word', raw));
@@ -74,7 +74,7 @@ export function json<T>(): Kind<T> {
   );
 }
 
-/** {@link json} of a list: text of another value is no list that anybody can read. */
+/** {@link json} of a list; decoding refuses the text of any other value. */
 export function jsonList<T extends readonly unknown[]>(): Kind<T> {
   return shaped<T>('a list', Array.isArray);
 }

@@ -21,7 +21,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 interface CommitPart {
   /** Number of writes that `fill` adds. */
   readonly writes: number;
-  /** About how much they weigh. */
+  /** Their approximate size. */
   readonly bytes: number;
   readonly fill: (batch: StoreBatch) => void;
 }

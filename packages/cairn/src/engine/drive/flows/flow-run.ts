@@ -52,7 +52,7 @@ export class FlowRun {
   readonly #ends: RecordedEnds;
   readonly #quiet: QuietDetector;
   #code: CodeState = { at: 'running' };
-  /** Operations that the code could not have: code that catches each error and asks again must end. */
+  /** Number of refused operations. It is limited, so that code which catches each error and asks again ends. */
   #refusals = 0;
   #isDelivering = false;
   #cancelIdle: CancelTimer = () => {};
@@ -109,7 +109,7 @@ export class FlowRun {
     this.#endIfDone();
   }
 
-  /** The dispatch is over: nothing of the code counts any more. */
+  /** The dispatch is over: whatever the code still does is ignored. */
   drop(): void {
     this.#stop({ at: 'dropped' });
   }
@@ -159,7 +159,7 @@ export class FlowRun {
 
   #ask(operation: Operation): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    // Code that does not wait for it must not take the process along.
+    // A rejection that the code does not await must not end the process.
     promise.catch(() => {});
     // The next dispatch runs the code again, and asks for it then.
     if (!this.#isActive) return promise;
@@ -299,7 +299,7 @@ export class FlowRun {
     return undefined;
   }
 
-  /** The code got an answer, or asked for an operation: it may continue. Without one for `idleMs` while it awaits none, it has failed. */
+  /** The code received an answer or asked for an operation. If it then asks for none within `idleMs` and awaits none, it fails. */
   #noteActivity(): void {
     this.#quiet.noteActivity();
     this.#cancelIdle();
@@ -332,7 +332,7 @@ export class FlowRun {
     for (const operation of queued.difference(underWay)) this.#operations.move(operation, { at: 'left' });
   }
 
-  /** Code that threw needs nothing more: what has not begun, and what rests, is left. An open effect is not. */
+  /** After an error of the code, operations that have not begun or that rest are left; those with an open effect are not. */
   #giveUp(): void {
     const operations = this.#operations;
     for (const operation of operations.queued) operations.move(operation, { at: 'left' });
@@ -345,7 +345,7 @@ export class FlowRun {
     const { stepId, revision } = this.#execution;
     const hasOpenEffect = openEffectsOf(journal.state, { stepId, itemKey: name, revision }).length > 0;
     const isWoken = !hasOpenEffect && this.#dispatch.wake(this.#keyOf(name));
-    // A run that fails sees to its children itself.
+    // A run that fails ends its children itself.
     return isWoken || (unit.step.kind === 'child' && this.#step.onFailure.kind === 'fail');
   }
 
