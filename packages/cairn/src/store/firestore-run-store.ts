@@ -234,7 +234,7 @@ export class FirestoreRunStore implements RunStore {
 
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const first = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
-    // Before anything is decoded or asked for besides: its version and its tail are not for other tenants to notice.
+    // Checked before anything else is read or decoded, so that other tenants learn neither its version nor its tail.
     if (ofTenant !== undefined && first.get('tenantId') !== ofTenant) return undefined;
     const { found, members: document, reads } = await this.#pages.whole(first);
     if (!document || !found.updateTime) return undefined;
@@ -329,7 +329,7 @@ export class FirestoreRunStore implements RunStore {
     return this.#memos.listMemos(runId, of, page);
   }
 
-  /** `reads`: what the queries are billed, one where nothing is found; `writes`: what the tail was. */
+  /** Folds the tail over the snapshot. `reads`: billed by the queries, at least one each; `writes`: those of the tail's commits. */
   async #foldTail(snapshot: RunState): Promise<{ state: RunState; reads: number; writes: number }> {
     let state = snapshot;
     let reads = 0;
@@ -358,7 +358,7 @@ interface CommitAttempt {
   readonly effectAt?: number | undefined;
   /** Returns true if the error means that nothing was applied because a document existed. */
   readonly isRefusal: (error: unknown) => boolean;
-  /** Returns true if it means that for a ledger row. */
+  /** Returns true if the document is a ledger row. */
   readonly isMovedEffect?: (error: unknown) => boolean;
 }
 

@@ -62,7 +62,7 @@ export function expiryDrafts({ step, wait, now }: EndOfWait, outcome: RecordedEr
   ];
 }
 
-/** A suspended run moves again; for one that is not suspended, nothing. A task must follow the commit. */
+/** Events that resume a suspended run; none if it is not suspended. The caller enqueues a task after the commit. */
 export function resumptionDrafts(
   state: RunState,
   reason: string,

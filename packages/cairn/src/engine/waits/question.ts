@@ -34,7 +34,7 @@ export function questionAbout(
   now: number,
 ) {
   return {
-    // With the attempt: an answer about one that is sent again must not be taken for one about the next.
+    // Contains the attempt, so that a repeated answer about one attempt is not taken for an answer about the next.
     id: `${stepKey(execution)}.${execution.revision}.${execution.attempt}.${about}`,
     kind: 'approval' as const,
     execution,

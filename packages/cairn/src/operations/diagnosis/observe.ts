@@ -1,6 +1,6 @@
 /**
- * Observations of a diagnosis. Each question is bounded and separate: one that cannot be answered is a finding, and
- * ends no other.
+ * Observations of a diagnosis. Each question is bounded and separate: one without an answer becomes a finding, and does not end
+ * the others.
  *
  * Must not: change anything, or reveal tenants and runs.
  */

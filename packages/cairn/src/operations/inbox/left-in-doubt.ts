@@ -1,7 +1,6 @@
 /**
- * Effects that ended runs left in doubt, if an operator still has to resolve them: not those that the ledger knows by
- * now, nor those that another run of the lineage is about to look up. Also the ledger row of any question, of a live run
- * too.
+ * Effects that ended runs left in doubt and that an operator still has to resolve. Excluded are effects whose outcome the ledger
+ * knows by now, and those that another run of the lineage will look up. Also adds its ledger row to any question, of live runs too.
  *
  * Must not: change a row.
  */
@@ -16,9 +15,9 @@ export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord | undef
 interface LeftQuestions {
   /** At most the requested number. */
   readonly questions: readonly InboxQuestion[];
-  /** Questions that were not checked: the ledger may know of some. */
+  /** Number of questions that were not checked; the ledger may know the outcome of some. */
   readonly more: number;
-  /** The ledger knows of all. */
+  /** True if the ledger knows the outcome of all effects. */
   readonly isKnown: boolean;
 }
 

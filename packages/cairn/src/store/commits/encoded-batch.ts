@@ -22,7 +22,7 @@ const REQUEST_TIME = 1;
 const DELETE = FieldValue.delete();
 const NOW = FieldValue.serverTimestamp();
 
-/** Used by one write at a time: nothing waits while one is encoded. */
+/** Shared by all writes, because each is encoded synchronously. */
 const writer = new ProtoWriter();
 
 export class EncodedBatch implements StoreBatch {

@@ -186,7 +186,7 @@ export function matchingRunsQuery(paths: Paths, filter: RunFilter): Query {
   return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
 }
 
-/** A document that cannot be read is not: the list names it. */
+/** An undecodable document is not passed over, because the list reports it. */
 function isPassedOver(document: DocumentData, id: string, { topLevel, match }: RunFilter): boolean {
   if (topLevel && document.parent !== undefined) return true;
   if (!match || isMarkedToGo(document)) return false;

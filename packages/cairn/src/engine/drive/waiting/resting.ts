@@ -45,7 +45,7 @@ export class RestingSteps {
     return this.#resting.has(id);
   }
 
-  /** Its time does not matter any more. */
+  /** Forgets a step, whose due time no longer matters. */
   remove(id: string): void {
     this.#resting.get(id)?.cancel?.();
     this.#resting.delete(id);

@@ -11,7 +11,7 @@ const QUESTION_BYTES = 2 * 1024;
 export class WithoutRoom {
   /** Sizes of the questions, in order of arrival. */
   readonly #resting = new Map<string, number>();
-  /** Tried again, and not yet ended: their questions may be about to take their room. */
+  /** Sizes of the questions of executions that run again: each may still take its room. */
   readonly #trying = new Map<string, number>();
 
   /** Executions that rest until there is room. */
@@ -24,7 +24,7 @@ export class WithoutRoom {
     this.#resting.set(key, bytes);
   }
 
-  /** False: it does not rest here. */
+  /** @returns false if it did not rest here */
   remove(key: string): boolean {
     return this.#resting.delete(key);
   }

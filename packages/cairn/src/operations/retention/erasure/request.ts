@@ -26,7 +26,7 @@ import { erasurePass } from './erasure-pass.ts';
 const MAX_ROOTS = 500;
 /** Events read at once in search of children. */
 const EVENTS_A_PAGE = 500;
-/** The request itself: it marks, and leaves the rest to the ticks. */
+/** Limits of the work during the request: it marks the runs, and the ticks do the rest. */
 const AT_ONCE: TickBounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forMs: 10_000 };
 
 export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
