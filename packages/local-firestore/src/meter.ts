@@ -2,6 +2,7 @@
  * Counts what production would bill: document reads, writes and deletes, by call, collection id, document and run, and the write
  * rate of each document. Beyond a limit the oldest rows are dropped and counted in `dropped`; totals stay exact.
  */
+import { collectionIdOf } from './model/resource-name.ts';
 
 /** Plain numbers, JSON-able. */
 interface MeterUsage {
@@ -69,7 +70,7 @@ export class Meter {
 
   /** One document read, found or missing. */
   read(call: string, name: string, runId: string | undefined): void {
-    this.#collections.at(collectionId(name)).reads++;
+    this.#collections.at(collectionIdOf(name)).reads++;
     this.#documents.at(name).reads++;
     if (runId !== undefined) this.#runs.at(runId).reads++;
     this.#count(call, 'reads', 1);
@@ -90,7 +91,7 @@ export class Meter {
       const what = write.kind === 'set' ? 'writes' : 'deletes';
       bytes += write.bytes;
       this.#count(call, what, 1);
-      this.#collections.at(collectionId(write.name))[what]++;
+      this.#collections.at(collectionIdOf(write.name))[what]++;
       const document = this.#documents.at(write.name);
       document[what]++;
       noteWrite(document, now);
@@ -224,9 +225,4 @@ function noteWrite(row: DocumentRow, now: number): void {
 
 function withoutTimes({ reads, writes, deletes, maxWritesIn10s }: DocumentRow): DocumentUsage {
   return { reads, writes, deletes, maxWritesIn10s };
-}
-
-function collectionId(name: string): string {
-  const end = name.lastIndexOf('/');
-  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
 }

@@ -69,3 +69,9 @@ export function stackOf(thrown: unknown): string | undefined {
     return undefined;
   }
 }
+
+/** A value as JSON of a log line shows it: an error as its stack, a bigint as its digits. */
+export function loggable(value: unknown): unknown {
+  if (value instanceof Error) return stackOf(value) ?? messageOf(value);
+  return typeof value === 'bigint' ? String(value) : value;
+}

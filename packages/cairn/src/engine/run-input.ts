@@ -5,6 +5,7 @@
 
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
+import { isRecord } from '../core/is-record.ts';
 import type { RunState } from '../core/run/state.ts';
 import { secretsBetween } from '../core/secrets/mask.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -46,7 +47,7 @@ type Reader = Pick<StepDefinition, 'id' | 'reads'>;
 
 /** Frozen. Reading a member that is not declared throws: an undefined that surprises would be worse. */
 export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
-  if (reads === undefined || !isObject(input)) return input;
+  if (reads === undefined || !isRecord(input)) return input;
   const own = Object.freeze(picked(reads, input));
   return new Proxy(own, {
     get(target, name, receiver) {
@@ -60,7 +61,7 @@ export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
 
 /** Input hash for the fingerprint of a step's inputs. */
 export function inputHashSeenBy({ reads }: Reader, input: unknown, inputHash: string): string {
-  return reads === undefined || !isObject(input)
+  return reads === undefined || !isRecord(input)
     ? inputHash
     : sha256Hex(canonicalJson(picked(reads, input) as Json));
 }
@@ -71,8 +72,4 @@ function picked(reads: readonly string[], input: InputMembers): InputMembers {
   return Object.fromEntries(
     reads.filter((name) => Object.hasOwn(input, name)).map((name) => [name, input[name]]),
   );
-}
-
-function isObject(input: unknown): input is InputMembers {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }

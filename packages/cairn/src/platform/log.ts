@@ -3,7 +3,7 @@
  * an error becomes its text; a value that JSON cannot carry never costs the line.
  */
 import { boundedJson } from '../core/encoding/bounded-json.ts';
-import { messageOf, stackOf } from '../core/thrown.ts';
+import { loggable, messageOf } from '../core/thrown.ts';
 import type { Log, LogFields } from '../ports/log.ts';
 import { logLevel } from './settings/parameters.ts';
 
@@ -51,13 +51,8 @@ function text(severity: LogSeverity, event: string, fields: LogFields): string {
   const message = fields.message;
   const own = { severity, message: typeof message === 'string' ? `${event}: ${message}` : event, event };
   try {
-    return boundedJson({ ...fields, ...own }, { most: MAX_LINE_CHARS, plain }) as string;
+    return boundedJson({ ...fields, ...own }, { most: MAX_LINE_CHARS, plain: loggable }) as string;
   } catch (error) {
     return JSON.stringify({ severity, message: event, event, fieldsLost: messageOf(error) });
   }
-}
-
-function plain(value: unknown): unknown {
-  if (value instanceof Error) return stackOf(value) ?? messageOf(value);
-  return typeof value === 'bigint' ? String(value) : value;
 }

@@ -29,14 +29,14 @@ const ID = /^(?!\.{1,2}$|__.*__$)[^/]+$/;
 const MAX_ID_BYTES = 1_500;
 
 export function encodeCursor(list: ListName, [at, id]: Position): string {
-  return Buffer.from(JSON.stringify([list, at, id])).toString('base64url');
+  return cursorText([list, at, id]);
 }
 
 /** @throws CairnError INVALID_INPUT for a text that no page of this list ended with */
 export function decodeCursor(list: ListName, cursor: string): Position {
-  const [name, at, id, ...rest] = parse(cursor);
-  if (name === list && isPlace(at) && isId(id) && rest.length === 0) return [at, id];
-  throw foreign();
+  const [name, at, id, ...rest] = cursorParts(cursor);
+  if (name === list && isTime(at) && isId(id) && rest.length === 0) return [at, id];
+  throw foreignCursor();
 }
 
 /** The end of a page of a sorted list. */
@@ -49,18 +49,18 @@ export interface SortedPosition {
 const SORTED = 'sorted';
 
 export function encodeSortedCursor(order: RunOrder, { asOf, after: [at, id] }: SortedPosition): string {
-  return Buffer.from(JSON.stringify([SORTED, order, asOf, at, id])).toString('base64url');
+  return cursorText([SORTED, order, asOf, at, id]);
 }
 
 /** @throws CairnError INVALID_INPUT for a text that no page of a list in this order ended with */
 export function decodeSortedCursor(order: RunOrder, cursor: string): SortedPosition {
-  const [name, by, asOf, at, id, ...rest] = parse(cursor);
+  const [name, by, asOf, at, id, ...rest] = cursorParts(cursor);
   const known = RUN_ORDERS.find((one) => one === by);
-  if (name === SORTED && known === order && isPlace(asOf) && rest.length === 0 && isId(id))
-    if ((isPlace(at) || (typeof at === 'number' && isPlace(-at))) && isPlace(momentAfter(order, asOf, at)))
+  if (name === SORTED && known === order && isTime(asOf) && rest.length === 0 && isId(id))
+    if ((isTime(at) || (typeof at === 'number' && isTime(-at))) && isTime(momentAfter(order, asOf, at)))
       // A run of which the clock is ahead has lasted for less than nothing.
       return { asOf, after: [at, id] };
-  throw foreign();
+  throw foreignCursor();
 }
 
 /** The millisecond after the creation of a live run at this place: runs are looked for up to it. A duration may be longer than `asOf`. */
@@ -68,11 +68,17 @@ function momentAfter(order: RunOrder, asOf: number, at: number): number {
   return Math.max(0, order === 'longest' ? asOf - at : at) + 1;
 }
 
-function foreign(): CairnError {
+/** The refusal of a text that is no cursor of the list. */
+export function foreignCursor(): CairnError {
   return invalidInput('cursor', 'the cursor does not belong to this list');
 }
 
-function parse(cursor: string): readonly unknown[] {
+export function cursorText(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+/** Empty for a text that is no cursor of any list. */
+export function cursorParts(cursor: string): readonly unknown[] {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(parsed) ? parsed : [];
@@ -82,7 +88,8 @@ function parse(cursor: string): readonly unknown[] {
   }
 }
 
-function isPlace(at: unknown): at is number {
+/** True for epoch ms. */
+export function isTime(at: unknown): at is number {
   return typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && at <= MAX_TIME;
 }
 

@@ -15,6 +15,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
+import { isMembers } from './json.ts';
 import { InitProblem } from './problem.ts';
 
 type FirebaseMembers = Readonly<Record<string, unknown>>;
@@ -209,5 +210,3 @@ function invalid(what: string): InitProblem {
 }
 
 const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-const isMembers = (value: unknown): value is FirebaseMembers =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

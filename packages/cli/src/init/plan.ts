@@ -4,10 +4,11 @@ import { adviceOf } from './advice.ts';
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
 import { missingLines, withLines } from './ignore-file.ts';
+import { json } from './json.ts';
 import { initOf } from './naming.ts';
 import { InitProblem } from './problem.ts';
 import type { Language, Project } from './project.ts';
-import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
+import { type InitRecord, recordPath, sha256 } from './record.ts';
 import { type FoundRegion, regionOf } from './region.ts';
 import { templatesOf } from './templates.ts';
 
@@ -146,7 +147,7 @@ function recordOf({ created, edited, ...rest }: RecordedChanges): FileChange {
   return {
     path: recordPath(rest.name),
     before: undefined,
-    after: Buffer.from(encodeRecord(record)),
+    after: Buffer.from(json(record)),
     what: ['what was changed, for --undo'],
   };
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Entries } from './firebase-json.ts';
+import { isMembers } from './json.ts';
 import { InitProblem } from './problem.ts';
 
 export interface Created {
@@ -45,10 +46,6 @@ export function isAsWritten({ sha256: hash, replaced }: Created, content: Uint8A
   return now === hash || now === replaced;
 }
 
-export function encodeRecord(record: InitRecord): string {
-  return `${JSON.stringify(record, null, 2)}\n`;
-}
-
 /** @throws InitProblem RECORD_DAMAGED */
 export function decodeRecord(text: string, expectedName: string): InitRecord {
   const path = recordPath(expectedName);
@@ -65,8 +62,8 @@ export function decodeRecord(text: string, expectedName: string): InitRecord {
     isList(created, isCreated) &&
     isList(edited, isEdited) &&
     isList(ignored, (line) => typeof line === 'string') &&
-    isObject(entries?.functions) &&
-    isObject(entries.firestore);
+    isMembers(entries?.functions) &&
+    isMembers(entries.firestore);
   if (!isWhole) throw damaged(path, 'members of it are missing or have other values');
   return value as InitRecord;
 }
@@ -80,7 +77,7 @@ function damaged(path: string, why: string): InitProblem {
 }
 
 function isCreated(value: unknown): value is Created {
-  if (!isObject(value)) return false;
+  if (!isMembers(value)) return false;
   const { path, sha256: hash, replaced = '' } = value;
   return (
     typeof path === 'string' && isInside(path) && typeof hash === 'string' && typeof replaced === 'string'
@@ -100,8 +97,4 @@ function isInside(path: string): boolean {
 
 function isList(value: unknown, isOne: (one: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isOne);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

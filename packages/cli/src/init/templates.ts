@@ -1,5 +1,6 @@
 /** The files of the codebase that `init` makes. Pure. */
 import { firestoreIndexes } from 'cairn/indexes';
+import { json } from './json.ts';
 import type { InstalledPackage, Language, PackageManager } from './project.ts';
 
 interface TemplateOptions {
@@ -157,7 +158,3 @@ service cloud.firestore {
   }
 }
 `;
-
-export function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
-}

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path';
 import { readableJson } from './firebase-json.ts';
+import { isMembers } from './json.ts';
 
 /** Patterns, from the folder of the project. */
 export interface CompiledFiles {
@@ -100,6 +101,3 @@ function sourceOf(parts: readonly string[]): string {
 }
 
 const textsIn = (values: readonly unknown[]) => values.filter((one) => typeof one === 'string');
-
-const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,11 +4,12 @@ import { apply, removeUnplacedBy } from './edits.ts';
 import type { Files } from './files.ts';
 import { readableJson, withMember } from './firebase-json.ts';
 import { missingLines, withLines } from './ignore-file.ts';
+import { json } from './json.ts';
 import type { FileChange } from './plan.ts';
 import { InitProblem } from './problem.ts';
 import type { InstalledPackage, Project } from './project.ts';
-import { type Edited, encodeRecord, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
-import { json, PNPM_SETTINGS, PNPM_WORKSPACE } from './templates.ts';
+import { type Edited, type InitRecord, isAsWritten, recordPath, sha256 } from './record.ts';
+import { PNPM_SETTINGS, PNPM_WORKSPACE } from './templates.ts';
 
 export interface UpgradePlan {
   /** The record is first, so that an interrupted upgrade can be undone. */
@@ -249,7 +250,7 @@ function recordAfter(record: InitRecord, { version, changes, isThere, text }: Re
   return {
     path: recordPath(record.name),
     before: text,
-    after: Buffer.from(encodeRecord({ ...record, cairn: version, created: [...kept, ...written] })),
+    after: Buffer.from(json({ ...record, cairn: version, created: [...kept, ...written] })),
     what: ['what was changed, for --undo'],
   };
 }

@@ -57,6 +57,12 @@ export function parseParent(name: string, database?: string): Resource {
   return { database: found, segments };
 }
 
+/** The id of the collection of a document, by the name of the document. */
+export function collectionIdOf(name: string): string {
+  const end = name.lastIndexOf('/');
+  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
+}
+
 export function documentName(resource: Resource): string {
   const root = `${resource.database}/documents`;
   return resource.segments.length === 0 ? root : `${root}/${resource.segments.join('/')}`;

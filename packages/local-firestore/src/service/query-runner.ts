@@ -10,6 +10,7 @@ import {
 import { planQuery } from '../model/query/plan.ts';
 import type { Source } from '../model/query/planner.ts';
 import type { Query, QueryScope } from '../model/query/query.ts';
+import { collectionIdOf } from '../model/resource-name.ts';
 import type { StoredDocument } from '../storage/document-storage.ts';
 import { decodeName, decodeStored } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
@@ -186,13 +187,8 @@ export function inScope(scope: QueryScope, name: string): boolean {
   const { database, parent, collectionId, allDescendants } = scope;
   if (!name.startsWith(database) || !name.startsWith('/documents/', database.length)) return false;
   // Each commit asks this for each listener, mostly for another collection.
-  if (collectionId !== undefined && collectionOf(name) !== collectionId) return false;
+  if (collectionId !== undefined && collectionIdOf(name) !== collectionId) return false;
   const segments = name.split('/').slice(ROOT_SEGMENTS);
   const deepEnough = allDescendants ? segments.length > parent.length : segments.length === parent.length + 2;
   return deepEnough && parent.every((s, i) => s === segments[i]);
-}
-
-function collectionOf(name: string): string {
-  const end = name.lastIndexOf('/');
-  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
 }

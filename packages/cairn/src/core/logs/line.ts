@@ -4,6 +4,7 @@
  * Must not: fail for anything that a body logs. A line that cannot be stored as it is, is shortened.
  */
 import { boundedJson } from '../encoding/bounded-json.ts';
+import { isRecord } from '../is-record.ts';
 import type { RunningStep } from '../run/now/running.ts';
 import { cut } from '../run/records.ts';
 import type { Mask } from '../secrets/mask.ts';
@@ -85,7 +86,7 @@ function storedFields(
     if (text === undefined) continue;
     if (Buffer.byteLength(text) > MAX_FIELDS_BYTES) continue;
     const parsed: unknown = JSON.parse(text);
-    if (!isObject(parsed)) return { isCut: true };
+    if (!isRecord(parsed)) return { isCut: true };
     const isCut = most !== undefined;
     return Object.keys(parsed).length === 0 ? { isCut } : { fields: parsed, isCut };
   }
@@ -114,10 +115,6 @@ function plain(value: unknown, { mask, most }: LineForm): unknown {
   const shown = mask(whole);
   if (typeof text === 'number' && shown === whole) return text;
   return most === undefined ? shown : cut(shown, most);
-}
-
-function isObject(value: unknown): value is LineFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function same(text: string): string {

@@ -3,7 +3,7 @@
  * or memoise. Pure; drivers only call it.
  */
 import { canonicalJson, type Json } from '../encoding/json.ts';
-import { messageOf, readableThrown, stackOf } from '../thrown.ts';
+import { loggable, messageOf, readableThrown, stackOf } from '../thrown.ts';
 
 export const REDACTED = '[redacted]';
 /** Shorter values occur in ordinary text by chance: masking them would make lines unreadable and reveal the value. */
@@ -72,7 +72,7 @@ export function maskFields(fields: LogMembers, mask: Mask): LogMembers {
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
     try {
-      const text = JSON.stringify(fields[name], (_name, value: unknown) => plain(value));
+      const text = JSON.stringify(fields[name], (_name, value: unknown) => loggable(value));
       if (text !== undefined) shown[mask(name)] = maskValue(JSON.parse(text) as Json, mask);
     } catch (error) {
       shown[mask(name)] = mask(messageOf(error));
@@ -133,11 +133,6 @@ function membersAt(value: LogMembers, name: string): readonly string[] {
 
 function longestFirst(texts: Iterable<string>): readonly string[] {
   return [...texts].sort((a, b) => b.length - a.length);
-}
-
-function plain(value: unknown): unknown {
-  if (value instanceof Error) return stackOf(value) ?? messageOf(value);
-  return typeof value === 'bigint' ? String(value) : value;
 }
 
 function isObject(value: unknown): value is LogMembers {

@@ -5,6 +5,7 @@
  * Must not: check more of a value than its shape; each option is checked where it is read.
  */
 import { closest } from '../../core/closest.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { ON_PARENT_END } from '../../core/run/events.ts';
 import type * as flows from './flow/types.ts';
 import type * as types from './types.ts';
@@ -225,10 +226,6 @@ export function schemaProblem(value: unknown, example = 'z.string()'): string | 
   // Later versions have no names of types there.
   if (typeof made?.typeName !== 'string') return undefined;
   return 'a Zod 3 schema, whose members Cairn cannot read. Install Zod 4 where the workflow is defined: npm install zod@4';
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Error for the first of these options with a wrong shape, with the correct form; undefined: none. */

@@ -9,13 +9,13 @@ import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { MAX_ITEMS } from '../../core/run/limits.ts';
 import { LONGEST_STEP_ANYWHERE_MS, PRODUCTION_SETTINGS } from '../settings.ts';
 import type { Capability } from './capability.ts';
 import {
   ERROR_RETRY_OPTIONS,
   invalidOption,
-  isRecord,
   RETRY_OPTIONS,
   STEP_OPTIONS,
   unknownOption,

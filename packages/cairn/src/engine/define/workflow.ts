@@ -6,6 +6,7 @@ import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
 import { MAX_TURNS_IN_A_RUN } from '../../core/flow/parts.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { present } from '../../core/optional.ts';
 import { flowStep } from './flow/flow-step.ts';
 import { loopStep } from './flow/loop-step.ts';
@@ -13,7 +14,6 @@ import type { AnswerSchemas, AskingFlow, FlowWorkflowOptions } from './flow/type
 import {
   FLOW_WORKFLOW_OPTIONS,
   invalidOption,
-  isRecord,
   schemaProblem,
   unknownOption,
   WORKFLOW_OPTIONS,

@@ -2,9 +2,8 @@
  * Iterates over all runs past their retention period: by workflow, by final status, the earliest end first. May be left anywhere
  * and continued later.
  */
-import { invalidInput } from '../../core/errors.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
-import { MAX_TIME } from '../../core/time.ts';
+import { cursorParts, cursorText, foreignCursor, isTime } from '../../ports/cursor.ts';
 import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
 import type { LineageDeps } from './deps.ts';
 import { PAGE } from './tick-budget.ts';
@@ -59,36 +58,21 @@ export function placeAfter({ status, type }: Bucket, run: EndedRun): BucketPosit
 }
 
 export function placeText({ status, type, after }: BucketPosition): string {
-  const text = JSON.stringify([status, type, ...(after ? [after.completedAt, after.runId] : [])]);
-  return Buffer.from(text).toString('base64url');
+  return cursorText([status, type, ...(after ? [after.completedAt, after.runId] : [])]);
 }
 
 /** @throws CairnError INVALID_INPUT for a text that no place was written as */
 export function readPlace(text: string): BucketPosition {
-  const [status, type, completedAt, runId, ...rest] = parsed(text);
+  const [status, type, completedAt, runId, ...rest] = cursorParts(text);
   const known = END_STATUSES.find((one) => one === status);
   if (known && typeof type === 'string' && /^[a-z0-9-]{1,100}$/.test(type) && rest.length === 0) {
     if (completedAt === undefined && runId === undefined) return { status: known, type };
     if (isTime(completedAt) && typeof runId === 'string' && /^[\w.:-]{1,100}$/.test(runId))
       return { status: known, type, after: { completedAt, runId } };
   }
-  throw invalidInput('cursor', 'the cursor does not belong to this list');
+  throw foreignCursor();
 }
 
 function placeOf(run: EndedRun | undefined): EndPosition | undefined {
   return run && { completedAt: run.completedAt, runId: run.runId };
-}
-
-function parsed(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return Array.isArray(value) ? value : [];
-  } catch {
-    // Not JSON, so not a position; the caller reports it.
-    return [];
-  }
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TIME;
 }

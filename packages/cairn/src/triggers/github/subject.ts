@@ -1,5 +1,6 @@
 /** Subject of a delivery: repository, pull request, thread. Reads payloads of all event types. */
 import { githubSecondaryKey } from '../../core/encoding/idempotency-keys.ts';
+import { isRecord } from '../../core/is-record.ts';
 import type { GithubDelivery } from './delivery.ts';
 
 export interface Subject {
@@ -54,8 +55,8 @@ interface PullRequest {
 
 /** A comment on a pull request arrives as one on an issue that is marked as a pull request. */
 function pullRequestIn({ pull_request, issue }: GithubDelivery['payload']): PullRequest | undefined {
-  const isIssueOfOne = isObject(issue) && isObject(issue.pull_request);
-  const source = isObject(pull_request) ? pull_request : isIssueOfOne ? issue : undefined;
+  const isIssueOfOne = isRecord(issue) && isRecord(issue.pull_request);
+  const source = isRecord(pull_request) ? pull_request : isIssueOfOne ? issue : undefined;
   const number = numberIn(source);
   if (number === undefined) return undefined;
   const url = textIn(source, 'html_url');
@@ -64,15 +65,11 @@ function pullRequestIn({ pull_request, issue }: GithubDelivery['payload']): Pull
 }
 
 function numberIn(value: unknown): number | undefined {
-  const number = isObject(value) ? value.number : undefined;
+  const number = isRecord(value) ? value.number : undefined;
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }
 
 function textIn(value: unknown, name: string): string | undefined {
-  const text = isObject(value) ? value[name] : undefined;
+  const text = isRecord(value) ? value[name] : undefined;
   return typeof text === 'string' ? text : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

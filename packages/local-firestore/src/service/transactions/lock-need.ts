@@ -36,11 +36,6 @@ export function isIn(range: LockedRange, collectionId: string): boolean {
   return range.collectionId === undefined || range.collectionId === collectionId;
 }
 
-export function collectionIdOf(name: string): string {
-  const end = name.lastIndexOf('/');
-  return name.slice(name.lastIndexOf('/', end - 1) + 1, end);
-}
-
 export function touches(intent: WriteIntent, range: LockedRange): boolean {
   if (!isIn(range, intent.collectionId)) return false;
   const { before, after } = intent;

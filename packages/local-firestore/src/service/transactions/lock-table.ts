@@ -6,15 +6,9 @@
  * Priority is age: an older reader overtakes a younger waiting writer, a younger one waits behind it, the commit of a transaction
  * aborts younger readers, and the youngest member of a deadlock is refused.
  */
+import { collectionIdOf } from '../../model/resource-name.ts';
 import { CONTENTION, Code, StatusError } from '../../model/status.ts';
-import {
-  collectionIdOf,
-  isIn,
-  type LockedRange,
-  type LockNeed,
-  type LockOwner,
-  touches,
-} from './lock-need.ts';
+import { isIn, type LockedRange, type LockNeed, type LockOwner, touches } from './lock-need.ts';
 import { circleThrough } from './wait-graph.ts';
 
 interface WaitingLock {

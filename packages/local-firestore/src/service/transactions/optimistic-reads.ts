@@ -3,9 +3,10 @@
  * still valid. Owns the read sets.
  */
 import type { Candidate } from '../../model/query/match.ts';
+import { collectionIdOf } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
 import { decodeDocument } from '../../wire/document-codec.ts';
-import { collectionIdOf, type LockedRange, type LockOwner, touches } from './lock-need.ts';
+import { type LockedRange, type LockOwner, touches } from './lock-need.ts';
 import type { Snapshot } from './snapshot.ts';
 
 interface ReadSet {

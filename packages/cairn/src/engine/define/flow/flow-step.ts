@@ -2,10 +2,10 @@
 
 import { invalidInput } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
+import { isRecord } from '../../../core/is-record.ts';
 import type { Capability } from '../capability.ts';
 import {
   invalidOption,
-  isRecord,
   OPERATION_OPTIONS,
   schemaProblem,
   UNDO_OPTIONS,

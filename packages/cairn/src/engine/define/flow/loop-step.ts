@@ -8,11 +8,11 @@ import { toJsonText } from '../../../core/encoding/json.ts';
 import { Fatal, OperationFailed } from '../../../core/errors.ts';
 import { numberedName, PART, PAUSE, TURN } from '../../../core/flow/names.ts';
 import { loopMove, MAX_TURNS, MAX_TURNS_IN_A_RUN, partType } from '../../../core/flow/parts.ts';
+import { isRecord } from '../../../core/is-record.ts';
 import { CHECKPOINT_VALUE_BYTES } from '../../../core/run/limits.ts';
 import { assertFits } from '../../../core/run/values.ts';
 import { checked, parseFrozen } from '../../recording/output.ts';
 import { isDegraded } from '../body-result.ts';
-import { isRecord } from '../known-options.ts';
 import {
   bodyPart,
   common,

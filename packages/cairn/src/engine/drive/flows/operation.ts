@@ -8,6 +8,7 @@ import { type Json, toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
 import { itemName, operationName } from '../../../core/flow/names.ts';
 import { operationRequest } from '../../../core/flow/operation-decision.ts';
+import { isRecord } from '../../../core/is-record.ts';
 import type { Question } from '../../define/approval.ts';
 import type { Capability } from '../../define/capability.ts';
 import { operationStep, operationWait } from '../../define/flow/flow-step.ts';
@@ -20,7 +21,6 @@ import type {
   OperationOptions,
   PerformOptions,
 } from '../../define/flow/types.ts';
-import { isRecord } from '../../define/known-options.ts';
 import type { UncheckedOptions } from '../../define/step-options.ts';
 import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/steps.ts';
 import { checkedRequest } from '../../effects/rows.ts';
