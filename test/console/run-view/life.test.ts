@@ -102,6 +102,37 @@ describe('the life of a run', () => {
     ]);
   });
 
+  test('an attempt ends with its body, not with the commit of its output', () => {
+    const events = journal(
+      ['run_created', 0],
+      ['step_succeeded', 9, execution('store', 1, 1, { durationMs: 2_000 })],
+      ['step_started', 9, execution('send', 1, 9)],
+      ['step_failed', 14, execution('send', 1, 9, { durationMs: 1_000, error: { code: 'E', message: 'm' } })],
+    );
+    expect(spansOf(events, 'store')).toEqual([
+      { kind: 'attempt', attempt: 1, from: 1, to: 3, end: 'succeeded' },
+    ]);
+    expect(spansOf(events, 'send')).toEqual([
+      { kind: 'attempt', attempt: 1, from: 9, to: 10, end: 'failed' },
+    ]);
+  });
+
+  test('for any journal an attempt that was the only one of its step took no longer than the step', () => {
+    fc.assert(
+      fc.property(journals(), ({ events: stored }) => {
+        const histories = new StepHistories();
+        histories.add(stored.map((event) => eventView(event) as unknown as RunEvent));
+        for (const { spans, durationMs } of histories.byKey.values()) {
+          const [only, ...others] = spans;
+          if (only?.to === undefined || others.length > 0 || only.kind === 'wait') continue;
+          if (only.end !== 'succeeded' && only.end !== 'failed') continue;
+          expect(only.to - only.from).toBeLessThanOrEqual(durationMs ?? 0);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('a reused step has no duration', () => {
     const events = journal(
       ['run_created', 0],

@@ -119,7 +119,10 @@ export class StepHistories {
     const last = this.byKey.get(key)?.spans.at(-1);
     const isOpen = last?.to === undefined && last?.revision === data.revision;
     if (!isOpen) this.#begin(data, { kind: 'attempt', seq, from: beganAt(data, last, at) });
-    this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, { to: at, ...ended }) }));
+    this.#change(key, (step) => ({
+      ...step,
+      spans: withLast(step.spans, { to: Math.max(at, step.spans.at(-1)?.from ?? at), ...ended }),
+    }));
     this.#open.delete(key);
   }
 
@@ -146,7 +149,7 @@ export class StepHistories {
     else
       this.#end(type === 'step_reused' ? { ...data, startedAt: new Date(at).toISOString() } : data, {
         seq,
-        at,
+        at: type === 'step_reused' ? at : bodyEndedAt(data, at),
         ...details,
       });
     this.#change(key, (step) => ({
@@ -194,6 +197,11 @@ function retriedAs({
 }: DataOf<'step_retry_scheduled'>): Pick<TimelineSpan, 'end' | 'error' | 'note'> {
   if (polled) return { end: 'polled', note: error.message };
   return budget ? { end: 'deferred', note: error.message } : { end: 'retried', error };
+}
+
+/** The event comes later: its output is stored first, and it may share a commit with steps that take longer. */
+function bodyEndedAt({ startedAt, durationMs }: DataOf<'step_succeeded'>, at: number): number {
+  return Math.min(at, Date.parse(startedAt) + durationMs);
 }
 
 /** A step says since when it is under way with all its attempts; each but the first began when it was due, or later. */
