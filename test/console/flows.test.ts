@@ -18,6 +18,7 @@ import './one-stage/still-inbox.suite.ts';
 import './one-stage/wide-graph.suite.ts';
 import './one-stage/words.suite.ts';
 import './one-stage/flows.suite.ts';
+import './run-actions/answers.suite.ts';
 import './run-actions/changed-beneath.suite.ts';
 import './run-actions/insecure-origin.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';

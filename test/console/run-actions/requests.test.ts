@@ -10,6 +10,7 @@ import { assertDecisionContent } from '../../../packages/cairn/src/operations/ap
 import {
   bodyOfDecision,
   CHOICES,
+  choicesOf,
   cliOf,
   type Filled,
   lacking,
@@ -105,6 +106,12 @@ describe('a decision that can be sent', () => {
       { id: 'after', needs: ['ask'] },
     ];
     expect(stepsBefore(nodes, 'ask')).toEqual(['a', 'b']);
+    const canSendBack = (before: readonly string[] | undefined) =>
+      choicesOf('approval', before).some(({ decision }) => decision === 'retry_with_feedback');
+    expect(canSendBack(stepsBefore(nodes, 'ask'))).toBe(true);
+    expect(canSendBack(stepsBefore(nodes, 'a'))).toBe(false);
+    // The plan is not known: the API decides.
+    expect(canSendBack(undefined)).toBe(true);
   });
 });
 

@@ -83,6 +83,12 @@ describe('sending steps back', () => {
     );
   });
 
+  test('is refused with what to do instead where the approval needs no step', () => {
+    expect(() => sentBackBy(chain, running(), { approval: 'a' })).toThrow(
+      expect.objectContaining({ field: 'steps', help: 'Approve, reject or halt instead.' }),
+    );
+  });
+
   test(`ends at revision ${MAX_REVISIONS}`, () => {
     const at = (revision: number): RunState => grownBy(running(), [succeeded('b', { revision })]);
     expect(sentBackBy(chain, at(MAX_REVISIONS - 1), { approval: 'gate' }).steps).toEqual(['b']);

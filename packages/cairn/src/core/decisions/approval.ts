@@ -179,7 +179,11 @@ export function sentBackBy(
 ): SentBackSteps {
   const wanted = new Set(named ?? graph.node(approval).needs);
   if (wanted.size === 0) {
-    throw notBefore(approval, `'${approval}' needs no steps, so none can be sent back`);
+    throw notBefore(
+      approval,
+      `'${approval}' needs no steps, so none can be sent back`,
+      'Approve, reject or halt instead.',
+    );
   }
   for (const id of wanted) {
     if (!graph.has(id) || !graph.descendants([id]).has(approval)) {
@@ -208,6 +212,6 @@ export function assertFeedbackFits(state: RunState, text: string): void {
   });
 }
 
-function notBefore(stepId: string, problem: string): CairnError {
-  return invalidInput('steps', problem, { stepId });
+function notBefore(stepId: string, problem: string, help?: string): CairnError {
+  return invalidInput('steps', problem, { stepId, help });
 }

@@ -40,6 +40,6 @@ export function checkedData(schema: ZodType<unknown>, data: unknown, step: StepR
   const { field, why } = allIssues(parsed.issues, 'data');
   throw invalidInput(field, why, {
     stepId: stepKey(step),
-    help: 'Send data that fits. `dataSchema` of the wait is its JSON Schema; the page of the run has a form for it. The question is still open.',
+    help: 'Correct the data. `dataSchema` of the wait is its JSON Schema, and the console has a form for it. The question is still open.',
   });
 }

@@ -3,11 +3,13 @@ import { stepKey, UNDECIDABLE } from '@cairn/client';
 import { useState } from 'react';
 import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
+import { useMay, useSession } from '../../../session/session.ts';
 import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { SuccessorDialog } from '../successors/successor-dialog.tsx';
 import { DecideDialog } from './decide-dialog.tsx';
 import { askedBy, stepsBefore } from './decisions.ts';
+import { NEEDS, requires } from './offers.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
 import {
@@ -18,15 +20,33 @@ import {
   ReleaseDialog,
   SuspendDialog,
 } from './small-dialogs.tsx';
-import { useAct } from './use-act.ts';
+import { type Act, useAct } from './use-act.ts';
 
 export function ActForm({ run }: { readonly run: Run }) {
-  const { act, about, close } = useAct();
+  const { act, close } = useAct();
+  const { me } = useSession();
+  const needed = act && NEEDS[act];
+  // Its button is disabled, but the address may come from a person who may do more.
+  const mayAct = useMay(needed ?? 'viewer');
+  if (act === undefined || needed === undefined) return null;
+  if (mayAct) return <FormOf act={act} run={run} />;
+  return (
+    <Dialog title="Not allowed" onClose={close}>
+      <p>
+        {requires(needed)} Yours is {me.role}.
+      </p>
+      <button type="button" onClick={close}>
+        Close
+      </button>
+    </Dialog>
+  );
+}
+
+function FormOf({ act, run }: { readonly act: Act; readonly run: Run }) {
+  const { about, close } = useAct();
   const form = { runId: run.id, onClose: close };
   const ended = isFinal(run.status) ? `The run has ended: it is ${run.status}.` : undefined;
   switch (act) {
-    case undefined:
-      return null;
     case 'decide':
       return <Decide run={run} waitId={about.wait ?? ''} key={about.wait} onClose={close} />;
     case 'resolve':

@@ -4,6 +4,7 @@ import { plannedAct } from '../../../parts/act.ts';
 import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { Details } from '../../../parts/json-view/details.tsx';
 import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
+import { type RefusedEntry, refusedAt } from '../../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
@@ -12,8 +13,8 @@ import {
   type AskedKind,
   actName,
   bodyOfDecision,
-  CHOICES,
   carriesData,
+  choicesOf,
   cliOf,
   type DecisionName,
   type Filled,
@@ -47,25 +48,15 @@ interface DecideDialogProps {
 }
 
 export function DecideDialog(props: DecideDialogProps) {
-  const {
-    runId,
-    step,
-    waitId,
-    asked,
-    detail,
-    dataSchema,
-    dueAt,
-    first,
-    before = [],
-    outdated,
-    onDone,
-    onClose,
-  } = props;
+  const { runId, step, waitId, asked, detail, dataSchema, dueAt, first, before, outdated, onDone, onClose } =
+    props;
   const [filled, setFilled] = useState<Filled>({ ...UNFILLED, ...(first && { decision: first }) });
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
-  const choice = CHOICES[asked].find(({ decision }) => decision === filled.decision);
+  const choices = choicesOf(asked, before);
+  const choice = choices.find(({ decision }) => decision === filled.decision);
   const lack = lacking(filled);
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
+  const [refused, setRefused] = useState<RefusedEntry>();
   const takesData = dataSchema !== undefined && carriesData(filled.decision);
   const data = takesData ? readEntered(dataSchema, entered) : undefined;
   const body = bodyOfDecision(filled, waitId, data?.value);
@@ -84,6 +75,9 @@ export function DecideDialog(props: DecideDialogProps) {
             })
           : undefined
       }
+      onRefused={(error) =>
+        setRefused(data && { typed: data.typed, issues: refusedAt(error, 'data', data.fields) })
+      }
       onDone={() => {
         if (choice) onDone?.(choice.done);
         onClose();
@@ -94,7 +88,7 @@ export function DecideDialog(props: DecideDialogProps) {
       <ChoiceOf
         legend="Your answer"
         value={filled.decision}
-        options={CHOICES[asked].map(({ decision, verb, meaning }) => ({
+        options={choices.map(({ decision, verb, meaning }) => ({
           value: decision,
           name: verb,
           meaning,
@@ -108,11 +102,12 @@ export function DecideDialog(props: DecideDialogProps) {
           schema={dataSchema}
           entered={entered}
           hint="JSON that the workflow accepts."
+          refused={refused}
           onEntered={setEntered}
         />
       )}
       {filled.decision === 'retry_with_feedback' ? (
-        <SendBack filled={filled} before={before} fill={fill} />
+        <SendBack filled={filled} before={before ?? []} fill={fill} />
       ) : (
         <label>
           {filled.decision === 'approve_with_waiver' ? 'Note' : 'Note (optional)'}

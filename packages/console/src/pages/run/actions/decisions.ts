@@ -103,6 +103,12 @@ export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
   ],
 };
 
+/** @param before steps that can be sent back; undefined: not known */
+export function choicesOf(asked: AskedKind, before: readonly string[] | undefined): readonly Choice[] {
+  if (before?.length !== 0) return CHOICES[asked];
+  return CHOICES[asked].filter(({ decision }) => decision !== 'retry_with_feedback');
+}
+
 export function askedBy(purpose: string | undefined): AskedKind {
   return purpose === 'doubt' || purpose === 'budget' ? purpose : 'approval';
 }

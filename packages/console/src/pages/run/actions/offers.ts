@@ -46,7 +46,8 @@ interface OfferContext {
   readonly isUndecidable: boolean;
 }
 
-const NEEDS: Readonly<Record<Act, CallerRole>> = {
+/** Least role of each act. */
+export const NEEDS: Readonly<Record<Act, CallerRole>> = {
   decide: 'operator',
   resolve: 'operator',
   signal: 'submitter',
@@ -65,8 +66,12 @@ export function offersOf({ run, may, isOnHold, isUndecidable }: OfferContext): r
   const offers = [...answers(run, isUndecidable), ...steering(run), ...successors(run), ...keeping(isOnHold)];
   return offers.map((offer) => {
     const needed = NEEDS[offer.act];
-    return may(needed) ? offer : { ...offer, refused: `This requires the role ${needed}.` };
+    return may(needed) ? offer : { ...offer, refused: requires(needed) };
   });
+}
+
+export function requires(role: CallerRole): string {
+  return `This requires the role ${role}.`;
 }
 
 type Offers = readonly Offer[];
