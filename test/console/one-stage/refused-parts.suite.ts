@@ -373,3 +373,18 @@ test('a part of health that comes late is shown at once to a person who does not
   letGo();
   await page.getByRole('heading', { name: 'Findings' }).waitFor();
 });
+
+test('a plan that is not known is of a version that is not deployed, or that was changed since the run started', async () => {
+  const page = await stage.browser.open(`/runs/${show.completed}`, {
+    prepare: (one) =>
+      one.route('**/v1/runs/*/graph*', async (route) => {
+        const { nodes: _, ...graph } = (await (await route.fetch()).json()) as { readonly nodes?: unknown };
+        await route.fulfill({ json: graph });
+      }),
+  });
+  await page
+    .getByText(
+      'Version 1 of pay-invoice is not deployed as it was when the run started, so its plan is unknown.',
+    )
+    .waitFor();
+});

@@ -89,8 +89,8 @@ export function OverviewTab() {
       </div>
       {!graph.nodes && (
         <p className="note">
-          Version {graph.planVersion} of <bdi>{graph.type}</bdi> is not deployed, so its plan is unknown. Only
-          steps that have started are shown, without their dependencies.
+          Version {graph.planVersion} of <bdi>{graph.type}</bdi> is not deployed as it was when the run
+          started, so its plan is unknown. Only steps that have started are shown, without their dependencies.
         </p>
       )}
       {isBeside && !hasTimeline && head > 0 && <TimelineElsewhere head={head} />}
