@@ -19,7 +19,7 @@ const FIELDS =
   }) ?? [];
 
 const refused = (detail: string, code = 'INVALID_INPUT') =>
-  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), FIELDS);
+  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), 'input', FIELDS);
 
 test.each([
   ['input.cents: Too small', [['cents', 'Too small']]],
@@ -42,7 +42,7 @@ test.each([
 
 test('another failure is shown at no field', () => {
   expect(refused('input.cents: Too small', 'WORKFLOW_UNKNOWN')).toEqual([]);
-  expect(refusedAt(new Error('input.cents: x'), FIELDS)).toEqual([]);
+  expect(refusedAt(new Error('input.cents: x'), 'input', FIELDS)).toEqual([]);
 });
 
 test('a corrected field is no longer marked', () => {

@@ -53,7 +53,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
     ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input }
     : undefined;
   const onRefused = (error: unknown) => {
-    setRefused({ typed, issues: refusedAt(error, members) });
+    setRefused({ typed, issues: refusedAt(error, 'input', members) });
     setRefusedMember(
       memberRefused(error, { cron: cron.trim(), timezone: timezone.trim(), name: name.trim() }),
     );

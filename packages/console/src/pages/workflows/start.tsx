@@ -33,7 +33,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
       act={start}
       lack={chosen === '' ? 'Choose a workflow.' : lackOf(read)}
       onDone={({ runId }) => navigate(`/runs/${runId}`)}
-      onRefused={(error) => setRefused({ typed, issues: refusedAt(error, fields) })}
+      onRefused={(error) => setRefused({ typed, issues: refusedAt(error, 'input', fields) })}
       onClose={onClose}
     >
       {fixed === undefined && (

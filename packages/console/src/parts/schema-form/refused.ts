@@ -8,16 +8,17 @@ export interface RefusedEntry {
   readonly issues: readonly FieldIssue[];
 }
 
-/** The path of a value's member begins with this: the form fills the member `input` of the request. */
-const INPUT = 'input.';
-
-/** The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each. */
-export function refusedAt(error: unknown, fields: readonly Field[]): readonly FieldIssue[] {
+/**
+ * The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each.
+ *
+ * @param root member of the request that the form fills
+ */
+export function refusedAt(error: unknown, root: string, fields: readonly Field[]): readonly FieldIssue[] {
   if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return [];
-  const messages = (error.problem.detail ?? '').split(`; ${INPUT}`);
+  const messages = (error.problem.detail ?? '').split(`; ${root}.`);
   const [first = '', ...rest] = messages;
-  if (!first.startsWith(INPUT)) return [];
-  return [first.slice(INPUT.length), ...rest].flatMap((text): FieldIssue[] => {
+  if (!first.startsWith(`${root}.`)) return [];
+  return [first.slice(root.length + 1), ...rest].flatMap((text): FieldIssue[] => {
     const field = fields
       .filter(({ name }) => text.startsWith(name) && /^[.:[]/.test(text.slice(name.length)))
       .toSorted((a, b) => b.name.length - a.name.length)[0];
