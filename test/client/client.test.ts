@@ -81,18 +81,24 @@ test('waits for the end of a run with as many requests as needed', async () => {
   expect(requests).toEqual(Array.from({ length: 3 }, () => 'http://cairn.invalid/v1/runs/run_1?wait=50s'));
 });
 
-test('waits for the end of a run among more requests than may wait, until it is told to give up', async () => {
-  const busy = { status: 429, body: { code: 'RATE_LIMITED', title: 'Too many requests' } };
-  const { client } = clientOf([
-    ...Array.from({ length: 9 }, () => busy),
-    { status: 200, body: { status: 'completed' } },
-  ]);
-  expect(await client.untilEnded('run_1')).toMatchObject({ status: 'completed' });
-  const givesUp = new AbortController();
-  const given = clientOf([busy], { signal: givesUp.signal, sleep: async () => givesUp.abort() });
-  await expect(given.client.untilEnded('run_1')).rejects.toThrow('RATE_LIMITED');
-  await expect(clientOf([{ status: 404 }]).client.untilEnded('run_1')).rejects.toThrow(Refusal);
-});
+test.each([
+  [429, 'RATE_LIMITED'],
+  [503, 'UNAVAILABLE'],
+])(
+  'waits for the end of a run while no more requests may wait (%i), until it is told to give up',
+  async (status, code) => {
+    const busy = { status, body: { code, title: 'Too many', details: { retryAfterSeconds: 30 } } };
+    const { client } = clientOf([
+      ...Array.from({ length: 9 }, () => busy),
+      { status: 200, body: { status: 'completed' } },
+    ]);
+    expect(await client.untilEnded('run_1')).toMatchObject({ status: 'completed' });
+    const givesUp = new AbortController();
+    const given = clientOf([busy], { signal: givesUp.signal, sleep: async () => givesUp.abort() });
+    await expect(given.client.untilEnded('run_1')).rejects.toThrow(code);
+    await expect(clientOf([{ status: 404 }]).client.untilEnded('run_1')).rejects.toThrow(Refusal);
+  },
+);
 
 type Step = { readonly status: number; readonly body?: object; readonly after?: string } | 'nobody';
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ApiError } from '../../packages/console/src/api/problem.ts';
+import { NOTHING_ENTERED, readEntered } from '../../packages/console/src/parts/schema-form/entered.ts';
 import { fieldsOf } from '../../packages/console/src/parts/schema-form/fields.ts';
 import {
   memberRefused,
@@ -19,7 +20,9 @@ const FIELDS =
   }) ?? [];
 
 const refused = (detail: string, code = 'INVALID_INPUT') =>
-  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), 'input', FIELDS);
+  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), 'input', {
+    fields: FIELDS,
+  });
 
 test.each([
   ['input.cents: Too small', [['cents', 'Too small']]],
@@ -40,9 +43,18 @@ test.each([
   expect(refused(detail).map(({ name, why }) => [name, why])).toEqual(issues);
 });
 
+test.each([
+  ['data: Too small', [['data', 'Too small']]],
+  ['wait: not open', []],
+])('%s of a value that has one field is told there', (detail, issues) => {
+  const { fields, isAlone } = readEntered({ type: 'number' }, NOTHING_ENTERED);
+  const error = new ApiError({ type: '', title: '', status: 400, code: 'INVALID_INPUT', detail } as never);
+  expect(refusedAt(error, 'data', { fields, isAlone }).map(({ name, why }) => [name, why])).toEqual(issues);
+});
+
 test('another failure is shown at no field', () => {
   expect(refused('input.cents: Too small', 'WORKFLOW_UNKNOWN')).toEqual([]);
-  expect(refusedAt(new Error('input.cents: x'), 'input', FIELDS)).toEqual([]);
+  expect(refusedAt(new Error('input.cents: x'), 'input', { fields: FIELDS })).toEqual([]);
 });
 
 test('a corrected field is no longer marked', () => {

@@ -17,7 +17,7 @@ import type {
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
 import { type FollowedLog, type FollowingLogs, followLogs } from './follow-logs.ts';
-import { isInFlight, isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { isInFlight, isPassing, problemOf, Refusal, reasonOf, retryAfterMs, Unreachable } from './problem.ts';
 import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
 import { type MachineServices, type Reply, THIS_MACHINE } from './transport.ts';
@@ -187,8 +187,8 @@ export class CairnClient {
   }
 
   /**
-   * The run when it has ended, however long that takes; pass a signal to the client to give up. Where more requests wait than the
-   * installation allows, it asks again and again.
+   * The run when it has ended, however long that takes; pass a signal to the client to give up. While no more requests
+   * may wait at the installation, it asks again.
    *
    * @throws Refusal, Unreachable
    */
@@ -198,9 +198,10 @@ export class CairnClient {
         const run = await this.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: LONGEST_WAIT } });
         if (ENDED.has(run.status)) return run;
       } catch (error) {
-        const isBusy = error instanceof Refusal && error.problem.status === 429;
-        if (!isBusy || this.signal.aborted) throw error;
-        await this.machine.sleep(MAX_PAUSE_MS, this.signal);
+        // 429: of this tenant; 503: of all.
+        if (!(error instanceof Refusal) || ![429, 503].includes(error.problem.status)) throw error;
+        if (this.signal.aborted) throw error;
+        await this.machine.sleep(retryAfterMs(error.problem) ?? MAX_PAUSE_MS, this.signal);
       }
     }
   }

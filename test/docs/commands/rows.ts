@@ -66,6 +66,7 @@ export const ROWS: readonly Row[] = [
   [/^npm run firebase -- /, 'google'],
   [/^npm install --save-dev .*build\/packages/, { by: ADOPT, as: "'install', '--save-dev'" }],
   [/^npm --prefix (?:function-)?kits/, { cannot: 'it asks the registry for the published kit' }],
+  [/^npm --prefix cairn ci$/, { cannot: 'it asks the registry for the packages' }],
   [/^npm --prefix cairn install \.\/cairn\/packages\//, { cannot: 'it needs the packages of 0.2.0' }],
   [/^(?:npx )?cairn init --undo$/, { by: ADOPT, as: "'init', '--undo'" }],
   [/^(?:npx )?cairn init$/, { by: ADOPT, as: "'cairn', 'init'" }],

@@ -84,13 +84,13 @@ export class MemoryErasureStore implements ErasureStore {
 
   async mailboxesOf(
     tenantId: string,
-    after: MailboxAddress | undefined,
+    after: string | undefined,
     limit: number,
   ): Promise<readonly MailboxAddress[]> {
     return [...this.#db.mailboxes.values()]
       .flatMap(({ mailbox }) => (mailbox.tenantId === tenantId ? [mailbox] : []))
       .map(({ event, key }) => ({ tenantId, event, key }))
-      .filter((address) => after === undefined || mailboxId(address) > mailboxId(after))
+      .filter((address) => after === undefined || mailboxId(address) > after)
       .sort((a, b) => (mailboxId(a) < mailboxId(b) ? -1 : 1))
       .slice(0, limit);
   }

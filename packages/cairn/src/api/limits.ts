@@ -19,5 +19,5 @@ export const LARGE_READS = { of: 'reads of large outputs', running: 2, waiting: 
 export const LISTS = { of: 'lists', running: 4, waiting: API_CONCURRENCY };
 /** Half of the concurrent requests of an instance are reserved for short requests. */
 export const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };
-/** On the local cloud, whose one tenant needs no protection from others: a program may wait for dozens of runs at once. */
+/** On the local cloud, where tenants need no protection from each other: a program may wait for dozens of runs at once. */
 export const LOCAL_STREAMS = { ofAll: 60, ofOneTenant: 60 };

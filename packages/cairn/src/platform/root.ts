@@ -257,7 +257,7 @@ function build({ settings, options, registry, bindings, secrets, log }: RootPart
   };
 }
 
-/** Clients of Firestore: of all reads and writes, and of the commits of runs. */
+/** Clients of Firestore: `commits` sends the commits of runs, `db` everything else. */
 function firestoreOf({ project, database, firestoreHost, wireHosts }: Settings, tally: InstanceOperations) {
   const wire = wireTo(firestoreHost, wireHosts);
   return {

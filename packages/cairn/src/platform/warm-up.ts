@@ -18,7 +18,7 @@ export interface WarmUpServers {
   /** `host:port` of a server that is called by frames, as of `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
-  /** Region of the queue: that of the installation may be another. */
+  /** Region of the queue; may differ from the installation's. */
   readonly region: string;
   readonly database: string;
   readonly collectionPrefix: string;

@@ -1,10 +1,9 @@
 /**
- * The record of an erasure: its subject, the numbers of deleted documents, and the API client that requested it. It names no
+ * The record of an erasure: its subject, the numbers of deleted documents, and the API client that requested it. Once it is done it names no
  * person, no input and no result: run ids are random, and a tenant is named by a hash. Pure.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
-import type { MailboxAddress } from '../mailbox/mailbox.ts';
 import type { KeptReason } from './lineage.ts';
 
 /** Deleted documents, by kind. */
@@ -32,12 +31,13 @@ export const NOTHING_GONE: DeletedCounts = {
   published: 0,
 };
 
-/** The last documents that earlier passes looked at: newer ones than the request stay, and the next pass need not read them again. */
+/** The place at which the next pass continues. Documents newer than the request stay, so a pass from the beginning would read them again. */
 export interface ErasurePosition {
   /** Key of the last idempotency record. */
   readonly record?: string | undefined;
-  readonly mailbox?: MailboxAddress | undefined;
-  /** One of the mailboxes could not be changed: after the last one, a pass begins again. */
+  /** Id of the last mailbox. */
+  readonly mailbox?: string | undefined;
+  /** True if a mailbox could not be changed: when all were visited, the walk starts over. */
   readonly mustRepeat?: boolean | undefined;
 }
 

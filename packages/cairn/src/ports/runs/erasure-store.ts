@@ -67,12 +67,12 @@ export interface ErasureStore {
   deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared>;
   /** Idempotency records of the tenant: looks at no more than `limit`. */
   deleteRecords(records: TenantRecords, limit: number): Promise<ClearedRecords>;
-  /** Event mailboxes of the tenant, in the order of their ids. */
-  mailboxesOf(
-    tenantId: string,
-    after: MailboxAddress | undefined,
-    limit: number,
-  ): Promise<readonly MailboxAddress[]>;
+  /**
+   * Event mailboxes of the tenant, in the order of their ids.
+   *
+   * @param after id of the last one of the page before
+   */
+  mailboxesOf(tenantId: string, after: string | undefined, limit: number): Promise<readonly MailboxAddress[]>;
   deleteSchedules(schedules: TenantDocuments, limit: number): Promise<Cleared>;
   /** Rows of the ledger without a run, with their large results. */
   deleteExternalEffects(effects: TenantDocuments, limit: number): Promise<Cleared>;

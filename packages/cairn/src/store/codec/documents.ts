@@ -1,11 +1,5 @@
 /** Documents beside the runs. Their members are native, so that the Firebase console shows them. */
-import type {
-  BufferedEvent,
-  DeliveredEvent,
-  Mailbox,
-  MailboxAddress,
-  WaitRef,
-} from '../../core/mailbox/mailbox.ts';
+import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../core/mailbox/mailbox.ts';
 import type { RestoreMark } from '../../core/recovery/restored.ts';
 import type { DeletedCounts, Erasure, ErasurePosition } from '../../core/retention/erasure.ts';
 import type { CatchUpReport, PauseMark, Schedule, SlotResult } from '../../core/schedule/schedule.ts';
@@ -155,7 +149,7 @@ export const erasureCodec = documentCodec<Erasure>({
   position: optional(
     map<ErasurePosition>({
       record: optional(text),
-      mailbox: optional(map<MailboxAddress>({ tenantId: text, event: text, key: text })),
+      mailbox: optional(text),
       mustRepeat: optional(flag),
     }),
   ),

@@ -86,7 +86,9 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   config: words(
     `killSwitch paused restore home runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
   ),
-  erasures: words('id scope tenantHash tenantId roots state keptBy gone requestedAt requestedBy finishedAt'),
+  erasures: words(
+    'id scope tenantHash tenantId roots state position keptBy gone requestedAt requestedBy finishedAt',
+  ),
   findings: words('runId tenantId type head stepId reason message since lastAt'),
   budgets: words('tenantId day limits raised raises spent holds largest expiresAt'),
   schedules: words(`

@@ -3,7 +3,7 @@ import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/
 import type { ResultRef } from '../../core/effects/effect.ts';
 import { ownersOf } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
-import { type MailboxAddress, mailboxId } from '../../core/mailbox/mailbox.ts';
+import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import { ERASURE_SCOPES, type Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type {
@@ -123,7 +123,7 @@ export class FirestoreErasureStore implements ErasureStore {
 
   async mailboxesOf(
     tenantId: string,
-    after: MailboxAddress | undefined,
+    after: string | undefined,
     limit: number,
   ): Promise<readonly MailboxAddress[]> {
     const own = this.#paths
@@ -132,7 +132,7 @@ export class FirestoreErasureStore implements ErasureStore {
       .orderBy(FieldPath.documentId())
       .limit(limit)
       .select('event', 'key');
-    const page = after ? own.startAfter(mailboxId(after)) : own;
+    const page = after ? own.startAfter(after) : own;
     const { docs } = await call('look for mailboxes to erase', () => page.get());
     return docs.map((found) => ({
       tenantId,

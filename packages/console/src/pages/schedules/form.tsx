@@ -42,7 +42,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [refusedMember, setRefusedMember] = useState<RefusedMember>();
   const { schema, isLoading, failure } = useInputSchema(type);
   const read = readEntered(schema, entered, schedule?.input);
-  const { fields: members, typed } = read;
+  const { typed } = read;
   // An untouched input is sent unchanged: the form may show it differently, or consider it incomplete.
   const keepsInput = schedule !== undefined && isUntouched(entered);
   const input = keepsInput ? schedule.input : read.value;
@@ -53,7 +53,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
     ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input }
     : undefined;
   const onRefused = (error: unknown) => {
-    setRefused({ typed, issues: refusedAt(error, 'input', members) });
+    setRefused({ typed, issues: refusedAt(error, 'input', read) });
     setRefusedMember(
       memberRefused(error, { cron: cron.trim(), timezone: timezone.trim(), name: name.trim() }),
     );

@@ -24,7 +24,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
   const [threadId, setThreadId] = useState('');
   const { schema, isLoading, failure } = useInputSchema(chosen);
   const read = readEntered(schema, entered, input);
-  const { hasValue, value, fields, typed } = read;
+  const { hasValue, value, typed } = read;
   const start = chosen !== '' && hasValue ? startRun({ type: chosen, input: value, threadId }) : undefined;
   return (
     <ActionDialog
@@ -33,7 +33,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
       act={start}
       lack={chosen === '' ? 'Choose a workflow.' : lackOf(read)}
       onDone={({ runId }) => navigate(`/runs/${runId}`)}
-      onRefused={(error) => setRefused({ typed, issues: refusedAt(error, 'input', fields) })}
+      onRefused={(error) => setRefused({ typed, issues: refusedAt(error, 'input', read) })}
       onClose={onClose}
     >
       {fixed === undefined && (

@@ -26,6 +26,8 @@ export const NOTHING_ENTERED: Entered = { wantsJson: false };
 interface EnteredForm {
   /** None: the schema has no form. */
   readonly fields: readonly Field[];
+  /** The value is no object, and the only field holds all of it. */
+  readonly isAlone: boolean;
   readonly isForm: boolean;
   readonly typed: Typed;
   readonly jsonText: string;
@@ -54,6 +56,7 @@ export function readEntered(schema: unknown, entered: Entered, begin?: unknown):
   const value = isForm ? filled : json.kind === 'value' ? json.value : undefined;
   return {
     fields: hasForm ? fields : [],
+    isAlone,
     isForm,
     typed,
     jsonText,

@@ -2,6 +2,11 @@
 import { ApiError } from '../../api/problem.ts';
 import type { Field, FieldIssue, Typed } from './fields.ts';
 
+interface RefusedForm {
+  readonly fields: readonly Field[];
+  readonly isAlone?: boolean;
+}
+
 export interface RefusedEntry {
   /** As it was sent. */
   readonly typed: Typed;
@@ -12,10 +17,20 @@ export interface RefusedEntry {
  * The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each.
  *
  * @param root member of the request that the form fills
+ * @param isAlone the only field holds all of it: the detail is `data: Too small`
  */
-export function refusedAt(error: unknown, root: string, fields: readonly Field[]): readonly FieldIssue[] {
+export function refusedAt(
+  error: unknown,
+  root: string,
+  { fields, isAlone = false }: RefusedForm,
+): readonly FieldIssue[] {
   if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return [];
-  const messages = (error.problem.detail ?? '').split(`; ${root}.`);
+  const { detail = '' } = error.problem;
+  if (isAlone)
+    return detail.startsWith(`${root}: `)
+      ? fields.map(({ name }) => ({ name, why: detail.slice(root.length + 2) }))
+      : [];
+  const messages = detail.split(`; ${root}.`);
   const [first = '', ...rest] = messages;
   if (!first.startsWith(`${root}.`)) return [];
   return [first.slice(root.length + 1), ...rest].flatMap((text): FieldIssue[] => {

@@ -4,7 +4,7 @@ import { TenantCounts } from '../../tenant-shares.ts';
 
 interface StreamBounds {
   readonly ofAll: number;
-  /** A tenant may have as many however few are left, and more while as many are left for others. */
+  /** Places that one tenant may have while any are left. It may have more while at least as many stay free. */
   readonly ofOneTenant: number;
 }
 

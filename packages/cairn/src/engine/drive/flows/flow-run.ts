@@ -332,7 +332,7 @@ export class FlowRun {
     for (const operation of queued.difference(underWay)) this.#operations.move(operation, { at: 'left' });
   }
 
-  /** After an error of the code, operations that have not begun or that rest are left; those with an open effect are not. */
+  /** After an error of the code, operations that have not begun or that rest are abandoned; those with an open effect are not. */
   #giveUp(): void {
     const operations = this.#operations;
     for (const operation of operations.queued) operations.move(operation, { at: 'left' });

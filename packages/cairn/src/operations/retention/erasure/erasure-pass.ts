@@ -103,7 +103,7 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
 
 type Piece = (limit: number) => Promise<Cleared>;
 
-/** The position of this pass, which moves it. */
+/** Mutable: the pass advances it. */
 type Position = { -readonly [K in keyof ErasurePosition]: ErasurePosition[K] };
 
 /** Each piece continues after the one before, because newer records stay. */
@@ -123,7 +123,8 @@ function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments, positio
 function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments, position: Position): Piece {
   return async (limit) => {
     const page = await deps.erasures.mailboxesOf(tenantId, position.mailbox, limit);
-    position.mailbox = page.at(-1) ?? position.mailbox;
+    const last = page.at(-1);
+    if (last) position.mailbox = mailboxId(last);
     let deleted = 0;
     await workThroughAll(page, CONCURRENCY, async (address) => {
       try {

@@ -123,7 +123,9 @@ async function begin(
   const stored = await sendUntilKnown(deps, () => erasures.read(erasure.id));
   if (!stored) throw new Error(`erasure ${erasure.id} no longer exists`);
   try {
-    const after = await erasurePass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
+    const passed = await erasurePass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
+    // The first tick begins again: what came in the moment of the request may be stored after this pass looked.
+    const after = { ...passed, position: undefined };
     await erasures.write(after, stored.version);
     return after;
   } catch (error) {

@@ -54,7 +54,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
   const choices = choicesOf(asked, before);
   const choice = choices.find(({ decision }) => decision === filled.decision);
-  const lack = lacking(filled);
+  const lack = choice ? lacking(filled) : 'Choose an answer.';
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
   const [refused, setRefused] = useState<RefusedEntry>();
   const takesData = dataSchema !== undefined && carriesData(filled.decision);
@@ -75,9 +75,7 @@ export function DecideDialog(props: DecideDialogProps) {
             })
           : undefined
       }
-      onRefused={(error) =>
-        setRefused(data && { typed: data.typed, issues: refusedAt(error, 'data', data.fields) })
-      }
+      onRefused={(error) => setRefused(data && { typed: data.typed, issues: refusedAt(error, 'data', data) })}
       onDone={() => {
         if (choice) onDone?.(choice.done);
         onClose();
