@@ -88,15 +88,17 @@ test.each([
   'waits for the end of a run while no more requests may wait (%i), until it is told to give up',
   async (status, code) => {
     const busy = { status, body: { code, title: 'Too many', details: { retryAfterSeconds: 30 } } };
-    const { client } = clientOf([
+    const { client, pauses } = clientOf([
       ...Array.from({ length: 9 }, () => busy),
       { status: 200, body: { status: 'completed' } },
     ]);
     expect(await client.untilEnded('run_1')).toMatchObject({ status: 'completed' });
+    expect(pauses.filter((ms) => ms === 30_000)).toHaveLength(2);
     const givesUp = new AbortController();
     const given = clientOf([busy], { signal: givesUp.signal, sleep: async () => givesUp.abort() });
     await expect(given.client.untilEnded('run_1')).rejects.toThrow(code);
-    await expect(clientOf([{ status: 404 }]).client.untilEnded('run_1')).rejects.toThrow(Refusal);
+    for (const other of [{ status: 404 }, { status: 500, body: { code: 'DATA_DAMAGED', title: 'Damaged' } }])
+      await expect(clientOf([other]).client.untilEnded('run_1')).rejects.toThrow(Refusal);
   },
 );
 

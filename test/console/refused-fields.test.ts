@@ -19,10 +19,10 @@ const FIELDS =
     },
   }) ?? [];
 
+const FORM = { fields: FIELDS, isAlone: false };
+
 const refused = (detail: string, code = 'INVALID_INPUT') =>
-  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), 'input', {
-    fields: FIELDS,
-  });
+  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), 'input', FORM);
 
 test.each([
   ['input.cents: Too small', [['cents', 'Too small']]],
@@ -54,7 +54,7 @@ test.each([
 
 test('another failure is shown at no field', () => {
   expect(refused('input.cents: Too small', 'WORKFLOW_UNKNOWN')).toEqual([]);
-  expect(refusedAt(new Error('input.cents: x'), 'input', { fields: FIELDS })).toEqual([]);
+  expect(refusedAt(new Error('input.cents: x'), 'input', FORM)).toEqual([]);
 });
 
 test('a corrected field is no longer marked', () => {

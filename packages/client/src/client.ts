@@ -78,6 +78,8 @@ const MAX_PAUSE_MS = 5_000;
 const TIMEOUT_MS = 65_000;
 /** The maximum that the API allows a read to wait. */
 const LONGEST_WAIT = '50s';
+/** Statuses of a refused wait while its tenant (429) or the instance (503) has as many as it may; Google's front end has the same. */
+const WITHOUT_PLACE: ReadonlySet<number> = new Set([429, 503]);
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 /** The most a page holds. */
 const PAGE = 100;
@@ -198,9 +200,8 @@ export class CairnClient {
         const run = await this.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: LONGEST_WAIT } });
         if (ENDED.has(run.status)) return run;
       } catch (error) {
-        // 429: of this tenant; 503: of all.
-        if (!(error instanceof Refusal) || ![429, 503].includes(error.problem.status)) throw error;
-        if (this.signal.aborted) throw error;
+        if (!(error instanceof Refusal) || !WITHOUT_PLACE.has(error.problem.status) || this.signal.aborted)
+          throw error;
         await this.machine.sleep(retryAfterMs(error.problem) ?? MAX_PAUSE_MS, this.signal);
       }
     }

@@ -2,9 +2,11 @@
 import { ApiError } from '../../api/problem.ts';
 import type { Field, FieldIssue, Typed } from './fields.ts';
 
+/** The form that the refused value was entered in. */
 interface RefusedForm {
   readonly fields: readonly Field[];
-  readonly isAlone?: boolean;
+  /** The only field holds the whole value: the detail of the refusal is `data: Too small`. */
+  readonly isAlone: boolean;
 }
 
 export interface RefusedEntry {
@@ -17,19 +19,18 @@ export interface RefusedEntry {
  * The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each.
  *
  * @param root member of the request that the form fills
- * @param isAlone the only field holds all of it: the detail is `data: Too small`
  */
 export function refusedAt(
   error: unknown,
   root: string,
-  { fields, isAlone = false }: RefusedForm,
+  { fields, isAlone }: RefusedForm,
 ): readonly FieldIssue[] {
   if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return [];
   const { detail = '' } = error.problem;
-  if (isAlone)
-    return detail.startsWith(`${root}: `)
-      ? fields.map(({ name }) => ({ name, why: detail.slice(root.length + 2) }))
-      : [];
+  if (isAlone) {
+    if (!detail.startsWith(`${root}: `)) return [];
+    return fields.map(({ name }) => ({ name, why: detail.slice(root.length + 2) }));
+  }
   const messages = detail.split(`; ${root}.`);
   const [first = '', ...rest] = messages;
   if (!first.startsWith(`${root}.`)) return [];

@@ -91,14 +91,8 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
   for (const [kind, piece] of kinds)
     if (!(await clear(passing, kind, piece))) return { ...open, position, keptBy: undefined };
   if (position.mustRepeat) return { ...open, position: undefined, keptBy: undefined };
-  const done = {
-    roots: [],
-    state: 'done' as const,
-    tenantId: undefined,
-    position: undefined,
-    keptBy: undefined,
-  };
-  return { ...done, finishedAt: deps.clock.now() };
+  const nothing = { tenantId: undefined, position: undefined, keptBy: undefined };
+  return { roots: [], state: 'done', ...nothing, finishedAt: deps.clock.now() };
 }
 
 type Piece = (limit: number) => Promise<Cleared>;
