@@ -11,7 +11,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pinnedNode = pinnedNodeOf(root);
 const quiet = ['--disable-warning=ExperimentalWarning'];
 /** As packages/local/src/node-flags.ts has them, which says why. */
-const cloud = [...quiet, '--invocation-count-for-maglev=40', '--minimum-invocations-after-ic-update=40'];
+const cloud = [
+  ...quiet,
+  '--invocation-count-for-maglev=40',
+  '--minimum-invocations-after-ic-update=40',
+  '--max-semi-space-size=16',
+];
 const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js')];
 
 const buildConsole = [join(root, 'scripts/build-console.mjs')];

@@ -15,7 +15,7 @@ import {
 import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
 import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
 import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../packages/local/src/gateway/welcome.ts';
-import { UNUSED_MS } from '../../../packages/local/src/idle-gc.ts';
+import { IDLE_LOOKS, LOOK_EVERY_MS } from '../../../packages/local/src/idle-gc.ts';
 import { PROBLEMS, refusalOf } from '../../../packages/local-kit/src/http/problem.ts';
 
 function rewrites(hosting: unknown) {
@@ -70,7 +70,7 @@ test('an idle port frees the memory used at start', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
   try {
     const gateway = await startGateway({ port: 0, rewrites: () => [], now: () => 0, serve() {}, collect });
-    jest.advanceTimersByTime(UNUSED_MS);
+    jest.advanceTimersByTime(IDLE_LOOKS * LOOK_EVERY_MS);
     expect(collect).toHaveBeenCalledTimes(1);
     await gateway.stop(0);
   } finally {

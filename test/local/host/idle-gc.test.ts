@@ -4,9 +4,10 @@ import type { Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   collectWhenIdle,
-  IDLE_MS,
+  FEW_REQUESTS,
+  IDLE_LOOKS,
+  LOOK_EVERY_MS,
   REQUESTS_BETWEEN,
-  UNUSED_MS,
 } from '../../../packages/local/src/idle-gc.ts';
 
 const IDLE_GC = import.meta.resolve('../../../packages/local/src/idle-gc.ts');
@@ -33,78 +34,79 @@ describe('a worker that becomes idle', () => {
     return () => void response.emit('close');
   }
 
-  test('frees memory shortly after its first request, once', () => {
+  /** As long as a process must be idle. A request may begin right before a look. */
+  const idle = (times = 1) => jest.advanceTimersByTime(times * IDLE_LOOKS * LOOK_EVERY_MS);
+  const requests = (count: number) => {
+    for (let i = 0; i < count; i += 1) request()();
+  };
+
+  test('frees memory when idle after its first request, once', () => {
     request()();
-    jest.advanceTimersByTime(IDLE_MS - 1);
+    jest.advanceTimersByTime(IDLE_LOOKS * LOOK_EVERY_MS - 1);
     expect(collect).not.toHaveBeenCalled();
     jest.advanceTimersByTime(1);
     expect(collect).toHaveBeenCalledTimes(1);
-    jest.advanceTimersByTime(100 * IDLE_MS);
+    idle(20);
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  test('frees memory after some idle time, because a spare may never get a request', () => {
+  test('frees memory after some idle time, because a spare may never get a request, and after the first one', () => {
     server.emit('listening');
-    jest.advanceTimersByTime(UNUSED_MS - 1);
-    expect(collect).not.toHaveBeenCalled();
-    jest.advanceTimersByTime(1);
+    idle();
     expect(collect).toHaveBeenCalledTimes(1);
     request()();
-    jest.advanceTimersByTime(IDLE_MS);
+    idle();
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
   test('frees memory when it is idle after other work', () => {
     server.emit('listening');
+    jest.advanceTimersByTime((IDLE_LOOKS - 1) * LOOK_EVERY_MS);
     worked();
-    jest.advanceTimersByTime(IDLE_MS);
-    expect(collect).toHaveBeenCalledTimes(1);
-    jest.advanceTimersByTime(UNUSED_MS);
-    expect(collect).toHaveBeenCalledTimes(1);
-  });
-
-  test('after other work, frees no memory during a request', () => {
-    worked();
-    const end = request();
-    worked();
-    jest.advanceTimersByTime(10 * IDLE_MS);
+    jest.advanceTimersByTime((IDLE_LOOKS - 1) * LOOK_EVERY_MS);
     expect(collect).not.toHaveBeenCalled();
-    end();
-    jest.advanceTimersByTime(IDLE_MS);
+    jest.advanceTimersByTime(LOOK_EVERY_MS);
     expect(collect).toHaveBeenCalledTimes(1);
+    idle(20);
+    expect(collect).toHaveBeenCalledTimes(1);
+    worked();
+    idle();
+    expect(collect).toHaveBeenCalledTimes(2);
   });
 
   test('does so again only after many more requests', () => {
     request()();
-    jest.advanceTimersByTime(IDLE_MS);
+    idle();
     for (let i = 1; i < REQUESTS_BETWEEN; i += 1) {
       request()();
-      jest.advanceTimersByTime(IDLE_MS);
+      idle();
     }
     expect(collect).toHaveBeenCalledTimes(1);
     request()();
-    jest.advanceTimersByTime(IDLE_MS);
+    idle();
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
   test('never does so during a request, however long it takes', () => {
     const end = request();
     request()();
-    jest.advanceTimersByTime(100 * IDLE_MS);
+    idle(20);
     expect(collect).not.toHaveBeenCalled();
     end();
-    jest.advanceTimersByTime(IDLE_MS);
+    idle();
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  test('waits again if a request arrives before the delay is over', () => {
-    request()();
-    jest.advanceTimersByTime(IDLE_MS - 1);
-    const end = request();
-    jest.advanceTimersByTime(IDLE_MS);
+  test('is idle with the requests of the periodic scan, not with more', () => {
+    for (let i = 0; i < 20; i += 1) {
+      requests(FEW_REQUESTS + 1);
+      jest.advanceTimersByTime(LOOK_EVERY_MS);
+    }
     expect(collect).not.toHaveBeenCalled();
-    end();
-    jest.advanceTimersByTime(IDLE_MS);
+    for (let i = 0; i < IDLE_LOOKS; i += 1) {
+      requests(FEW_REQUESTS);
+      jest.advanceTimersByTime(LOOK_EVERY_MS);
+    }
     expect(collect).toHaveBeenCalledTimes(1);
   });
 });
