@@ -137,7 +137,9 @@ test('what a command prints ends with its own last line, behind the banner of np
 
 test('npm start gives Node the flags that every process of the local cloud has', () => {
   const text = readFileSync(join(ROOT, 'scripts/run.mjs'), 'utf8');
-  const flags = (name: string) => [...(text.match(`const ${name} = \\[([^\\]]*)`)?.[1] ?? '').matchAll(/'(.+?)'/g)];
+  const flags = (name: string) => [
+    ...(text.match(`const ${name} = \\[([^\\]]*)`)?.[1] ?? '').matchAll(/'(.+?)'/g),
+  ];
   expect([...flags('quiet'), ...flags('cloud')].map(([, flag]) => flag)).toEqual(NODE_FLAGS);
   const starts = [...text.matchAll(/\[\.\.\.(\w+), join\(root, 'packages\/local\/src\/main\.ts'\)/g)];
   expect(starts.map(([, given]) => given)).toEqual(['cloud', 'cloud']);
