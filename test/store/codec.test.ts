@@ -2,6 +2,7 @@ import { Timestamp } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
+import { withAllMembers } from '../../packages/cairn/src/core/run/state-shape.ts';
 import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
 import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
@@ -25,7 +26,7 @@ describe('a document decodes to exactly what was encoded', () => {
     fc.Arbitrary<unknown>,
     { encode(value: never): Members; decode(document: Members, what: string): unknown },
   ][] = [
-    ['snapshot', any.runState, { encode: encodeNewSnapshot, decode: decodeSnapshot }],
+    ['snapshot', any.runState.map(withAllMembers), { encode: encodeNewSnapshot, decode: decodeSnapshot }],
     ['event', anyEvent, eventCodec],
     ['checkpoint', any.checkpoint, checkpointCodec],
     ['step record', any.stepRecord, stepCodec],

@@ -46,7 +46,10 @@ const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
 /** The event of that id, if this is its hash; undefined: it was made in another way, and must be read. */
 export function firstEventOf(state: RunState, id: string, hash: string): RunEvent | undefined {
   const members = Object.entries(state).filter(
-    ([name, value]) => Object.hasOwn(IDENTITY, name) && (name !== 'shard' || value !== shardOf(state.id)),
+    ([name, value]) =>
+      value !== undefined &&
+      Object.hasOwn(IDENTITY, name) &&
+      (name !== 'shard' || value !== shardOf(state.id)),
   );
   const data = Object.fromEntries(members) as unknown as RunIdentity;
   const { userId } = data.trigger;

@@ -21,6 +21,7 @@ import {
 import { type WaitsFor, waitsFor } from '../../core/run/now/waits-for.ts';
 import { askingSince } from '../../core/run/open-questions.ts';
 import type { Lease, RunState, Suspicion, VolatileMetadata } from '../../core/run/state.ts';
+import { withAllMembers } from '../../core/run/state-shape.ts';
 import { RUN_STATUSES } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { LISTED_METADATA, listedMetadata, listedState, NOT_LISTED } from '../../core/search/listed.ts';
@@ -305,7 +306,7 @@ export function encodeRepairedSnapshot(
 export function decodeSnapshot(document: Members, what: string): RunState {
   refuseNewer(document, what);
   const { of: schemaVersion } = pagesOf(document) ?? {};
-  const state = { ...fixed.decode(document, what), ...changing.decode(document, what) };
+  const state = withAllMembers({ ...fixed.decode(document, what), ...changing.decode(document, what) });
   return schemaVersion === undefined ? state : { ...state, schemaVersion };
 }
 

@@ -8,6 +8,7 @@ import { budgetAfter } from '../../budget/fold.ts';
 import { shardOf } from '../../encoding/ids.ts';
 import { COMMON_SCHEMA_VERSION, type EventData, type EventType, type RunEvent } from '../events.ts';
 import type { RunState } from '../state.ts';
+import { withAllMembers } from '../state-shape.ts';
 import { lifecycleReducers } from './lifecycle.ts';
 import { stepReducers } from './steps.ts';
 import { waitReducers } from './waits.ts';
@@ -22,7 +23,7 @@ const reducers: { readonly [K in Exclude<EventType, 'run_created'>]: Reducer<K> 
   ...waitReducers,
 };
 
-/** Folds one more event. Throws on a gap: the caller must bring events in order. */
+/** Folds one more event of a state that has every member. Throws on a gap: the caller must bring events in order. */
 export function reduce(state: RunState, event: RunEvent): RunState {
   if (event.seq !== state.head + 1) {
     throw new Error(`event ${event.seq} of run ${state.id} cannot follow ${state.head}`);
@@ -39,8 +40,8 @@ export function reduce(state: RunState, event: RunEvent): RunState {
     headHash: event.hash,
     updatedAt: event.at,
   };
-  if (state.budget === undefined) return settle(next);
-  return settle({ ...next, budget: budgetAfter(state.budget, event, state.waits) });
+  if (state.budget === undefined) return next;
+  return { ...next, budget: budgetAfter(state.budget, event, state.waits) };
 }
 
 /** A worker that cannot fold one of the events must not read the state that they made either. */
@@ -52,7 +53,7 @@ function versionAfter({ schemaVersion }: RunState, event: RunEvent): number {
 
 export function initialState(runId: string, event: RunEvent<'run_created'>): RunState {
   const identity: EventData['run_created'] = event.data;
-  return settle({
+  return withAllMembers({
     ...identity,
     id: runId,
     schemaVersion: event.schemaVersion,
@@ -92,17 +93,4 @@ export function fold(runId: string, events: readonly RunEvent[], from?: RunState
   }
   if (!state) throw new Error(`the journal of run ${runId} is empty`);
   return state;
-}
-
-/** Drops members set to undefined, so that equal states are equal as values. */
-function settle(state: RunState): RunState {
-  // Most states have none, and this runs for every event: no list of members is made for them.
-  for (const name in state) if (state[name as keyof RunState] === undefined) return withoutUndefined(state);
-  return state;
-}
-
-function withoutUndefined(state: RunState): RunState {
-  return Object.fromEntries(
-    Object.entries(state).filter(([, value]) => value !== undefined),
-  ) as unknown as RunState;
 }

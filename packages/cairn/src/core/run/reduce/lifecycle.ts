@@ -27,10 +27,7 @@ type LifecycleEvent =
   | 'run_superseded'
   | 'snapshot_repaired';
 
-/**
- * The allowed absence of a value: a change to `undefined` removes the member. Needed because the state's optional
- * members are exact: they are absent or set, never present and undefined.
- */
+/** A member without a value. The type has such members as absent; the state keeps them as undefined (`state-shape.ts`). */
 const ABSENT = undefined as never;
 
 /** An event without limits leaves those of the run as they are. */
