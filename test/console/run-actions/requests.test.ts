@@ -107,12 +107,23 @@ describe('a decision that can be sent', () => {
     ];
     expect(stepsBefore(nodes, 'ask')).toEqual(['a', 'b']);
     const canSendBack = (before: readonly string[] | undefined) =>
-      choicesOf('approval', before).some(({ decision }) => decision === 'retry_with_feedback');
+      choicesOf('approval', { before }).some(({ decision }) => decision === 'retry_with_feedback');
     expect(canSendBack(stepsBefore(nodes, 'ask'))).toBe(true);
     expect(canSendBack(stepsBefore(nodes, 'a'))).toBe(false);
     // The plan is not known: the API decides.
     expect(canSendBack(undefined)).toBe(true);
   });
+
+  test.each(['approval', 'doubt', 'budget'] as const)(
+    'offers no answer to a %s that the API refuses',
+    (asked) => {
+      const all = choicesOf(asked, {}).map(({ decision }) => decision);
+      for (const one of all) {
+        const accepted = all.filter((other) => other !== one);
+        expect(choicesOf(asked, { accepted }).map(({ decision }) => decision)).toEqual(accepted);
+      }
+    },
+  );
 });
 
 test.each([

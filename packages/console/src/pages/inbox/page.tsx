@@ -190,7 +190,8 @@ interface AnsweringProps extends Open {
 }
 
 function Answering({ item, first, onAnswered, onClose }: AnsweringProps) {
-  const { runId, type, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt } = item;
+  const { runId, type, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt, answers } =
+    item;
   const onDone = (done: string) => onAnswered({ step, run: { id: runId, type }, done });
   if (effectId !== undefined) {
     const caller = kind === 'left_in_doubt' ? 'ended' : 'run';
@@ -206,6 +207,7 @@ function Answering({ item, first, onAnswered, onClose }: AnsweringProps) {
       dataSchema={dataSchema}
       dueAt={dueAt}
       first={first}
+      accepted={answers}
       onDone={onDone}
       onClose={onClose}
     />

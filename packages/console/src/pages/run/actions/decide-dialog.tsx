@@ -40,6 +40,8 @@ interface DecideDialogProps {
   readonly first?: DecisionName | undefined;
   /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
   readonly before?: readonly string[] | undefined;
+  /** Answers that the API accepts; undefined: it was not asked. */
+  readonly accepted?: readonly string[] | undefined;
   /** The reason why it cannot be answered any more. */
   readonly outdated?: string | false | undefined;
   /** Called before it closes, with what was done in words. */
@@ -48,11 +50,11 @@ interface DecideDialogProps {
 }
 
 export function DecideDialog(props: DecideDialogProps) {
-  const { runId, step, waitId, asked, detail, dataSchema, dueAt, first, before, outdated, onDone, onClose } =
-    props;
+  const { runId, step, waitId, asked, detail, dataSchema, dueAt, first, before, accepted } = props;
+  const { outdated, onDone, onClose } = props;
   const [filled, setFilled] = useState<Filled>({ ...UNFILLED, ...(first && { decision: first }) });
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
-  const choices = choicesOf(asked, before);
+  const choices = choicesOf(asked, { before, accepted });
   const choice = choices.find(({ decision }) => decision === filled.decision);
   const lack = choice ? lacking(filled) : 'Choose an answer.';
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);

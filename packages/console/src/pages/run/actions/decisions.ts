@@ -103,10 +103,18 @@ export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
   ],
 };
 
-/** @param before steps that can be sent back; undefined: not known */
-export function choicesOf(asked: AskedKind, before: readonly string[] | undefined): readonly Choice[] {
-  if (before?.length !== 0) return CHOICES[asked];
-  return CHOICES[asked].filter(({ decision }) => decision !== 'retry_with_feedback');
+interface KnownAnswers {
+  /** Steps that can be sent back. */
+  readonly before?: readonly string[] | undefined;
+  /** Answers that the API accepts. */
+  readonly accepted?: readonly string[] | undefined;
+}
+
+export function choicesOf(asked: AskedKind, { before, accepted }: KnownAnswers): readonly Choice[] {
+  return CHOICES[asked].filter(
+    ({ decision }) =>
+      (accepted?.includes(decision) ?? true) && (decision !== 'retry_with_feedback' || before?.length !== 0),
+  );
 }
 
 export function askedBy(purpose: string | undefined): AskedKind {
