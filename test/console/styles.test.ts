@@ -53,6 +53,31 @@ test('each page loads the styles of the classes that it shows, whatever page was
   expect(missing).toEqual([]);
 });
 
+const sheets = [...new Set([...pages].flatMap((files) => [...files]).filter(isSheet))];
+/** Steps of a graph: a drawing, which a script enlarges with the text. */
+const DRAWN = /\.step-/;
+/** Borders and shadows, and what is only for the eye, may be of so many px at any size of the text. */
+const HAIRLINE_PX = 2;
+const OF_TEXT = /^(font|line-height|padding|margin|gap|row-gap|width|height|(min|max)-(width|height))/;
+
+/** Declarations and conditions that stay as they are in a browser with a larger font. */
+function fixedIn(path: string): readonly string[] {
+  const text = textOf(path).replace(/\/\*[\s\S]*?\*\//g, '');
+  const declared = [...text.matchAll(/([^{};]*)\{([^{}]*)\}/g)]
+    .filter(([, selector = '']) => !DRAWN.test(selector))
+    .flatMap(([, , body = '']) => body.split(';').map((one) => one.trim()))
+    .filter((one) => OF_TEXT.test(one));
+  const asked = [...text.matchAll(/@media([^{]*)/g)].map(([, condition = '']) => condition.trim());
+  const px = (one: string) => [...one.matchAll(/([\d.]+)px/g)].map(([, value]) => Number(value));
+  return [...declared, ...asked].filter((one) => px(one).some((value) => value > HAIRLINE_PX));
+}
+
+test('text and what is around it follow the font size of the browser', () => {
+  expect(sheets.length).toBeGreaterThan(15);
+  for (const path of [...sheets, join(SOURCE, '../public/404.css')])
+    expect([relative(SOURCE, path), fixedIn(path)]).toEqual([relative(SOURCE, path), []]);
+});
+
 /** Selectors with their declarations, outside of at-rules. */
 const rulesIn = (path: string) =>
   [...textOf(path).matchAll(/^([^\s@}/][^{}]*\{[^{}]*\})/gm)].map(([, rule = '']) =>
@@ -60,8 +85,7 @@ const rulesIn = (path: string) =>
   );
 
 test('no rule is written twice', () => {
-  const sheets = new Set([...pages].flatMap((files) => [...files]).filter(isSheet));
-  const rules = [...sheets].flatMap(rulesIn);
+  const rules = sheets.flatMap(rulesIn);
   expect(rules.length).toBeGreaterThan(300);
   expect(rules.filter((rule, at) => rules.indexOf(rule) !== at)).toEqual([]);
 });

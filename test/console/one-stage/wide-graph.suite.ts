@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
-import { startBrowser } from '../support/browser.ts';
+import { goTo, settled, startBrowser } from '../support/browser.ts';
 import { SIZES } from '../support/sizes.ts';
 import { show, stage } from './showcase-stage.ts';
 
@@ -214,3 +214,52 @@ test('a page is as wide whether it scrolls or not, since a graph is as high as i
     await browser.close();
   }
 });
+
+test('in a browser with a font twice as large all text is, rows and steps have room for it, and nothing is beyond the window', async () => {
+  const browser = await startBrowser(stage.cloud.ready.gateway, { fontPx: 32 });
+  try {
+    const page = await browser.open('/runs');
+    await page.locator('.run-row .c-run').first().waitFor();
+    await goTo(page, `/runs/${show.completed}`);
+    await page.locator('.step-box').first().waitFor();
+    const heights = (part: string) =>
+      page
+        .locator(part)
+        .evaluateAll((all) => [...new Set(all.map((one) => one.getBoundingClientRect().height))]);
+    // Twice those of the graph and of the timeline beside it.
+    await becomes(() => heights('.step-box'), [2 * 58]);
+    expect(await heights('.chart-row')).toEqual([2 * 24]);
+    for (const path of [
+      '/runs',
+      '/inbox',
+      `/runs/${show.completed}`,
+      `/runs/${show.completed}?tab=journal`,
+    ]) {
+      await goTo(page, path);
+      await settled(page);
+      expect([path, await page.evaluate(overlaps)]).toEqual([path, []]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0);
+    }
+    await browser.settle();
+  } finally {
+    await browser.close();
+  }
+});
+
+/** Links, buttons and fields of which one covers a part of another, by their texts. Runs in the page. */
+function overlaps(): readonly string[] {
+  const boxes = [...document.querySelectorAll('nav a, .top a, .top button, .top input, main button, main a')]
+    .filter((part) => part.checkVisibility() && !part.closest('.skip, .graph'))
+    // A link of two lines has two.
+    .flatMap((part) => [...part.getClientRects()].map((box) => ({ part, box })));
+  return boxes.flatMap(({ part, box }, at) =>
+    boxes
+      .slice(at + 1)
+      .filter(({ part: other, box: o }) => {
+        const across = Math.min(box.right, o.right) - Math.max(box.left, o.left);
+        const down = Math.min(box.bottom, o.bottom) - Math.max(box.top, o.top);
+        return !part.contains(other) && !other.contains(part) && across > 1 && down > 1;
+      })
+      .map(({ part: other }) => `${part.textContent} / ${other.textContent}`),
+  );
+}

@@ -47,8 +47,15 @@ interface OpenPage {
 }
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
-export async function startBrowser(gateway: string, { hasScrollbars = false } = {}): Promise<TestBrowser> {
-  const browser = await launchChromium({ flags: [...WITHOUT_SPARES, ...FOR_SHORT_PAGES], hasScrollbars });
+export async function startBrowser(
+  gateway: string,
+  { hasScrollbars = false, fontPx = 16 } = {},
+): Promise<TestBrowser> {
+  const font = `--blink-settings=defaultFontSize=${fontPx}`;
+  const browser = await launchChromium({
+    flags: [...WITHOUT_SPARES, ...FOR_SHORT_PAGES, font],
+    hasScrollbars,
+  });
   const open: OpenPage[] = [];
   const resting: OpenPage[] = [];
   const broken: string[] = [];

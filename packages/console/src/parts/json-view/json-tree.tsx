@@ -1,11 +1,12 @@
 /** The rows of a JSON value, of which only those in sight are there. Moved in by arrow keys as trees are. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
+import { textScale } from '../tables/text-scale.ts';
 import { visibleText } from '../visible-text.ts';
 import { isBranch, type TreeNode } from './tree.ts';
 import { rowWords } from './words.ts';
 
-/** As high as `.json-row`. */
+/** As high as `.json-row` at the default font, px. */
 const ROW_PX = 22;
 /** Rows beyond the edge, so that scrolling shows no blank. */
 const BEYOND = 10;
@@ -28,7 +29,7 @@ export function JsonTree({ label, rows, isOpen, chosen, onChoose, onToggle }: Js
   const window = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => ROW_PX * textScale(),
     overscan: BEYOND,
   });
   const at = chosen ? rows.findIndex(({ id }) => id === chosen.id) : -1;
@@ -130,7 +131,7 @@ function Row({ id, node, top, isOpen, isChosen, onChoose, onToggle }: RowProps) 
       aria-level={node.depth + 1}
       aria-selected={isChosen}
       aria-expanded={branch ? isOpen : undefined}
-      style={{ top, paddingLeft: 6 + Math.min(node.depth, DEEPEST) * INDENT_PX }}
+      style={{ top, paddingLeft: (6 + Math.min(node.depth, DEEPEST) * INDENT_PX) * textScale() }}
       onClick={() => {
         onChoose();
         if (branch) onToggle();

@@ -7,6 +7,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { TableRow } from './table-row.tsx';
+import { textScale } from './text-scale.ts';
 import './row-table.css';
 
 interface RowTableProps<T> {
@@ -27,10 +28,8 @@ interface RowTableProps<T> {
   onNearEnd?(): void;
 }
 
-/** Height of a closed row; an open one is measured. */
+/** Height of a closed row at the default font, px; an open one is measured. The head is as high, and stays in sight. */
 const ROW_PX = 35;
-/** The head is as high, and stays in sight. */
-const HEAD_PX = 35;
 const BEYOND = 10;
 /** Rows before the end at which more is asked for. */
 const NEAR = 30;
@@ -38,13 +37,14 @@ const NEAR = 30;
 export function RowTable<T>(props: RowTableProps<T>) {
   const { label, className, columns, rows, keyOf, cellsOf, wholeOf, chosen, onChoose, onNearEnd } = props;
   const scroll = useRef<HTMLDivElement>(null);
+  const head = ROW_PX * textScale();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => head,
     overscan: BEYOND,
-    scrollMargin: HEAD_PX,
-    scrollPaddingStart: HEAD_PX,
+    scrollMargin: head,
+    scrollPaddingStart: head,
     getItemKey: (index) => (index < rows.length ? keyOf(rows[index] as T) : index),
   });
   const items = virtual.getVirtualItems();
@@ -94,7 +94,7 @@ export function RowTable<T>(props: RowTableProps<T>) {
                 data-index={index}
                 className="row-table-place"
                 role="presentation"
-                style={{ transform: `translateY(${start - HEAD_PX}px)` }}
+                style={{ transform: `translateY(${start - head}px)` }}
               >
                 <TableRow
                   name={own}
@@ -118,7 +118,8 @@ export function RowTable<T>(props: RowTableProps<T>) {
 function isInSight(table: HTMLElement, index: number): boolean {
   const row = table.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
   const { top, bottom } = table.getBoundingClientRect();
-  return row !== undefined && row.top >= top + HEAD_PX && row.top + ROW_PX <= bottom;
+  const height = ROW_PX * textScale();
+  return row !== undefined && row.top >= top + height && row.top + height <= bottom;
 }
 
 function Head({ columns }: { readonly columns: readonly string[] }) {

@@ -24,6 +24,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { textScale } from '../../../parts/tables/text-scale.ts';
 import type { RunGraphNode } from '../live/events.ts';
 import {
   boundsOf,
@@ -56,10 +57,16 @@ const EDGE_TYPES = { need: NeedEdge };
 const UNDESCRIBED = { 'aria-roledescription': undefined };
 /** In a large plan about a hundred steps in view; more are too slow to draw while panning. */
 const MIN_ZOOM = { whole: 0.04, small: 0.25, large: 0.5 };
+/**
+ * Size of text in a step, px. The lengths of the drawing are px, whatever the font of the browser: as large as other text it is at a zoom of
+ * `textScale()`.
+ */
+const DRAWN_PX = 14;
+const MAX_ZOOM = 1.6;
 const MOVE_MS = 150;
 const EDGE = 40;
-const WHOLE = { maxZoom: 1, padding: 0.08 };
-/** Lengths in px: `margin` is around the steps, `bar` has the zoom above them. */
+const PADDING = 0.08;
+/** Lengths at the default font, px: `margin` is around the steps, `bar` has the zoom above them. */
 const HEIGHT = { least: 240, most: 640, margin: 90, bar: 36 };
 
 export function Graph(props: GraphProps) {
@@ -126,7 +133,10 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps within */}
       <div
         className="graph"
-        style={{ height: heightOf(layout, frame.width), gridTemplateRows: `${HEIGHT.bar}px minmax(0, 1fr)` }}
+        style={{
+          height: heightOf(layout, frame.width),
+          gridTemplateRows: `${HEIGHT.bar * textScale()}px minmax(0, 1fr)`,
+        }}
         onKeyDown={onKeyDown}
         onBlur={() => {
           focusing.current = undefined;
@@ -153,7 +163,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           selectionKeyCode={null}
           multiSelectionKeyCode={null}
           minZoom={frame.farthest}
-          maxZoom={1.6}
+          maxZoom={MAX_ZOOM * textScale()}
           {...(isLarge && at && { defaultViewport: viewportAt(at) })}
         />
       </div>
@@ -188,7 +198,7 @@ function useView({ layout, walk, isLarge, selected }: ViewOptions) {
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   const isMoved = useRef(false);
-  const leastZoom = useRef<number>(MIN_ZOOM.small);
+  const leastZoom = useRef<number>(MIN_ZOOM.small * textScale());
   // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
   useLayoutEffect(() => {
@@ -223,7 +233,7 @@ function wholeOf(
 ): Viewport {
   const { left, top, right, bottom } = boundsOf(layout);
   const area = { x: left, y: top, width: right - left, height: bottom - top };
-  const { x, y, zoom } = getViewportForBounds(area, width, height, least, WHOLE.maxZoom, WHOLE.padding);
+  const { x, y, zoom } = getViewportForBounds(area, width, height, least, textScale(), PADDING);
   // A graph that is wider or higher than the frame shows its beginning, not its middle.
   return {
     x: area.width * zoom > width ? EDGE - left * zoom : x,
@@ -241,12 +251,12 @@ function isWithin(at: PlacedNode | undefined, { x, zoom }: Viewport, width: numb
 
 /** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
 function viewportAt({ x, y }: PlacedNode): Viewport {
-  const zoom = 0.8;
+  const zoom = 0.8 * textScale();
   const width = Math.max(400, window.innerWidth - 240);
   // The plan begins at 0: nothing is to the left of it, or above.
   return {
     x: Math.min(EDGE, width / 2 - (x + NODE_WIDTH / 2) * zoom),
-    y: Math.min(EDGE, HEIGHT.most / 3 - y * zoom),
+    y: Math.min(EDGE, (HEIGHT.most * textScale()) / 3 - y * zoom),
     zoom,
   };
 }
@@ -274,7 +284,7 @@ function Zoom({ onWhole }: { onWhole(): void }) {
  */
 function useDrawn(layout: Layout, isLarge: boolean): ReturnType<typeof drawnOf> {
   const width = window.innerWidth / MIN_ZOOM.large;
-  const height = HEIGHT.most / MIN_ZOOM.large;
+  const height = (HEIGHT.most * textScale()) / MIN_ZOOM.large;
   // The view begins at 0 before it is moved to where the plan begins, which is the same square.
   const column = useStore(({ transform: [x, , zoom] }) => Math.floor((EDGE * 2 - x / zoom) / width));
   const row = useStore(({ transform: [, y, zoom] }) => Math.floor((EDGE * 2 - y / zoom) / height));
@@ -299,6 +309,7 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
       data: {},
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
+      style: { fontSize: DRAWN_PX },
       // Otherwise only those that were drawn once count as the whole graph.
       measured: { width: NODE_WIDTH, height: NODE_HEIGHT },
       // React Flow describes each as a "node", which only an element with a role may be: the button within has one.
@@ -327,6 +338,7 @@ function heightOf({ nodes, edges }: Layout, width: number): number {
     edges: isLarge ? [] : edges,
   });
   const isFitted = width > 0 && !isLarge;
-  const zoom = isFitted ? Math.min(1, (width * (1 - 2 * WHOLE.padding)) / (right - left)) : 1;
-  return HEIGHT.bar + Math.min(HEIGHT.most, Math.max(HEIGHT.least, bottom * zoom + HEIGHT.margin));
+  const fitting = isFitted ? (width * (1 - 2 * PADDING)) / (right - left) : Number.POSITIVE_INFINITY;
+  const drawn = bottom * Math.min(1, fitting / textScale()) + HEIGHT.margin;
+  return textScale() * (HEIGHT.bar + Math.min(HEIGHT.most, Math.max(HEIGHT.least, drawn)));
 }

@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
+import { textScale } from '../../../parts/tables/text-scale.ts';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import type { RunGraphNode } from '../live/events.ts';
@@ -19,7 +20,8 @@ interface StepTableProps {
   onSelect(key: string): void;
 }
 
-const ROW_HEIGHT = 32;
+/** At the default font, px. */
+const ROW_PX = 32;
 /** Rows beyond those in view, so that scrolling meets no gap. */
 const BEYOND = 10;
 
@@ -36,13 +38,14 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
     [plan, steps, histories, events, isFolded, open],
   );
   const frame = useRef<HTMLDivElement>(null);
+  const rowHeight = ROW_PX * textScale();
   const rows = useVirtualizer({
     count: all.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: BEYOND,
     // The head is above the rows, which begin below it.
-    scrollPaddingEnd: 2 * ROW_HEIGHT,
+    scrollPaddingEnd: 2 * rowHeight,
   });
   const shownOf = useRowFacts(viewOf);
   /** Index of the selected row; -1: none. */
@@ -78,7 +81,7 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
     <div
       className="step-table"
       ref={frame}
-      style={{ '--rows-height': `${(all.length + 1) * ROW_HEIGHT + 8}px` } as object}
+      style={{ '--rows-height': `${(all.length + 1) * rowHeight + 8}px` } as object}
       onKeyDown={onKeyDown}
     >
       <table aria-label="Steps" aria-rowcount={all.length + 1}>
@@ -96,7 +99,7 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
           {shown.map(({ index, key }) => {
             const row = all[index];
             if (!row) return null;
-            const rowProps = { 'aria-rowindex': index + 2, style: { height: ROW_HEIGHT } };
+            const rowProps = { 'aria-rowindex': index + 2, style: { height: rowHeight } };
             return row.kind === 'turns' ? (
               <tr
                 key={key}
@@ -179,11 +182,11 @@ function Cells({ of: { kind, status, attempts, revision, durationMs, more } }: {
 
 const COLUMNS = [
   ['Step', '28%'],
-  ['Kind', '80px'],
-  ['State', '130px'],
-  ['Attempts', '80px'],
-  ['Revision', '80px'],
-  ['Took', '90px'],
+  ['Kind', '5.715rem'],
+  ['State', '9.286rem'],
+  ['Attempts', '5.715rem'],
+  ['Revision', '5.715rem'],
+  ['Took', '6.429rem'],
   ['Items, or what it needs', 'auto'],
 ] as const;
 

@@ -1,6 +1,7 @@
 /** The steps as bars over time. Rows out of view are not drawn. The list beside it has the same as text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useRef } from 'react';
+import { textScale } from '../../../parts/tables/text-scale.ts';
 import { duration, roughly } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
@@ -25,12 +26,13 @@ interface TimelineChartProps {
   onEnd(): void;
 }
 
-const ROW_HEIGHT = 24;
+/** At the default font, px. */
+const ROW_PX = 24;
 const BEYOND = 12;
-/** Between two times at the axis: at least this part of the width that is in view, and room for the text of one, px. */
+/** Between two times at the axis: at least this part of the width that is in view, and room for the text of one at the default font, px. */
 const TICKS_APART = 0.11;
 const TICK_PX = 56;
-/** Width of the names of the steps, at most; px. */
+/** Width of the names of the steps, at most, at the default font; px. */
 const NAMES_PX = 200;
 
 export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineChartProps) {
@@ -38,13 +40,14 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineCh
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => ROW_PX * textScale(),
     overscan: BEYOND,
   });
   const shown = virtual.getVirtualItems();
   const frameWidth = virtual.scrollRect?.width;
+  const tick = TICK_PX * textScale();
   const apart = frameWidth
-    ? Math.max(TICKS_APART, TICK_PX / Math.max(TICK_PX, frameWidth - NAMES_PX))
+    ? Math.max(TICKS_APART, tick / Math.max(tick, frameWidth - NAMES_PX * textScale()))
     : TICKS_APART;
   const isAtEnd = (shown.at(-1)?.index ?? 0) >= rows.length - 1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever there are more rows and the end is in view still
@@ -175,7 +178,7 @@ function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale,
   return (
     <div
       className="chart-row"
-      style={{ transform: `translateY(${top}px)`, height: ROW_HEIGHT }}
+      style={{ transform: `translateY(${top}px)`, height: ROW_PX * textScale() }}
       data-step={key}
       data-undone={undoings.length === steps.length ? undoings.at(-1)?.outcome : undefined}
     >

@@ -1,6 +1,7 @@
 /** The events of a run, one line each: time and text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
+import { textScale } from '../../../parts/tables/text-scale.ts';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -14,17 +15,19 @@ interface EventListProps {
   onEnd(): void;
 }
 
-const LINE_HEIGHT = 26;
+/** At the default font, px. */
+const LINE_PX = 26;
 const BEYOND = 12;
 /** Characters of a line; the journal has all of it. */
 const MAX_CHARS = 160;
 
 export function EventList({ events, from, onEnd }: EventListProps) {
   const frame = useRef<HTMLElement>(null);
+  const lineHeight = LINE_PX * textScale();
   const virtual = useVirtualizer({
     count: events.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => LINE_HEIGHT,
+    estimateSize: () => lineHeight,
     overscan: BEYOND,
   });
   const shown = virtual.getVirtualItems();
@@ -42,7 +45,7 @@ export function EventList({ events, from, onEnd }: EventListProps) {
           return event ? (
             <li
               key={key}
-              style={{ transform: `translateY(${start}px)`, height: LINE_HEIGHT }}
+              style={{ transform: `translateY(${start}px)`, height: lineHeight }}
               aria-posinset={index + 1}
               aria-setsize={events.length}
             >

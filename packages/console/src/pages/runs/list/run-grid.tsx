@@ -5,6 +5,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { isFocusLost } from '../../../parts/focus.ts';
+import { textScale } from '../../../parts/tables/text-scale.ts';
 import type { RunRow } from '../row.ts';
 import { type Selection, toggledRow, withRows } from '../selection.ts';
 import type { OptionalColumn } from '../view/columns.ts';
@@ -14,9 +15,9 @@ import { COLUMNS, RowView, rowElementId } from './row-view.tsx';
 import { useGridKeys } from './use-grid-keys.ts';
 import type { RunList } from './use-run-list.ts';
 
-/** As `page.css` has it, px. */
-const ROW_HEIGHT: Readonly<Record<Density, number>> = { roomy: 50, compact: 19 };
-const HEAD_HEIGHT = 34;
+/** As `page.css` has it at the default font, px. */
+const ROW_PX: Readonly<Record<Density, number>> = { roomy: 50, compact: 19 };
+const HEAD_PX = 34;
 const OVERSCAN = 8;
 
 /** The run that was opened last from the list: Back returns to its row. Not kept over a reload. */
@@ -43,10 +44,10 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
   const [anchorId, setAnchorId] = useState<string>();
   const virtual = useWindowVirtualizer({
     count: sections.total,
-    estimateSize: () => ROW_HEIGHT[density],
+    estimateSize: () => ROW_PX[density] * textScale(),
     overscan: OVERSCAN,
     scrollMargin: margin,
-    scrollPaddingStart: HEAD_HEIGHT,
+    scrollPaddingStart: HEAD_PX * textScale(),
     getItemKey: (index) => sections.at(index)?.id ?? index,
     onChange: ({ scrollOffset }) => setAtTop((scrollOffset ?? 0) <= margin),
   });
