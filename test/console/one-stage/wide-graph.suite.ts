@@ -263,3 +263,18 @@ function overlaps(): readonly string[] {
       .map(({ part: other }) => `${part.textContent} / ${other.textContent}`),
   );
 }
+
+test('the names beside a timeline are as wide as the longest of them, which is a title too', async () => {
+  const id = 'reconcile-the-ledger-of-march';
+  const page = await stage.browser.open(`/runs/${show.completed}`, {
+    prepare: (one) =>
+      one.route(`**/v1/runs/${show.completed}/events?*`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replaceAll('"book"', `"${id}"`) });
+      }),
+  });
+  const name = page.locator(`.chart-row[data-step=${id}] .chart-name`);
+  await name.waitFor();
+  expect(await name.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  expect(await name.getAttribute('title')).toBe(id);
+});

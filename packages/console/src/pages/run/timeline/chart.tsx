@@ -1,6 +1,6 @@
 /** The steps as bars over time. Rows out of view are not drawn. The list beside it has the same as text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, useEffect, useRef } from 'react';
+import { type CSSProperties, useEffect, useMemo, useRef } from 'react';
 import { textScale } from '../../../parts/tables/text-scale.ts';
 import { duration, roughly } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
@@ -32,8 +32,8 @@ const BEYOND = 12;
 /** Between two times at the axis: at least this part of the width that is in view, and room for the text of one at the default font, px. */
 const TICKS_APART = 0.11;
 const TICK_PX = 56;
-/** Width of the names of the steps, at most, at the default font; px. */
-const NAMES_PX = 200;
+/** The names of the steps have at most this part of the width, as in `timeline.css`. */
+const NAMES_SHARE = 0.4;
 
 export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineChartProps) {
   const frame = useRef<HTMLElement>(null);
@@ -47,8 +47,9 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineCh
   const frameWidth = virtual.scrollRect?.width;
   const tick = TICK_PX * textScale();
   const apart = frameWidth
-    ? Math.max(TICKS_APART, tick / Math.max(tick, frameWidth - NAMES_PX * textScale()))
+    ? Math.max(TICKS_APART, tick / Math.max(tick, frameWidth * (1 - NAMES_SHARE)))
     : TICKS_APART;
+  const longest = useMemo(() => longestName(rows), [rows]);
   const isAtEnd = (shown.at(-1)?.index ?? 0) >= rows.length - 1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever there are more rows and the end is in view still
   useEffect(() => {
@@ -57,7 +58,7 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineCh
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <section className="chart" ref={frame} tabIndex={0} aria-label="Steps over time">
-      <div className="chart-inner" style={{ width: `${zoom * 100}%` }}>
+      <div className="chart-inner" style={{ width: `${zoom * 100}%`, '--longest': longest } as CSSProperties}>
         <div className="chart-head">
           <div className="chart-name dim">Since creation</div>
           <div className="chart-lane">
@@ -182,7 +183,7 @@ function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale,
       data-step={key}
       data-undone={undoings.length === steps.length ? undoings.at(-1)?.outcome : undefined}
     >
-      <div className={isItem ? 'chart-name item' : 'chart-name'}>
+      <div className={isItem ? 'chart-name item' : 'chart-name'} title={visibleText(text)}>
         <ViewLink to={view}>
           <bdi>{visibleText(text)}</bdi>
         </ViewLink>
@@ -208,6 +209,14 @@ function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale,
       </div>
     </div>
   );
+}
+
+/** Characters of the longest name, with the number of items behind it. */
+function longestName(rows: readonly TimelineRow[]): number {
+  let most = 0;
+  for (const { text, items, isItem } of rows)
+    most = Math.max(most, text.length + (items > 0 ? String(items).length + 2 : 0) + (isItem ? 2 : 0));
+  return most;
 }
 
 /** When the step was undone, or that this failed. */
