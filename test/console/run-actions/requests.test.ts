@@ -6,6 +6,7 @@ import {
   ResolveBody,
   ResumeBody,
 } from '../../../packages/cairn/src/api/openapi/schemas/bodies.ts';
+import { shownAmounts } from '../../../packages/cairn/src/core/budget/given.ts';
 import { assertDecisionContent } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import {
   bodyOfDecision,
@@ -15,6 +16,7 @@ import {
   type Filled,
   lacking,
   questionOf,
+  raisableIn,
   stepsBefore,
   UNFILLED,
 } from '../../../packages/console/src/pages/run/actions/decisions.ts';
@@ -95,6 +97,23 @@ describe('a decision that can be sent', () => {
   test('is not sent with an amount that is not a number', () => {
     expect(lacking(filled({ raise: { tokens: '1,000' } }))).toBe('Tokens: give a number.');
     expect(lacking(filled({ decision: 'reject', raise: { tokens: '1,000' } }))).toBeUndefined();
+  });
+
+  test('raises only limits that the budget has, and says whose budget it is', () => {
+    const limited = shownAmounts({ microUsd: 2e6, wallClockMs: 3_600_000 });
+    const ofRun = { question: 'Raise it?', budget: { reached: ['microUsd'], limits: limited } };
+    const ofDay = {
+      question: 'Raise it?',
+      budget: { day: '2026-01-02', limits: shownAmounts({ tokens: 9 }) },
+    };
+    const limits = (detail: unknown) => raisableIn(detail).map(([limit]) => limit);
+    expect(limits(ofRun)).toEqual(['usd', 'wallClock']);
+    expect(limits(ofDay)).toEqual(['tokens']);
+    // Shown in part: the API decides.
+    expect(limits(undefined)).toHaveLength(5);
+    const meaning = (detail: unknown) => choicesOf('budget', { detail })[0]?.meaning;
+    expect(meaning(ofRun)).toContain('the workflow declares');
+    expect(meaning(ofDay)).toContain('all runs of the tenant');
   });
 
   test('can send back any earlier step, and no other', () => {

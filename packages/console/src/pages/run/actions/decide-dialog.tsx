@@ -20,7 +20,7 @@ import {
   type Filled,
   lacking,
   questionOf,
-  RAISES,
+  raisableIn,
   UNFILLED,
 } from './decisions.ts';
 import './actions.css';
@@ -54,7 +54,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const { outdated, onDone, onClose } = props;
   const [filled, setFilled] = useState<Filled>({ ...UNFILLED, ...(first && { decision: first }) });
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
-  const choices = choicesOf(asked, { before, accepted });
+  const choices = choicesOf(asked, { detail, before, accepted });
   const choice = choices.find(({ decision }) => decision === filled.decision);
   const lack = choice ? lacking(filled) : 'Choose an answer.';
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
@@ -95,7 +95,9 @@ export function DecideDialog(props: DecideDialogProps) {
         }))}
         onChange={(decision) => fill({ decision })}
       />
-      {asked === 'budget' && filled.decision === 'approve' && <Raise filled={filled} fill={fill} />}
+      {asked === 'budget' && filled.decision === 'approve' && (
+        <Raise limits={raisableIn(detail)} filled={filled} fill={fill} />
+      )}
       {takesData && (
         <SchemaInput
           label="Data"
@@ -119,15 +121,16 @@ export function DecideDialog(props: DecideDialogProps) {
 }
 
 interface RaiseProps {
+  readonly limits: ReturnType<typeof raisableIn>;
   readonly filled: Filled;
   fill(part: Partial<Filled>): void;
 }
 
-function Raise({ filled: { raise }, fill }: RaiseProps) {
+function Raise({ limits, filled: { raise }, fill }: RaiseProps) {
   return (
     <fieldset className="amounts">
       <legend>Raise by (optional)</legend>
-      {RAISES.map(([limit, name]) => (
+      {limits.map(([limit, name]) => (
         <label key={limit}>
           {name}
           <input

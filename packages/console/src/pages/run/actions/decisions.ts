@@ -104,18 +104,53 @@ export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
 };
 
 interface KnownAnswers {
+  /** Question as the run has it. */
+  readonly detail?: unknown;
   /** Steps that can be sent back. */
   readonly before?: readonly string[] | undefined;
   /** Answers that the API accepts. */
   readonly accepted?: readonly string[] | undefined;
 }
 
-export function choicesOf(asked: AskedKind, { before, accepted }: KnownAnswers): readonly Choice[] {
-  return CHOICES[asked].filter(
+export function choicesOf(asked: AskedKind, { detail, before, accepted }: KnownAnswers): readonly Choice[] {
+  const isOfDay = asked === 'budget' && budgetIn(detail).day !== undefined;
+  const choices = isOfDay
+    ? CHOICES.budget.map((one) => ({ ...one, ...OF_DAY[one.decision] }))
+    : CHOICES[asked];
+  return choices.filter(
     ({ decision }) =>
       (accepted?.includes(decision) ?? true) && (decision !== 'retry_with_feedback' || before?.length !== 0),
   );
 }
+
+interface AskedBudget {
+  /** Day of the tenant whose budget it is; absent: the run has it. */
+  readonly day?: string;
+  readonly limits?: Readonly<Record<string, number>>;
+}
+
+/** The budget that a question is about; empty where the question is shown in part. */
+function budgetIn(detail: unknown): AskedBudget {
+  return (Object(detail) as { readonly budget?: AskedBudget }).budget ?? {};
+}
+
+/** The limits that an approval can raise: the API refuses others. */
+export function raisableIn(detail: unknown): readonly (typeof RAISES)[number][] {
+  const { limits } = budgetIn(detail);
+  return limits
+    ? RAISES.filter(([limit]) => limits[limit === 'wallClock' ? 'wallClockMs' : limit] !== undefined)
+    : RAISES;
+}
+
+/** Differences where the budget is that of all runs of a tenant on a day. */
+const OF_DAY: Partial<Record<DecisionName, Partial<Choice>>> = {
+  approve: {
+    verb: 'Raise the budget of the day',
+    meaning:
+      'For all runs of the tenant until midnight UTC. Without amounts, each limit that was reached is raised by what the installation sets.',
+    done: 'The budget of the day is raised. The runs that asked continue.',
+  },
+};
 
 export function askedBy(purpose: string | undefined): AskedKind {
   return purpose === 'doubt' || purpose === 'budget' ? purpose : 'approval';
@@ -128,7 +163,7 @@ export function actName(asked: AskedKind, step: string): string {
 }
 
 /** Limits of a budget, as the form names them. `wallClock` is a duration such as 2h; the others are numbers. */
-export const RAISES = [
+const RAISES = [
   ['usd', 'US dollars'],
   ['tokens', 'Tokens'],
   ['effects', 'Effects'],
