@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import {
   type Entries,
@@ -112,7 +113,46 @@ describe('the entries of Cairn', () => {
   });
 });
 
+test('stand beside what firebase-tools reads, or the key that is there twice is named', () => {
+  const member = (name: string, values: readonly string[]) =>
+    fc.constantFrom(...values).map((value) => ({ name, text: `"${name}": ${value}` }));
+  const sections = fc.array(
+    fc.oneof(
+      member('functions', ['{"source": "f"}', '[{"source": "a"}]', '{"source": "f", "source": "g"}', '[]']),
+      member('firestore', ['{"rules": "r"}', '[{"database": "x"}]', '[{"database": "x", "database": "y"}]']),
+      member('hosting', ['{}', '{"public": "a", "public": "b"}']),
+      member('emulators', ['{}', '{"ui": 1, "ui": 2}']),
+    ),
+    { maxLength: 5 },
+  );
+  const listed = (value: unknown) => (value === undefined ? [] : [value].flat());
+  fc.assert(
+    fc.property(sections, (members) => {
+      const text = `{${members.map((one) => one.text).join(', ')}}`;
+      // The last one counts, as in firebase-tools.
+      const before = JSON.parse(text);
+      let after: { readonly functions: unknown[]; readonly firestore: unknown[] };
+      try {
+        readFirebaseJson(text);
+        after = JSON.parse(added(text));
+      } catch (error) {
+        const [, key] = /it has the key '(\w+)' a second time in line 1/.exec(String(error)) ?? [];
+        expect(text.split(`"${key}"`).length).toBeGreaterThan(2);
+        return;
+      }
+      expect(after.functions).toEqual([...listed(before.functions), entries.functions]);
+      const earlier = after.firestore.slice(0, -1).map((one) => expect.objectContaining(one as object));
+      expect(listed(before.firestore).map((one) => ({ database: '(default)', ...one }))).toEqual(earlier);
+    }),
+  );
+});
+
 describe('removing them from a file edited since', () => {
+  test('is not tried if a key is there twice: the first one may have the entries, and the last one counts', () => {
+    const twice = added('{}').replace('{', '{"functions": [],');
+    expect(withoutEntries(twice, entries)).toBeUndefined();
+  });
+
   test('keeps everything else', () => {
     const edited = added('{"functions":{"source":"f"},"firestore":{"rules":"r"}}').replace(
       '{',
@@ -150,6 +190,7 @@ test.each([
   ['', /not JSON.*line 1/],
   ['\uFEFF{\n"functions": {]}', /not JSON.*line 2/],
   ['{\n"functions": {"source": "f",}\n}', /not JSON.*line 2/],
+  ['{\n"functions": [],\n"functions": {}\n}', /the key 'functions' a second time in line 3/],
   ['[]', /no JSON object/],
   ['{"functions": "functions"}', /'functions' must be an object or a list of objects/],
   ['{"firestore": [1]}', /'firestore' must be/],

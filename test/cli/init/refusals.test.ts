@@ -18,6 +18,12 @@ const js = { 'firebase.json': '{"functions": {"source": "functions"}}' };
 
 describe('cairn init is refused, and leaves nothing behind,', () => {
   test.each<[string, Readonly<Record<string, string>>, readonly string[], string]>([
+    [
+      'where firebase.json has a key twice',
+      { 'firebase.json': '{"functions": [], "functions": {"source": "f"}}' },
+      [],
+      'FIREBASE_JSON_INVALID',
+    ],
     ['where firebase.json is damaged', { 'firebase.json': '{"functions": {' }, [], 'FIREBASE_JSON_INVALID'],
     [
       'where firebase.json is of another shape',

@@ -222,7 +222,7 @@ function undoneEdit(edited: Edited, record: InitRecord, files: Files): UndoneEdi
     return 'taken out';
   }
   const removed = withoutEntries(text, record.entries);
-  if (removed === undefined) return { left: 'it is no JSON any more' };
+  if (removed === undefined) return { left: 'it is no JSON any more, or has a key twice' };
   replace(files, path, Buffer.from(removed.text));
   if (removed.left.length === 0) return 'taken out';
   return { left: `the entry '${record.name}' of ${removed.left.join(' and ')} was edited since` };

@@ -60,10 +60,11 @@ export interface Removed {
   readonly left: readonly FirebaseSection[];
 }
 
-/** Removes the unchanged entries of `init`. Undefined: the file cannot be read. */
+/** Removes the unchanged entries of `init`. Undefined: the file cannot be read, or has a key twice. */
 export function withoutEntries(marked: string, entries: Entries): Removed | undefined {
   const { mark, text } = unmarked(marked);
-  if (parsed(text).errors.length > 0) return undefined;
+  const { root, errors } = parsed(text);
+  if (errors.length > 0 || (root && repeatedKey(root)) !== undefined) return undefined;
   const codebase = { section: 'functions', key: 'codebase' } as const;
   const database = { section: 'firestore', key: 'database' } as const;
   let result = text;
@@ -172,7 +173,40 @@ function rootOf(text: string): Node {
     throw invalid(`it is not JSON: ${printParseErrorCode(first.error)} in line ${line}`);
   }
   if (root?.type !== 'object') throw invalid('it is no JSON object');
-  return root;
+  const repeated = repeatedKey(root);
+  if (repeated === undefined) return root;
+  const line = text.slice(0, repeated.offset).split('\n').length;
+  throw invalid(`it has the key '${repeated.value}' a second time in line ${line}, in the same object`);
+}
+
+const READ = ['functions', 'firestore', 'hosting'];
+const EDITED = ['functions', 'firestore'];
+
+/** Second key of the same name, where `init` reads or edits: firebase-tools uses the last one, the parser edits the first. */
+function repeatedKey(root: Node): Node | undefined {
+  const members = root.type === 'object' ? (root.children ?? []) : [];
+  const named = (names: readonly string[]) => members.filter((one) => names.includes(keyOf(one)?.value));
+  return secondOf(named(READ)) ?? firstOf(named(EDITED), repeatedBelow);
+}
+
+function repeatedBelow(node: Node): Node | undefined {
+  const { type, children = [] } = node;
+  return (type === 'object' ? secondOf(children) : undefined) ?? firstOf(children, repeatedBelow);
+}
+
+function secondOf(members: readonly Node[]): Node | undefined {
+  const keys = members.flatMap((member) => keyOf(member) ?? []);
+  return keys.find(({ value }, at) => keys.findIndex((one) => one.value === value) < at);
+}
+
+const keyOf = ({ children }: Node): Node | undefined => children?.[0];
+
+function firstOf(nodes: readonly Node[], find: (node: Node) => Node | undefined): Node | undefined {
+  for (const node of nodes) {
+    const found = find(node);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Text of another file, with the member set, and the rest as it is. */
