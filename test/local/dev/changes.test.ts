@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { missingPackage } from '../../../packages/local/src/dev/linked-packages.ts';
 import { codebasesOf, effectOf, isIgnored } from '../../../packages/local/src/dev/project.ts';
 import { codebase, filesOf, TSCONFIG } from './codebase.ts';
 
@@ -39,6 +40,30 @@ describe('a change of a file', () => {
     expect(effectOf(compiled('build'), at)).toBe(built);
     expect(effectOf(compiled('build:watch'), at)).toBe(watched);
   });
+});
+
+test('a build for a deployment changes nothing where Node runs the sources', () => {
+  const compilerOptions = fc.constantFrom(
+    { rootDir: 'src', outDir: 'lib' },
+    { outDir: 'lib' },
+    { rootDir: 'src' },
+    { rootDir: 'lib/src', outDir: 'lib' },
+  );
+  const name = fc.constantFrom('index', 'workflows/order');
+  const written = fc.constantFrom('js', 'mjs', 'json', 'd.ts');
+  fc.assert(
+    fc.property(compilerOptions, name, written, (options, name, extension) => {
+      const { rootDir = 'src' } = options as { readonly rootDir?: string };
+      const found = codebase({
+        'package.json': { main: 'lib/index.js', scripts: { build: 'tsc' } },
+        'tsconfig.json': { compilerOptions: { ...options, rewriteRelativeImportExtensions: true } },
+        [`${rootDir}/index.ts`]: '',
+      });
+      expect(found.module).toBe(`/shop/functions/${rootDir}/index.ts`);
+      expect(effectOf(found, `/shop/functions/lib/${name}.${extension}`)).toBe('none');
+      expect(effectOf(found, `/shop/functions/${rootDir}/${name}.ts`)).toBe('reload');
+    }),
+  );
 });
 
 describe('a JavaScript codebase with a tsconfig.json and a script build', () => {
@@ -125,6 +150,16 @@ test('sources in a folder that has the name of an output start a build', () => {
     });
   expect(effectOf(sources({}), '/shop/functions/lib/index.ts')).toBe('build');
   expect(effectOf(sources({ rootDir: 'lib' }), '/shop/functions/lib/index.js')).toBe('build');
+});
+
+test('a package is missing that is only in a folder of NODE_PATH, as pnpm sets it', () => {
+  const files = filesOf({
+    '/shop/functions/node_modules/zod': {},
+    '/node_modules/cairn': {},
+    '/shop/node_modules/.pnpm/node_modules/firebase-admin': {},
+  });
+  expect(missingPackage('/shop/functions', ['zod', 'cairn', 'firebase-admin'], files)).toBe('firebase-admin');
+  expect(missingPackage('/shop/functions', ['zod', 'cairn'], files)).toBeUndefined();
 });
 
 describe('a package of the workspace', () => {

@@ -3,7 +3,6 @@
  * building, checking, serving and reporting. Resolves when everything has ended.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
@@ -15,6 +14,7 @@ import { Children } from './children.ts';
 import { isJavaScript } from './entry.ts';
 import { valuesOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
+import { missingPackage } from './linked-packages.ts';
 import { LoadReports } from './load-reports.ts';
 import {
   forMachine,
@@ -335,14 +335,12 @@ function onePerFolder(codebases: readonly DevCodebase[]): DevCodebase[] {
 /** @throws DevProblem NOT_INSTALLED */
 function assertInstalled(codebases: readonly DevCodebase[]): void {
   for (const { name, folder, dependencies } of codebases) {
-    const places = createRequire(join(folder, 'package.json')).resolve.paths('any') ?? [];
-    const isThere = (one: string) => places.some((place) => existsSync(join(place, one)));
-    const missing = dependencies.find((one) => !isThere(one));
+    const missing = missingPackage(folder, dependencies, FILES);
     if (missing === undefined) continue;
     throw new DevProblem(
       'NOT_INSTALLED',
       `the codebase '${name}' needs the package '${missing}', which is not installed`,
-      `Run: npm --prefix ${folder} install; in a workspace of another package manager run its install.`,
+      `Run: npm --prefix ${folder} install. With another package manager run its install there, or in the workspace that the folder is part of.`,
     );
   }
 }

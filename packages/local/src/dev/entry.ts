@@ -10,12 +10,17 @@ export interface Entry {
   readonly module: string;
   /** Undefined: Node runs its sources. */
   readonly build: Build | undefined;
+  /** Folders of the compiler where Node runs the sources: nothing loads its output here. */
+  readonly compiled?: Pick<Build, 'outDir' | 'rootDir'>;
   /** True if it has a `tsconfig.json`, and no build that reports type errors. */
   readonly isChecked: boolean;
 }
 
 /** Folders that builds write. The compiler's is in `tsconfig.json`; a bundler's is found by its name. */
 const OUTPUTS = ['lib', 'dist', 'build', 'out'];
+
+/** If `tsconfig.json` names none. */
+const OUT_DIR = 'lib';
 
 const SCRIPTS = ['build:watch', 'build'] as const;
 
@@ -37,8 +42,10 @@ export function entryOf(
   const names = modulesNamed(main);
   const built = tsconfig && names.map((name) => ({ name, source: sourceOf(name, tsconfig) }));
   const fromSource = built?.find(({ source }) => source !== undefined && exists(source));
-  if (fromSource?.source !== undefined && tsconfig?.isRunnable)
-    return { module: fromSource.source, build: undefined, isChecked: true };
+  if (fromSource?.source !== undefined && tsconfig?.isRunnable) {
+    const { outDir = OUT_DIR, rootDir } = tsconfig;
+    return { module: fromSource.source, build: undefined, compiled: { outDir, rootDir }, isChecked: true };
+  }
   const module = fromSource?.name ?? names.find(exists) ?? (names[0] as string);
   const output = tsconfig && outputOf(module, tsconfig);
   if (tsconfig !== undefined && output !== undefined) {
@@ -128,7 +135,7 @@ function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconf
 }
 
 /** `lib/index.js` is built of `src/index.ts`. Undefined: the module is no output of the compiler. */
-function sourceOf(main: string, { outDir = 'lib', rootDir }: Tsconfig): string | undefined {
+function sourceOf(main: string, { outDir = OUT_DIR, rootDir }: Tsconfig): string | undefined {
   if (!main.startsWith(`${outDir}/`) || !isJavaScript(main)) return undefined;
   return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
 }
@@ -158,6 +165,11 @@ export function isBuildSource({ outDir, rootDir, emitsBeside }: Build, path: str
   const isTypeScript = /\.[mc]?tsx?$/.test(path);
   // Builds write no TypeScript, so such a file in one of these folders is a source.
   return isTypeScript || isWithin(path, rootDir) || !OUTPUTS.some((one) => isWithin(path, one));
+}
+
+/** True for files that the compiler writes for a deployment, while Node runs the sources. */
+export function isUnloaded({ outDir, rootDir }: Pick<Build, 'outDir' | 'rootDir'>, path: string): boolean {
+  return isWithin(path, outDir) && !isWithin(path, rootDir);
 }
 
 function isWithin(path: string, folder: string | undefined): boolean {

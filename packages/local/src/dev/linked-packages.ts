@@ -1,4 +1,7 @@
-/** Finds the packages of a workspace that a codebase loads: its `node_modules` have links to their folders. Reads through {@link ProjectFiles} only. */
+/**
+ * Finds the installed packages that a codebase loads, and those of its workspace, to whose folders its `node_modules` have links.
+ * Reads through {@link ProjectFiles} only.
+ */
 import { dirname, join, sep } from 'node:path';
 import { isMembers, membersIn } from './json-files.ts';
 import type { ProjectFiles } from './project.ts';
@@ -24,6 +27,15 @@ export function linkedFolders(folder: string, files: ProjectFiles): string[] {
   return [...found];
 }
 
+/** The first of the packages that no `node_modules` of the folder or above has. Folders of NODE_PATH, which pnpm sets, are none that modules are imported from. */
+export function missingPackage(
+  folder: string,
+  names: readonly string[],
+  files: ProjectFiles,
+): string | undefined {
+  return names.find((name) => !upwards(folder).some((one) => files.exists(join(one, 'node_modules', name))));
+}
+
 const LOADED = ['dependencies'];
 const BUNDLED = [...LOADED, 'devDependencies'];
 
@@ -40,12 +52,18 @@ function dependenciesIn(folder: string, kinds: readonly string[], files: Project
 
 /** Undefined: the package is installed, or not there. */
 function linkedFrom(folder: string, name: string, files: ProjectFiles): string | undefined {
-  for (let above = folder; ; above = dirname(above)) {
+  for (const above of upwards(folder)) {
     const place = join(above, 'node_modules', name);
     if (files.exists(join(place, 'package.json'))) {
       const real = files.real(place);
       return real.split(sep).includes('node_modules') ? undefined : real;
     }
-    if (dirname(above) === above) return undefined;
   }
+  return undefined;
+}
+
+/** The folder and those above it, the nearest first. */
+function upwards(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upwards(above)];
 }

@@ -3,7 +3,7 @@
  * {@link ProjectFiles} only, starts nothing.
  */
 import { basename, extname, join, posix, relative, sep } from 'node:path';
-import { DECLARATIONS, entryOf, isBuildSource } from './entry.ts';
+import { DECLARATIONS, entryOf, isBuildSource, isUnloaded } from './entry.ts';
 import { isMembers, membersIn } from './json-files.ts';
 import { linkedFolders } from './linked-packages.ts';
 import { DevProblem } from './problem.ts';
@@ -37,6 +37,8 @@ export interface DevCodebase {
   readonly hasCairn: boolean;
   /** Undefined: Node runs its sources. */
   readonly build: Build | undefined;
+  /** Folders of the compiler where Node runs the sources: nothing loads its output here. */
+  readonly compiled?: Pick<Build, 'outDir' | 'rootDir'>;
   /** True if it has a `tsconfig.json`, and no build that reports type errors. */
   readonly isChecked: boolean;
 }
@@ -229,7 +231,7 @@ export function isModule(extension: string): boolean {
 }
 
 export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
-  const { folder, settings, build } = codebase;
+  const { folder, settings, build, compiled } = codebase;
   if (relative(settings, path) === basename(path) && SETTINGS.test(basename(path))) return 'reload';
   const place = relative(folder, path).split(sep).join('/');
   if (place.startsWith('../')) return effectOfLinked(codebase, path);
@@ -239,6 +241,7 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   const extension = extname(place);
   const isLoaded = isModule(extension);
   if (LOCK_FILE.test(place) || !(isLoaded || ONLY_BUILT.has(extension))) return 'none';
+  if (compiled !== undefined && isUnloaded(compiled, place)) return 'none';
   if (build === undefined) return isLoaded ? 'reload' : 'none';
   if (place.startsWith(`${build.output}/`)) return isLoaded && !DECLARATIONS.test(place) ? 'reload' : 'none';
   return build.script === 'build' && isBuildSource(build, place) ? 'build' : 'none';
