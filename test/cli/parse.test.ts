@@ -66,17 +66,22 @@ describe('words', () => {
     ['thins', "Did you mean 'things'"],
     ['things show x --size 11', '--size must be a whole number from 1 to 10'],
     ['things show x --size 1.5', '--size must be a whole number'],
-    ['things show x --size -1', '--size'],
+    ['things show x --size -1', "--size must be a whole number from 1 to 10, not '-1'"],
+    ['things show x --size --deep', "--size needs a value, and '--deep' is read as an option"],
+    [
+      'things show x --with a --with -b',
+      "and '-b' is read as an option If it is the value, write --with=-b.",
+    ],
     ['things show x --colour green', '--colour must be one of red, blue'],
     ['things show x --colour=', '--colour needs a value'],
-    ['things show x --colour', '--colour'],
+    ['things show x --colour', '--colour needs a value See cairn things show --help.'],
     ['things show x --colur red', 'Did you mean --colour'],
     ['things show x --deap', 'Did you mean --deep'],
     ['things show x --wipe', 'has no option --wipe See'],
     ['things show x --part y', "PART is an argument of 'things show', not an option Give it without --part"],
     ['things show x --part y', 'cairn things show THING [PART]'],
     ['things --key k', 'has no option --key'],
-    ['things show x --deep=1', '--deep'],
+    ['things show x --deep=1', '--deep takes no value'],
     ['completely different', "there is no command 'completely different'"],
   ])('refused: %s', (line, message) => {
     const refusal = caught(() => given(line));
@@ -115,6 +120,8 @@ test('any command line is parsed, or refused with a message', () => {
         expect(['run', 'help']).toContain(parse(words, COMMANDS).kind);
       } catch (error) {
         expect(error).toBeInstanceOf(UsageError);
+        // Messages of Node, which name no command of ours.
+        expect((error as UsageError).message).not.toMatch(/^Option '/);
       }
     }),
     { numRuns: 500 },

@@ -114,15 +114,16 @@ function strictlyRead(words: readonly string[], command: CliCommand) {
     return { values: values as Readonly<Record<string, unknown>>, positionals: read.positionals };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw optionError(error as Error, command);
+    throw optionError(error as Error, command, words);
   }
 }
 
 /** Translates an error of `parseArgs`, and suggests a similar option. */
-function optionError(error: Error, command: CliCommand): UsageError {
+function optionError(error: Error, command: CliCommand, words: readonly string[]): UsageError {
   const help = `See cairn ${command.name} --help.`;
   const [, unknown] = /Unknown option '--?([^']+)'/.exec(error.message) ?? [];
-  if (unknown === undefined) return new UsageError(error.message.split('\n').join(' '), help);
+  if (unknown === undefined)
+    return valueError(error, command, words) ?? new UsageError(error.message.split('\n').join(' '), help);
   if (Object.hasOwn(command.args, unknown))
     return new UsageError(
       `${unknown.toUpperCase()} is an argument of '${command.name}', not an option`,
@@ -132,6 +133,23 @@ function optionError(error: Error, command: CliCommand): UsageError {
   return new UsageError(
     `'${command.name}' has no option --${unknown}`,
     near === undefined ? help : `Did you mean --${near}? ${help}`,
+  );
+}
+
+/** Undefined: the error is not about the value of an option. */
+function valueError(error: Error, command: CliCommand, words: readonly string[]): UsageError | undefined {
+  const [, name = ''] = /^Option '(?:-\w, )?--([^' ]+)/.exec(error.message) ?? [];
+  const spec = optionsOf(command)[name];
+  if (spec === undefined) return undefined;
+  const help = `See cairn ${command.name} --help.`;
+  if (spec.type === 'flag') return new UsageError(`--${name} takes no value`, help);
+  const given = [`--${name}`, ...(spec.short === undefined ? [] : [`-${spec.short}`])];
+  const value = words.find((word, at) => word.startsWith('-') && given.includes(words[at - 1] ?? ''));
+  if (value === undefined) return new UsageError(`--${name} needs a value`, help);
+  if (spec.type === 'number' && /^-\d/.test(value)) return notInRange(name, spec, value);
+  return new UsageError(
+    `--${name} needs a value, and '${value}' is read as an option`,
+    `If it is the value, write --${name}=${value}. ${help}`,
   );
 }
 
@@ -160,11 +178,18 @@ function readValue(name: string, spec: OptionSpec, read: unknown): unknown {
   return spec.type === 'number' ? numberOf(name, spec, text) : text;
 }
 
-function numberOf(name: string, { range = [0, Number.MAX_SAFE_INTEGER] }: OptionSpec, text: string): number {
-  const [least, most] = range;
+function numberOf(name: string, spec: OptionSpec, text: string): number {
+  const [least, most] = rangeOf(spec);
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`);
+  throw notInRange(name, spec, text);
+}
+
+const rangeOf = ({ range = [0, Number.MAX_SAFE_INTEGER] }: OptionSpec) => range;
+
+function notInRange(name: string, spec: OptionSpec, text: string): UsageError {
+  const [least, most] = rangeOf(spec);
+  return new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`);
 }
 
 /** JSON and a file with it have an option. Undefined: it is neither, or the command takes none. */
