@@ -24,7 +24,9 @@ test.each([
   ['cairn', { ...SCRIPT, INIT_CWD: '/home/ada/cairn-two' }],
   ['cairn', { ...SCRIPT, npm_lifecycle_event: 'demo', INIT_CWD: '/home/ada/cairn' }],
   ['pnpm exec cairn', { npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v24.0.0', npm_command: 'exec' }],
-  ['cairn', { npm_config_user_agent: 'yarn/4.0.0 npm/? node/v24.0.0' }],
+  ['yarn cairn', { npm_config_user_agent: 'yarn/4.0.0 npm/? node/v24.0.0' }],
+  ['yarn cairn', { npm_config_user_agent: 'yarn/1.22.22 npm/? node/v24.0.0', npm_lifecycle_event: 'cairn' }],
+  ['cairn', { npm_config_user_agent: 'bun/1.3.0 npm/? node/v24.0.0' }],
 ])('%s is how it was called with %j', (call, env) => {
   expect(callOf(env)).toBe(call);
 });
@@ -36,6 +38,8 @@ test('only commands in hints are rewritten, and they still work', () => {
     'Run npx cairn init, or npx cairn dev. The package cairn, cairn/testing and /srv/cairn app stay; `npx cairn doctor`.',
   );
   expect(asCalled(hint, 'cairn')).toBe(hint);
+  const once = asCalled('Run cairn init.', 'yarn cairn');
+  expect([once, asCalled(once, 'yarn cairn')]).toEqual(['Run yarn cairn init.', 'Run yarn cairn init.']);
 });
 
 test.each(['npx cairn', 'npm run cairn --'])(

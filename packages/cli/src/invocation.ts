@@ -13,7 +13,8 @@ export function callOf(env: Readonly<Record<string, string | undefined>>): strin
       : PLAIN_CALL;
   }
   if (agent.startsWith('pnpm/')) return mode === 'exec' ? 'pnpm exec cairn' : PLAIN_CALL;
-  return PLAIN_CALL;
+  // Yarn runs the programs of a project from its scripts and below its folder too.
+  return agent.startsWith('yarn/') ? 'yarn cairn' : PLAIN_CALL;
 }
 
 /** With `npm --prefix`, as in a shell function, npm does not find the script from the user's folder. */
@@ -25,5 +26,5 @@ function isBelow(folder: string | undefined, root: string | undefined): boolean 
 export function asCalled(text: string, call = PLAIN_CALL): string {
   return call === PLAIN_CALL
     ? text
-    : text.replaceAll(/(?<![\w./@-]|npx |exec |npm run |-- )cairn (?=[a-z-])/g, `${call} `);
+    : text.replaceAll(/(?<![\w./@-]|npx |exec |yarn |bunx |npm run |-- )cairn (?=[a-z-])/g, `${call} `);
 }
