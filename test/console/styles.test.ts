@@ -89,3 +89,24 @@ test('no rule is written twice', () => {
   expect(rules.length).toBeGreaterThan(300);
   expect(rules.filter((rule, at) => rules.indexOf(rule) !== at)).toEqual([]);
 });
+
+/** Declarations of one selector outside of conditions that a later one of the same sheet hides. */
+function declaredTwiceIn(path: string): readonly string[] {
+  const text = textOf(path).replace(/\/\*[\s\S]*?\*\//g, '');
+  const unconditional = text.replace(/@[a-z-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, '');
+  const found = [...unconditional.matchAll(/([^{};]*)\{([^{}]*)\}/g)].flatMap(
+    ([, selectors = '', body = '']) =>
+      selectors
+        .split(/,(?![^(]*\))/)
+        .flatMap((selector) =>
+          [...body.matchAll(/(?:^|;)\s*([a-z-]+):/g)].map(([, property]) => `${selector.trim()} ${property}`),
+        ),
+  );
+  return found.filter((one, at) => found.indexOf(one) < at);
+}
+
+test('no sheet declares a property of a selector twice', () => {
+  expect(
+    sheets.flatMap((path) => declaredTwiceIn(path).map((one) => `${relative(SOURCE, path)}: ${one}`)),
+  ).toEqual([]);
+});

@@ -13,7 +13,7 @@ export function callOf(env: Readonly<Record<string, string | undefined>>): strin
       : PLAIN_CALL;
   }
   if (agent.startsWith('pnpm/')) return mode === 'exec' ? 'pnpm exec cairn' : PLAIN_CALL;
-  // Yarn runs the programs of a project from its scripts and below its folder too.
+  // In the folder of the project; a folder with a `package.json` of its own has other programs.
   return agent.startsWith('yarn/') ? 'yarn cairn' : PLAIN_CALL;
 }
 

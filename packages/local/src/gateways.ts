@@ -37,6 +37,7 @@ export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gat
     }),
     serve: host.serve,
     collect,
+    passedOn: () => host.dispatches,
     ...clientOptions(options, () => gateway.url),
   });
   setting.stack.defer(() => gateway.stop(0));
@@ -54,6 +55,7 @@ export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
     site: consoleSite(),
     serve: host.serve,
     collect,
+    passedOn: () => host.dispatches,
     ...clientOptions(options, () => gateway.url),
   });
   setting.stack.defer(() => gateway.stop(0));

@@ -5,34 +5,39 @@
  * Must not: collect during a request. A collection stops the process for 0.03 to 0.1 s.
  */
 import type { EventEmitter } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { isScheduled } from './scheduler/scheduled-call.ts';
 
 /** Interval at which a process that is to be collected looks whether it is idle. */
 export const LOOK_EVERY_MS = 5_000;
 /**
- * Idle looks in a row before a collection. It lets go of compiled code, without which a run takes 1.4 to 2 times as long: a user who looks at a
- * result and starts the next run keeps it.
+ * Idle looks in a row before a collection, which discards compiled code: without it a run takes up to twice the processor time. A user who looks at
+ * a result and starts the next run keeps it.
  */
 export const IDLE_LOOKS = 5;
-/** Requests between two looks that leave a process idle: the periodic scan makes one. */
-export const FEW_REQUESTS = 3;
-/** Requests between two collections. The periodic scan alone stays below it for minutes. */
+/** Requests between two collections. */
 export const REQUESTS_BETWEEN = 100;
 
 interface IdleGcOptions {
   collect(): void;
   /** Also receives requests. */
-  readonly also?: Pick<EventEmitter, 'on'>;
+  readonly also?: Pick<EventEmitter, 'on'> | undefined;
+  /** Number of requests so far that this process passed on without receiving them. */
+  readonly passedOn?: (() => number) | undefined;
 }
 
 /**
- * Collects when idle after the start, after the first request, which loads libraries, and after many requests.
+ * Collects when idle after the start, after the first request, which loads libraries, and after many requests. Calls by schedules, such as the
+ * periodic scan, leave a process idle.
  *
  * @returns function to call after work without a request: collects when idle after it
  */
-export function collectWhenIdle(server: Server, { collect, also }: IdleGcOptions): () => void {
+export function collectWhenIdle(
+  server: Server,
+  { collect, also, passedOn = () => 0 }: IdleGcOptions,
+): () => void {
   let underWay = 0;
   let total = 0;
   let atCollection: number | undefined;
@@ -40,8 +45,9 @@ export function collectWhenIdle(server: Server, { collect, also }: IdleGcOptions
   let idleLooks = 0;
   let timer: NodeJS.Timeout | undefined;
   const look = () => {
-    idleLooks = underWay > 0 || total - atLook > FEW_REQUESTS ? 0 : idleLooks + 1;
-    atLook = total;
+    const now = total + passedOn();
+    idleLooks = underWay > 0 || now > atLook ? 0 : idleLooks + 1;
+    atLook = now;
     if (idleLooks < IDLE_LOOKS) return;
     clearInterval(timer);
     timer = undefined;
@@ -50,14 +56,14 @@ export function collectWhenIdle(server: Server, { collect, also }: IdleGcOptions
   };
   const collectSoon = () => {
     idleLooks = 0;
-    atLook = total;
+    atLook = total + passedOn();
     timer ??= setInterval(look, LOOK_EVERY_MS).unref();
   };
   // A spare may never get a request.
   server.once('listening', collectSoon);
-  const onRequest = (_request: unknown, response: Pick<EventEmitter, 'once'>) => {
+  const onRequest = ({ headers }: Pick<IncomingMessage, 'headers'>, response: Pick<EventEmitter, 'once'>) => {
     underWay += 1;
-    total += 1;
+    if (!isScheduled(headers)) total += 1;
     if (!timer && (atCollection === undefined || total - atCollection >= REQUESTS_BETWEEN)) collectSoon();
     response.once('close', () => {
       underWay -= 1;

@@ -4,7 +4,6 @@ import type { Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   collectWhenIdle,
-  FEW_REQUESTS,
   IDLE_LOOKS,
   LOOK_EVERY_MS,
   REQUESTS_BETWEEN,
@@ -16,29 +15,27 @@ describe('a worker that becomes idle', () => {
   let server: EventEmitter;
   const collect = jest.fn();
   let worked: () => void;
+  let passedOn = 0;
 
   beforeEach(() => {
     jest.useFakeTimers();
     collect.mockClear();
     server = new EventEmitter();
-    worked = collectWhenIdle(server as Server, { collect });
+    worked = collectWhenIdle(server as Server, { collect, passedOn: () => passedOn });
   });
   afterEach(() => {
     jest.useRealTimers();
   });
 
   /** Begins a request; the returned function ends it. */
-  function request(): () => void {
+  function request(headers = {}): () => void {
     const response = new EventEmitter();
-    server.emit('request', {}, response);
+    server.emit('request', { headers }, response);
     return () => void response.emit('close');
   }
 
   /** As long as a process must be idle. A request may begin right before a look. */
   const idle = (times = 1) => jest.advanceTimersByTime(times * IDLE_LOOKS * LOOK_EVERY_MS);
-  const requests = (count: number) => {
-    for (let i = 0; i < count; i += 1) request()();
-  };
 
   test('frees memory when idle after its first request, once', () => {
     request()();
@@ -97,16 +94,27 @@ describe('a worker that becomes idle', () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  test('is idle with the requests of the periodic scan, not with more', () => {
+  test('is idle with calls by schedules, such as the periodic scan, not with other requests', () => {
+    const looksWith = (count: number, headers?: object) => {
+      for (let i = 0; i < count; i += 1) {
+        request(headers)();
+        jest.advanceTimersByTime(LOOK_EVERY_MS);
+      }
+    };
+    looksWith(20);
+    expect(collect).not.toHaveBeenCalled();
+    looksWith(IDLE_LOOKS, { 'x-cloudscheduler': 'true' });
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  test('is not idle while it passes requests on', () => {
+    request()();
     for (let i = 0; i < 20; i += 1) {
-      requests(FEW_REQUESTS + 1);
+      passedOn += 1;
       jest.advanceTimersByTime(LOOK_EVERY_MS);
     }
     expect(collect).not.toHaveBeenCalled();
-    for (let i = 0; i < IDLE_LOOKS; i += 1) {
-      requests(FEW_REQUESTS);
-      jest.advanceTimersByTime(LOOK_EVERY_MS);
-    }
+    idle();
     expect(collect).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,6 +1,7 @@
 /** A run as seen by a test. Reads the simulated database; changes nothing. */
 import type { EffectRecord } from '../core/effects/effect.ts';
 import type { Json } from '../core/encoding/json.ts';
+import { present } from '../core/optional.ts';
 import type { RecordedError, RunEvent, Wait } from '../core/run/events.ts';
 import type { StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
@@ -109,9 +110,9 @@ export class TestRun {
     return timelineOf(this.journal());
   }
 
-  /** The folded state of the run's journal. */
+  /** The folded state of the run's journal, without members that have no value. */
   state(): RunState {
-    return fold(this.id, this.journal());
+    return present(fold(this.id, this.journal())) as RunState;
   }
 
   #documents(): RunDocuments {

@@ -123,7 +123,9 @@ function optionError(error: Error, command: CliCommand, words: readonly string[]
   const help = `See cairn ${command.name} --help.`;
   const [, unknown] = /Unknown option '--?([^']+)'/.exec(error.message) ?? [];
   if (unknown === undefined)
-    return valueError(error, command, words) ?? new UsageError(error.message.split('\n').join(' '), help);
+    return (
+      valueError(error, { command, words, help }) ?? new UsageError(error.message.split('\n').join(' '), help)
+    );
   if (Object.hasOwn(command.args, unknown))
     return new UsageError(
       `${unknown.toUpperCase()} is an argument of '${command.name}', not an option`,
@@ -137,14 +139,15 @@ function optionError(error: Error, command: CliCommand, words: readonly string[]
 }
 
 /** Undefined: the error is not about the value of an option. */
-function valueError(error: Error, command: CliCommand, words: readonly string[]): UsageError | undefined {
+function valueError(
+  error: Error,
+  { command, words, help }: { command: CliCommand; words: readonly string[]; help: string },
+): UsageError | undefined {
   const [, name = ''] = /^Option '(?:-\w, )?--([^' ]+)/.exec(error.message) ?? [];
   const spec = optionsOf(command)[name];
   if (spec === undefined) return undefined;
-  const help = `See cairn ${command.name} --help.`;
   if (spec.type === 'flag') return new UsageError(`--${name} takes no value`, help);
-  const given = [`--${name}`, ...(spec.short === undefined ? [] : [`-${spec.short}`])];
-  const value = words.find((word, at) => word.startsWith('-') && given.includes(words[at - 1] ?? ''));
+  const value = words.find((word, at) => /^-./.test(word) && words[at - 1] === `--${name}`);
   if (value === undefined) return new UsageError(`--${name} needs a value`, help);
   if (spec.type === 'number' && /^-\d/.test(value)) return notInRange(name, spec, value);
   return new UsageError(

@@ -27,7 +27,7 @@ export function linkedFolders(folder: string, files: ProjectFiles): string[] {
   return [...found];
 }
 
-/** The first of the packages that no `node_modules` of the folder or above has. Folders of NODE_PATH, which pnpm sets, are none that modules are imported from. */
+/** The first of the packages that no `node_modules` of the folder or above has. Those of NODE_PATH, which pnpm sets, are not there when deployed. */
 export function missingPackage(
   folder: string,
   names: readonly string[],

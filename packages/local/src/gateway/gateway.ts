@@ -35,6 +35,8 @@ interface GatewayOptions {
   welcome?(): string;
   /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: (() => void) | undefined;
+  /** Number of requests so far that this process passed on without this port. */
+  readonly passedOn?: (() => number) | undefined;
 }
 
 export interface Gateway {
@@ -54,6 +56,7 @@ export async function startGateway({
   consoleJson,
   welcome,
   collect,
+  passedOn,
 }: GatewayOptions): Promise<Gateway> {
   // Node would refuse a request without a host without a reason.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
@@ -85,7 +88,7 @@ export async function startGateway({
     } else if (!site?.miss(path, request, response))
       refuse(response, 404, `nothing is served at ${path.slice(0, SHOWN_PATH_CHARS)}`);
   });
-  if (collect) collectWhenIdle(server, { collect });
+  if (collect) collectWhenIdle(server, { collect, passedOn });
   answerUnreadable(server);
   answerExpectations(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -13,6 +13,7 @@ import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { DispatchRequest, DispatchResult } from '@cairn/local-tasks/attempt';
 import { dispatchOverHttp } from '@cairn/local-tasks/over-http';
+import { isScheduled } from '../scheduler/scheduled-call.ts';
 import { withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
@@ -57,6 +58,8 @@ export interface FunctionsHost {
   readonly warmWorker: WorkerProcess | undefined;
   /** Time in ms that all workers but spares have been idle. */
   readonly idleMs: number;
+  /** Tasks and messages that were passed to workers so far, without calls by schedules. */
+  readonly dispatches: number;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<boolean>;
   /** Sends a task's request: directly to a worker if the URL is of this host, else over HTTP. */
@@ -96,6 +99,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   /** Resolves when running runs have sent a heartbeat after the last move of the clock. */
   let settled: Promise<unknown> = Promise.resolve();
   let isStarted = false;
+  let dispatches = 0;
   let stopping: Promise<void> | undefined;
 
   function answer(name: string, path: string, request: IncomingMessage, response: ServerResponse): void {
@@ -153,11 +157,15 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     get idleMs() {
       return Math.min(...all.map(({ idleMs }) => idleMs));
     },
+    get dispatches() {
+      return dispatches;
+    },
     async startWorkers(codebase, start) {
       isStarted = true;
       return (await served.get(codebase)?.start(start)) ?? false;
     },
     async dispatch(request) {
+      if (!isScheduled(request.headers)) dispatches += 1;
       const own = ownUrls.find((base) => request.url.startsWith(base));
       if (!isStarted || own === undefined) return dispatchOverHttp(request);
       const { name, rest } = splitPath(request.url.slice(own.length - 1));

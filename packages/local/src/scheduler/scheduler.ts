@@ -8,6 +8,7 @@ import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
 import { type CronSchedule, readSchedule } from './schedule.ts';
+import { SCHEDULED } from './scheduled-call.ts';
 
 interface SchedulerOptions {
   readonly clock: ServerClock;
@@ -119,7 +120,7 @@ export class Scheduler {
       method: 'POST',
       headers: {
         'User-Agent': 'Google-Cloud-Scheduler',
-        'X-CloudScheduler': 'true',
+        [SCHEDULED]: 'true',
         'X-CloudScheduler-JobName': `firebase-schedule-${spec.name}-${spec.region}`,
         'X-CloudScheduler-ScheduleTime': new Date(slot).toISOString(),
       },

@@ -1,5 +1,5 @@
 /**
- * The members of a run's state in their one order; those without a value are undefined. Objects with the same members in the same order
+ * The members of a run's state in a fixed order; those without a value are undefined. Objects with the same members in the same order
  * share one hidden class in V8, so that code compiled for one run serves all. A state whose members came and went as it was folded had
  * dozens of classes, and most of the compiled engine was discarded when a run of another kind began.
  */

@@ -23,7 +23,7 @@ const reducers: { readonly [K in Exclude<EventType, 'run_created'>]: Reducer<K> 
   ...waitReducers,
 };
 
-/** Folds one more event of a state that has every member. Throws on a gap: the caller must bring events in order. */
+/** Folds one more event. For speed the state should have every member. Throws on a gap: the caller must bring events in order. */
 export function reduce(state: RunState, event: RunEvent): RunState {
   if (event.seq !== state.head + 1) {
     throw new Error(`event ${event.seq} of run ${state.id} cannot follow ${state.head}`);

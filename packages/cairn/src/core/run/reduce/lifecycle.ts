@@ -27,7 +27,7 @@ type LifecycleEvent =
   | 'run_superseded'
   | 'snapshot_repaired';
 
-/** A member without a value. The type has such members as absent; the state keeps them as undefined (`state-shape.ts`). */
+/** A member without a value: absent in the type, undefined in the state (`state-shape.ts`). */
 const ABSENT = undefined as never;
 
 /** An event without limits leaves those of the run as they are. */
