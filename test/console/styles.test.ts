@@ -90,18 +90,15 @@ test('no rule is written twice', () => {
   expect(rules.filter((rule, at) => rules.indexOf(rule) !== at)).toEqual([]);
 });
 
-/** Declarations of one selector outside of conditions that a later one of the same sheet hides. */
+/** Declarations of one selector, outside of at-rules, that a later one of the same sheet hides. */
 function declaredTwiceIn(path: string): readonly string[] {
-  const text = textOf(path).replace(/\/\*[\s\S]*?\*\//g, '');
-  const unconditional = text.replace(/@[a-z-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, '');
-  const found = [...unconditional.matchAll(/([^{};]*)\{([^{}]*)\}/g)].flatMap(
-    ([, selectors = '', body = '']) =>
-      selectors
-        .split(/,(?![^(]*\))/)
-        .flatMap((selector) =>
-          [...body.matchAll(/(?:^|;)\s*([a-z-]+):/g)].map(([, property]) => `${selector.trim()} ${property}`),
-        ),
-  );
+  const found = rulesIn(path).flatMap((rule) => {
+    const [selectors = '', body = ''] = rule.replace(/\/\*.*?\*\//g, '').split('{');
+    const properties = [...body.matchAll(/(?:^|;)\s*([a-z-]+):/g)].map(([, property]) => property);
+    return selectors
+      .split(/,(?![^(]*\))/)
+      .flatMap((selector) => properties.map((property) => `${selector.trim()} ${property}`));
+  });
   return found.filter((one, at) => found.indexOf(one) < at);
 }
 

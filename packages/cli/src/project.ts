@@ -34,7 +34,7 @@ export function calledIn(env: Readonly<Record<string, string | undefined>>, cwd:
 }
 
 /** The folder and those above it, the nearest first. */
-function upwards(start: string): string[] {
+export function upwards(start: string): string[] {
   const folders = [resolve(start)];
   for (;;) {
     const folder = folders[folders.length - 1] ?? start;

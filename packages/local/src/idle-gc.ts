@@ -23,7 +23,7 @@ export const REQUESTS_BETWEEN = 100;
 interface IdleGcOptions {
   collect(): void;
   /** Also receives requests. */
-  readonly also?: Pick<EventEmitter, 'on'> | undefined;
+  readonly also?: Pick<EventEmitter, 'on'>;
   /** Number of requests so far that this process passed on without receiving them. */
   readonly passedOn?: (() => number) | undefined;
 }
@@ -39,6 +39,8 @@ export function collectWhenIdle(
   { collect, also, passedOn = () => 0 }: IdleGcOptions,
 ): () => void {
   let underWay = 0;
+  let hasServed = false;
+  /** Requests without calls by schedules. */
   let total = 0;
   let atCollection: number | undefined;
   let atLook = 0;
@@ -51,7 +53,7 @@ export function collectWhenIdle(
     if (idleLooks < IDLE_LOOKS) return;
     clearInterval(timer);
     timer = undefined;
-    if (total > 0) atCollection = total;
+    if (hasServed) atCollection = total;
     collect();
   };
   const collectSoon = () => {
@@ -62,6 +64,7 @@ export function collectWhenIdle(
   // A spare may never get a request.
   server.once('listening', collectSoon);
   const onRequest = ({ headers }: Pick<IncomingMessage, 'headers'>, response: Pick<EventEmitter, 'once'>) => {
+    hasServed = true;
     underWay += 1;
     if (!isScheduled(headers)) total += 1;
     if (!timer && (atCollection === undefined || total - atCollection >= REQUESTS_BETWEEN)) collectSoon();

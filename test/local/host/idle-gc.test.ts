@@ -107,6 +107,14 @@ describe('a worker that becomes idle', () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
+  test('frees memory once, if only schedules call it', () => {
+    for (let i = 0; i < 20 * IDLE_LOOKS; i += 1) {
+      request({ 'x-cloudscheduler': 'true' })();
+      jest.advanceTimersByTime(LOOK_EVERY_MS);
+    }
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
   test('is not idle while it passes requests on', () => {
     request()();
     for (let i = 0; i < 20; i += 1) {

@@ -1,6 +1,7 @@
 /** Reads a Firebase project, as far as `init` needs it. Changes nothing and decides nothing. */
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, posix, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
+import { upwards } from '../project.ts';
 import type { Files } from './files.ts';
 import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
 import { InitProblem, unreadable } from './problem.ts';
@@ -277,11 +278,4 @@ function notInstalled(what: string): InitProblem {
     what,
     'Install the packages cairn, @cairn/cli and @cairn/local as development dependencies beside firebase.json (docs/adopt.md), then run cairn init again.',
   );
-}
-
-/** The folder and those above it, the nearest first. */
-function upwards(start: string): string[] {
-  const folder = resolve(start);
-  const above = dirname(folder);
-  return above === folder ? [folder] : [folder, ...upwards(above)];
 }

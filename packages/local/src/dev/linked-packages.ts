@@ -63,7 +63,7 @@ function linkedFrom(folder: string, name: string, files: ProjectFiles): string |
 }
 
 /** The folder and those above it, the nearest first. */
-function upwards(folder: string): string[] {
+export function upwards(folder: string): string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...upwards(above)];
 }

@@ -5,7 +5,7 @@
 import { basename, extname, join, posix, relative, sep } from 'node:path';
 import { DECLARATIONS, entryOf, isBuildSource, isUnloaded } from './entry.ts';
 import { isMembers, membersIn } from './json-files.ts';
-import { linkedFolders } from './linked-packages.ts';
+import { linkedFolders, upwards } from './linked-packages.ts';
 import { DevProblem } from './problem.ts';
 
 export interface ProjectFiles {
@@ -57,12 +57,8 @@ export interface Build {
 
 /** The folder of `firebase.json`, at or above the current one. @throws DevProblem PROJECT_NOT_FOUND */
 export function projectFolder(start: string, files: ProjectFiles): string {
-  for (let folder = start; ; ) {
-    if (files.exists(join(folder, 'firebase.json'))) return folder;
-    const above = join(folder, '..');
-    if (above === folder) break;
-    folder = above;
-  }
+  const found = upwards(start).find((folder) => files.exists(join(folder, 'firebase.json')));
+  if (found !== undefined) return found;
   throw new DevProblem(
     'PROJECT_NOT_FOUND',
     `no firebase.json in ${start} or its parent folders`,

@@ -6,6 +6,7 @@ import { shardOf } from '../encoding/ids.ts';
 import { emptyChain, seal } from './chain.ts';
 import type { RunEvent, RunIdentity, Trigger } from './events.ts';
 import type { RunState } from './state.ts';
+import { NO_IDENTITY } from './state-shape.ts';
 import type { Initiator } from './status.ts';
 
 function initiatorOf({ source, userId }: Trigger): Initiator {
@@ -13,42 +14,13 @@ function initiatorOf({ source, userId }: Trigger): Initiator {
   return userId ? 'user' : 'system';
 }
 
-/** Every member there is: one that were missing here would make another hash, and the event would be read. */
-const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
-  tenantId: true,
-  environment: true,
-  type: true,
-  planVersion: true,
-  planFingerprint: true,
-  threadId: true,
-  repoId: true,
-  prId: true,
-  prUrl: true,
-  tags: true,
-  trigger: true,
-  idempotencyKey: true,
-  a2aCorrelationId: true,
-  traceId: true,
-  traceSampled: true,
-  inputHash: true,
-  input: true,
-  inputFrom: true,
-  secretInput: true,
-  rootRunId: true,
-  shard: true,
-  resumedFrom: true,
-  source: true,
-  effectScopes: true,
-  parent: true,
-  versions: true,
-};
-
 /** The event of that id, if this is its hash; undefined: it was made in another way, and must be read. */
 export function firstEventOf(state: RunState, id: string, hash: string): RunEvent | undefined {
+  // A member of the identity that were missing would make another hash, and the event would be read.
   const members = Object.entries(state).filter(
     ([name, value]) =>
       value !== undefined &&
-      Object.hasOwn(IDENTITY, name) &&
+      Object.hasOwn(NO_IDENTITY, name) &&
       (name !== 'shard' || value !== shardOf(state.id)),
   );
   const data = Object.fromEntries(members) as unknown as RunIdentity;

@@ -3,9 +3,11 @@
  * share one hidden class in V8, so that code compiled for one run serves all. A state whose members came and went as it was folded had
  * dozens of classes, and most of the compiled engine was discarded when a run of another kind began.
  */
+import type { RunIdentity } from './events.ts';
 import type { RunState } from './state.ts';
 
-const NO_MEMBERS: { readonly [K in keyof Required<RunState>]: undefined } = {
+/** Every member of the identity. */
+export const NO_IDENTITY: { readonly [K in keyof Required<RunIdentity>]: undefined } = {
   tenantId: undefined,
   environment: undefined,
   type: undefined,
@@ -32,6 +34,10 @@ const NO_MEMBERS: { readonly [K in keyof Required<RunState>]: undefined } = {
   effectScopes: undefined,
   parent: undefined,
   versions: undefined,
+};
+
+const NO_MEMBERS: { readonly [K in keyof Required<RunState>]: undefined } = {
+  ...NO_IDENTITY,
   id: undefined,
   schemaVersion: undefined,
   status: undefined,
