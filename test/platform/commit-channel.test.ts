@@ -58,7 +58,7 @@ test('the call carries the bytes, the database and the routing header of the met
     deadlineMs: () => 60_000,
   });
   const batch = new EncodedBatch(channel);
-  batch.set(db.doc('runs/r'), { n: 1, text: 'ä' });
+  batch.set('runs/r', { n: 1, text: 'ä' });
   const [written] = await batch.commit();
   expect(written?.writeTime.toMillis()).toBe(7_000);
 

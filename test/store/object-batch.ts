@@ -1,5 +1,5 @@
 /** The writes of a batch as objects of the protocol, encoded by its own encoder: what the bytes of a batch are compared with. */
-import { type DocumentReference, FieldValue, Timestamp } from '@google-cloud/firestore';
+import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
 import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
 import { incrementOf } from '../../packages/cairn/src/store/commits/increment.ts';
@@ -29,18 +29,18 @@ export class ObjectBatch implements StoreBatch {
     return this.#writes;
   }
 
-  create(document: DocumentReference, members: Members): this {
-    this.#writes.push({ ...this.#whole(document, members), currentDocument: { exists: false } });
+  create(path: string, members: Members): this {
+    this.#writes.push({ ...this.#whole(path, members), currentDocument: { exists: false } });
     return this;
   }
 
-  set(document: DocumentReference, members: Members): this {
-    this.#writes.push(this.#whole(document, members));
+  set(path: string, members: Members): this {
+    this.#writes.push(this.#whole(path, members));
     return this;
   }
 
   /** Members by field path: one dot reaches into a map. Deletes, server times and increments as the client library writes them. */
-  update(document: DocumentReference, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
+  update(path: string, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
     const fields: Fields = {};
     const fieldPaths: string[] = [];
     const updateTransforms: Transform[] = [];
@@ -54,7 +54,7 @@ export class ObjectBatch implements StoreBatch {
       }
     }
     this.#writes.push({
-      update: { name: this.#nameOf(document), fields },
+      update: { name: this.#nameOf(path), fields },
       updateMask: { fieldPaths },
       updateTransforms,
       currentDocument: lastUpdateTime ? { updateTime: protoTime(lastUpdateTime) } : { exists: true },
@@ -62,8 +62,8 @@ export class ObjectBatch implements StoreBatch {
     return this;
   }
 
-  delete(document: DocumentReference): this {
-    this.#writes.push({ delete: this.#nameOf(document) });
+  delete(path: string): this {
+    this.#writes.push({ delete: this.#nameOf(path) });
     return this;
   }
 
@@ -71,12 +71,12 @@ export class ObjectBatch implements StoreBatch {
     return Promise.reject(new Error('only to be looked at'));
   }
 
-  #whole(document: DocumentReference, members: Members): Write {
-    return { update: { name: this.#nameOf(document), fields: fieldsOf(members) } };
+  #whole(path: string, members: Members): Write {
+    return { update: { name: this.#nameOf(path), fields: fieldsOf(members) } };
   }
 
-  #nameOf(document: DocumentReference): string {
-    return `${this.#database}/documents/${document.path}`;
+  #nameOf(path: string): string {
+    return `${this.#database}/documents/${path}`;
   }
 }
 

@@ -102,6 +102,16 @@ describe('canonical JSON', () => {
     expect(() => writeCanonical(cycle)).toThrow('Circular reference');
   });
 
+  test('orders few and many names of any kind as canonicalize does', () => {
+    const names = fc.uniqueArray(fc.string({ unit: 'binary' }), { size: 'medium', maxLength: 40 });
+    fc.assert(
+      fc.property(names, (some) => {
+        const record = Object.fromEntries(some.map((name, i) => [name, i]));
+        expect(writeCanonical(record)).toBe(canonicalize(record));
+      }),
+    );
+  });
+
   test('does not depend on the order in which members were added', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json()), (record) => {

@@ -42,6 +42,14 @@ test('a member that is undefined changes neither text nor weight', () => {
   );
 });
 
+test('a member that is named __proto__ is kept as a member', () => {
+  const value = { ...(JSON.parse('{"__proto__":{"a":1},"b":2}') as object), absent: undefined };
+  expect(Object.entries(withoutUndefined(value))).toEqual([
+    ['__proto__', { a: 1 }],
+    ['b', 2],
+  ]);
+});
+
 test('undefined in an array is refused, because it would be read back as null', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (before, after) => {

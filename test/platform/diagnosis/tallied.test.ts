@@ -54,8 +54,8 @@ test('the client counts what the service bills, for every call', async () => {
   await batch.commit();
   const channel = lazyCommitChannel({ project: 'demo-tally', emulator: server.host, tally: operations });
   const raw = new EncodedBatch(channel);
-  raw.create(runs.doc('d'), { n: 6 });
-  raw.set(runs.doc('e'), { n: 7 });
+  raw.create('runs/d', { n: 6 });
+  raw.set('runs/e', { n: 7 });
   await raw.commit();
   const { reads, writes, deletes } = server.meter.snapshot().total;
   expect(operations.total()).toEqual({ reads, writes, deletes });

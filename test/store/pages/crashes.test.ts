@@ -4,7 +4,6 @@
  * that names them. `EVERY_CRASH=1` before the command dies at all commits, not only at some.
  */
 
-import type { DocumentReference } from '@google-cloud/firestore';
 import { afterAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
@@ -14,7 +13,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { readDocuments } from '../../../packages/cairn/src/operations/integrity/read-documents.ts';
 import { repairRun } from '../../../packages/cairn/src/operations/integrity/repair.ts';
-import type { StoreBatch } from '../../../packages/cairn/src/store/commits/store-batch.ts';
+import { libraryBatch, type StoreBatch } from '../../../packages/cairn/src/store/commits/store-batch.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
 import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
@@ -78,19 +77,19 @@ async function perform(moment: Moment, dies: (commit: Commit) => boolean): Promi
   let died = false;
   const dead = Promise.withResolvers<'dead'>();
   const newBatch = (): StoreBatch => {
-    const batch = world.db.batch();
+    const batch = libraryBatch(world.db);
     const paths: string[] = [];
-    return Object.assign(Object.create(batch), {
+    return {
       create: (...args: Parameters<StoreBatch['create']>) => {
-        paths.push(args[0].path);
+        paths.push(args[0]);
         return batch.create(...args);
       },
       set: (...args: Parameters<StoreBatch['set']>) => {
-        paths.push(args[0].path);
+        paths.push(args[0]);
         return batch.set(...args);
       },
-      update: (...args: [DocumentReference, never]) => {
-        paths.push(args[0].path);
+      update: (...args: Parameters<StoreBatch['update']>) => {
+        paths.push(args[0]);
         return batch.update(...args);
       },
       delete: (...args: Parameters<StoreBatch['delete']>) => batch.delete(...args),
@@ -104,7 +103,7 @@ async function perform(moment: Moment, dies: (commit: Commit) => boolean): Promi
         dead.resolve('dead');
         return new Promise<never>(() => {});
       },
-    });
+    };
   };
   const store = new FirestoreRunStore(world.db, undefined, newBatch, { budget: SMALL });
   const victim = mortal({ ...world.deps, store }, 50);

@@ -30,11 +30,19 @@ function hasUndefined(value: unknown): boolean {
 function stripped(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(stripped);
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
-      member === undefined ? [] : [[name, stripped(member)]],
-    ),
-  );
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member: unknown = value[name as keyof object];
+    if (member !== undefined) setMember(kept, name, stripped(member));
+  }
+  return kept;
+}
+
+/** Sets an own member, also one that is named `__proto__`. */
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+  else object[name] = value;
 }
 
 /** Members that other members of a union have: absent, and readable as such. */

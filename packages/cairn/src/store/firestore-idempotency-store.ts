@@ -1,5 +1,5 @@
 /** Idempotency records in Firestore, alone or within the commit that starts a run. */
-import type { DocumentReference, Firestore } from '@google-cloud/firestore';
+import type { Firestore } from '@google-cloud/firestore';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
@@ -44,12 +44,12 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
 }
 
 /** Adds a record that must not be there to a commit. */
-export function createRecord(batch: StoreBatch, { document, record, shards }: RecordCreation): void {
-  batch.create(document, encodeRecord(record, shards));
+export function createRecord(batch: StoreBatch, { path, record, shards }: RecordCreation): void {
+  batch.create(path, encodeRecord(record, shards));
 }
 
 interface RecordCreation {
-  readonly document: DocumentReference;
+  readonly path: string;
   readonly record: IdempotencyRecord;
   readonly shards: number;
 }
@@ -59,11 +59,8 @@ interface RecordReplacement extends RecordCreation {
 }
 
 /** Adds the replacement of the version last seen of a record to a commit. */
-export function replaceRecord(
-  batch: StoreBatch,
-  { document, record, shards, seen }: RecordReplacement,
-): void {
-  batch.update(document, wholeRecord(record, shards), lastUpdateTime(seen));
+export function replaceRecord(batch: StoreBatch, { path, record, shards, seen }: RecordReplacement): void {
+  batch.update(path, wholeRecord(record, shards), lastUpdateTime(seen));
 }
 
 function wholeRecord(record: IdempotencyRecord, shards: number | undefined): Members {

@@ -5,7 +5,7 @@
  *
  * Must not: decide anything about a run, retry, or read before it writes, except for paged entries (pages/).
  */
-import { type DocumentReference, FieldPath, type Firestore } from '@google-cloud/firestore';
+import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { writesOf } from '../core/cost/writes.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { seqId } from '../core/encoding/ids.ts';
@@ -47,7 +47,7 @@ import {
 } from './codec/snapshot.ts';
 import { segmentCodec } from './codec/values.ts';
 import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
-import type { StoreBatch } from './commits/store-batch.ts';
+import { libraryBatch, type StoreBatch } from './commits/store-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
 import { Shards } from './lists/shards.ts';
@@ -88,7 +88,7 @@ export class FirestoreRunStore implements RunStore {
   constructor(
     db: Firestore,
     prefix?: string,
-    newBatch: () => StoreBatch = () => db.batch(),
+    newBatch: () => StoreBatch = () => libraryBatch(db),
     { budget, shards }: RunStoreOptions = {},
   ) {
     this.#db = db;
@@ -120,16 +120,13 @@ export class FirestoreRunStore implements RunStore {
   /** @param superseded the snapshot of the run that is superseded, if one is */
   #start(commit: StartCommit, superseded?: SnapshotUpdate): Promise<CommitResult> {
     const { state, metadata, events, checkpoints, records, supersedes } = commit;
-    const run = this.#paths.run(state.id);
+    const run = this.#paths.runPath(state.id);
     const batch = this.#newBatch();
     batch.create(run, encodeNewSnapshot(state, metadata));
-    for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
-    for (const checkpoint of checkpoints) {
-      batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
-    }
+    this.#appendTo(batch, run, { events, checkpoints });
     for (const { record, replaces } of records) {
       const creation = {
-        document: this.#paths.idempotencyRecord(record.key),
+        path: this.#paths.idempotencyRecord(record.key).path,
         record,
         shards: this.#shards.written,
       };
@@ -150,8 +147,8 @@ export class FirestoreRunStore implements RunStore {
     { event, snapshot, seen }: Supersedes,
     { members, pages }: SnapshotUpdate,
   ): void {
-    const run = this.#paths.run(snapshot.id);
-    batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+    const run = this.#paths.runPath(snapshot.id);
+    batch.create(this.#paths.eventPath(run, event.seq), eventCodec.encode(event));
     batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
     pages?.fill(batch);
   }
@@ -172,18 +169,15 @@ export class FirestoreRunStore implements RunStore {
     const { runId, events, checkpoints, steps, effects = [] } = commit;
     const { members, pages } = updated ?? {};
     const segment = commit.metadata?.logged?.segment;
-    const run = this.#paths.run(runId);
+    const run = this.#paths.runPath(runId);
     const fill = (batch: StoreBatch) => {
       if (pages) batch.update(run, { ...members, ...pages.members }, lastUpdateTime(pages.seen));
       else if (members) batch.update(run, members);
-      for (const event of events) batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
-      for (const checkpoint of checkpoints) {
-        batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
-      }
-      for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
+      this.#appendTo(batch, run, { events, checkpoints });
+      for (const step of steps) batch.set(this.#paths.stepPath(run, step.id), stepCodec.encode(step));
       for (const effect of effects) this.#writeEffect(batch, effect);
       pages?.fill(batch);
-      this.#writeLogs(batch, run, segment);
+      this.#writeLogs(batch, runId, segment);
     };
     const others = events.length + checkpoints.length + steps.length + (members ? 1 : 0);
     const writes = others + effects.length + (pages?.writes ?? 0) + (segment ? 1 : 0);
@@ -197,16 +191,28 @@ export class FirestoreRunStore implements RunStore {
     });
   }
 
-  #writeLogs(batch: StoreBatch, run: DocumentReference, segment: LogSegment | undefined): void {
-    if (segment) batch.set(this.#paths.logSegment(run, segment.id), segmentCodec.encode(segment));
+  #appendTo(
+    batch: StoreBatch,
+    run: string,
+    { events, checkpoints }: Pick<StartCommit, 'events' | 'checkpoints'>,
+  ): void {
+    for (const event of events) batch.create(this.#paths.eventPath(run, event.seq), eventCodec.encode(event));
+    for (const checkpoint of checkpoints)
+      batch.create(this.#paths.checkpointPath(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
+  }
+
+  #writeLogs(batch: StoreBatch, runId: string, segment: LogSegment | undefined): void {
+    if (!segment) return;
+    const { path } = this.#paths.logSegment(this.#paths.run(runId), segment.id);
+    batch.set(path, segmentCodec.encode(segment));
   }
 
   #writeEffect(batch: StoreBatch, effect: EffectWrite): void {
     if (effect.kind === 'create') {
-      batch.create(this.#paths.effect(effect.record.effectId), effectCodec.encode(effect.record));
+      batch.create(this.#paths.effect(effect.record.effectId).path, effectCodec.encode(effect.record));
     } else {
       const { effectId, seen, change } = effect;
-      batch.update(this.#paths.effect(effectId), encodeEffectChange(change), lastUpdateTime(seen));
+      batch.update(this.#paths.effect(effectId).path, encodeEffectChange(change), lastUpdateTime(seen));
     }
   }
 
@@ -219,9 +225,9 @@ export class FirestoreRunStore implements RunStore {
       if (pages && pages.seen !== seen) return { kind: 'stale' };
       try {
         const batch = this.#newBatch();
-        batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
+        batch.update(run.path, { ...members, ...pages?.members }, lastUpdateTime(seen));
         pages?.fill(batch);
-        this.#writeLogs(batch, run, metadata?.logged?.segment);
+        this.#writeLogs(batch, runId, metadata?.logged?.segment);
         const [written] = await call(`touch of run ${runId}`, () => batch.commit());
         return { kind: 'touched', snapshotVersion: versionOf((written as WriteResult).writeTime) };
       } catch (error) {

@@ -32,6 +32,11 @@ export class Paths {
     return this.runs().doc(encodeKey(runId));
   }
 
+  /** Path of {@link run}, for writes: a reference costs a dozen objects. */
+  runPath(runId: string): string {
+    return `${this.#names.runs}/${encodeKey(runId)}`;
+  }
+
   /** The journal. Created by starts and journal commits, never changed; read by folds and lists; deleted with the run. */
   events(run: DocumentReference): CollectionReference {
     return run.collection(this.#names.events);
@@ -39,6 +44,10 @@ export class Paths {
 
   event(run: DocumentReference, seq: number): DocumentReference {
     return this.events(run).doc(seqId(seq));
+  }
+
+  eventPath(run: string, seq: number): string {
+    return `${run}/${this.#names.events}/${seqId(seq)}`;
   }
 
   /** Created beside the event of their seq, never changed; read by steps that need an output; deleted with the run. */
@@ -50,6 +59,10 @@ export class Paths {
     return this.checkpoints(run).doc(seqId(seq));
   }
 
+  checkpointPath(run: string, seq: number): string {
+    return `${run}/${this.#names.checkpoints}/${seqId(seq)}`;
+  }
+
   /** Set by journal commits, derived from the journal; read by lists only; deleted with the run. */
   steps(run: DocumentReference): CollectionReference {
     return run.collection(this.#names.steps);
@@ -57,6 +70,10 @@ export class Paths {
 
   step(run: DocumentReference, key: string): DocumentReference {
     return this.steps(run).doc(encodeKey(key));
+  }
+
+  stepPath(run: string, key: string): string {
+    return `${run}/${this.#names.steps}/${encodeKey(key)}`;
   }
 
   /**

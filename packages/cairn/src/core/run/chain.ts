@@ -3,8 +3,9 @@
  * The hash covers the stored form, so the check covers exactly what was written.
  */
 
+import { writeCanonical } from '../encoding/canonical.ts';
 import { eventHash, genesisHash } from '../encoding/hash.ts';
-import { canonicalJson, canonicalTextOf, type Json } from '../encoding/json.ts';
+import { canonicalTextOf } from '../encoding/json.ts';
 import { withoutUndefined } from '../optional.ts';
 import {
   COMMON_SCHEMA_VERSION,
@@ -127,12 +128,17 @@ function isObject(data: unknown): boolean {
 }
 
 /**
- * The canonical text of the event without `hash` and `prevHash`, built around the text of its data. Member names are
- * sorted, so `data` is between `at` and `id`.
+ * The canonical text of the event without `hash` and `prevHash`: its members in the order of their names, so that no list of them is made and
+ * sorted. The text of the data is made once. A member that is missing, which no codec decodes, gives another text than any sealed event has.
  */
 function hashOf(event: Omit<RunEvent, 'hash'>): string {
-  const { prevHash, data, actor, at, ...rest } = event;
-  const before = canonicalJson(actor === undefined ? { at } : { actor, at });
-  const after = canonicalJson(rest as unknown as Json);
-  return eventHash(prevHash, `${before.slice(0, -1)},"data":${canonicalTextOf(data)},${after.slice(1)}`);
+  const { prevHash, data, actor, at, id, initiator, schemaVersion, seq, type, writer } = event;
+  const first = actor === undefined ? '' : `"actor":${writeCanonical(actor)},`;
+  const last = writer === undefined ? '' : `,"writer":${writeCanonical(writer)}`;
+  return eventHash(
+    prevHash,
+    `{${first}"at":${writeCanonical(at)},"data":${canonicalTextOf(data)},"id":${writeCanonical(id)},` +
+      `"initiator":${writeCanonical(initiator)},"schemaVersion":${writeCanonical(schemaVersion)},` +
+      `"seq":${writeCanonical(seq)},"type":${writeCanonical(type)}${last}}`,
+  );
 }

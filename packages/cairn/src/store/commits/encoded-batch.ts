@@ -3,7 +3,7 @@
  * library's batch checks, copies and traces every value again, and has it encoded by way of an object for each value and its size: a busy
  * worker spent most of its time there. Carries exactly what the codecs write: anything else throws before anything is sent.
  */
-import { type DocumentReference, FieldValue, type Timestamp } from '@google-cloud/firestore';
+import { FieldValue, type Timestamp } from '@google-cloud/firestore';
 import type { Members } from '../codec/kinds.ts';
 import { incrementOf } from './increment.ts';
 import { ProtoWriter } from './proto-writer.ts';
@@ -34,18 +34,18 @@ export class EncodedBatch implements StoreBatch {
     this.#channel = channel;
   }
 
-  create(document: DocumentReference, members: Members): this {
+  create(path: string, members: Members): this {
     return this.#add(() => {
       writer.message(WRITE.currentDocument, () => writer.boolean(PRECONDITION.exists, false));
-      this.#document(document, members);
+      this.#document(path, members);
     });
   }
 
-  set(document: DocumentReference, members: Members): this {
-    return this.#add(() => this.#document(document, members));
+  set(path: string, members: Members): this {
+    return this.#add(() => this.#document(path, members));
   }
 
-  update(document: DocumentReference, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
+  update(path: string, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
     const fields: Members = {};
     const fieldPaths: string[] = [];
     const transforms: [fieldPath: string, by: number | undefined][] = [];
@@ -71,13 +71,13 @@ export class EncodedBatch implements StoreBatch {
       writer.message(WRITE.updateMask, () => {
         for (const fieldPath of fieldPaths.reverse()) writer.string(MASK.fieldPaths, fieldPath);
       });
-      this.#document(document, fields);
+      this.#document(path, fields);
     });
   }
 
-  delete(document: DocumentReference): this {
+  delete(path: string): this {
     this.#deletes += 1;
-    return this.#add(() => writer.string(WRITE.delete, this.#nameOf(document)));
+    return this.#add(() => writer.string(WRITE.delete, this.#nameOf(path)));
   }
 
   async commit(): Promise<readonly { readonly writeTime: Timestamp }[]> {
@@ -101,15 +101,15 @@ export class EncodedBatch implements StoreBatch {
     return this;
   }
 
-  #document(document: DocumentReference, members: Members): void {
+  #document(path: string, members: Members): void {
     writer.message(WRITE.update, () => {
       writer.map(DOCUMENT.fields, ENTRY, members);
-      writer.string(DOCUMENT.name, this.#nameOf(document));
+      writer.string(DOCUMENT.name, this.#nameOf(path));
     });
   }
 
-  #nameOf(document: DocumentReference): string {
-    return `${this.#channel.database}/documents/${document.path}`;
+  #nameOf(path: string): string {
+    return `${this.#channel.database}/documents/${path}`;
   }
 }
 

@@ -1,16 +1,27 @@
 /** A write batch as the stores use it, and the way by which its commit is sent. */
-import type { DocumentReference, Timestamp } from '@google-cloud/firestore';
+import type { Firestore, Timestamp, WriteBatch } from '@google-cloud/firestore';
 import type { Members } from '../codec/kinds.ts';
 
 export type CommitPrecondition = { readonly lastUpdateTime?: Timestamp };
 
-/** The batch of the client library has this form too. */
+/** Documents are given by their path in the database, because a reference of the client library is a dozen objects. */
 export interface StoreBatch {
-  create(document: DocumentReference, members: Members): unknown;
-  set(document: DocumentReference, members: Members): unknown;
-  update(document: DocumentReference, members: Members, precondition?: CommitPrecondition): unknown;
-  delete(document: DocumentReference): unknown;
+  create(path: string, members: Members): unknown;
+  set(path: string, members: Members): unknown;
+  update(path: string, members: Members, precondition?: CommitPrecondition): unknown;
+  delete(path: string): unknown;
   commit(): Promise<readonly { readonly writeTime: Timestamp }[]>;
+}
+
+/** A batch of the client library, in this form. */
+export function libraryBatch(db: Firestore, batch: WriteBatch = db.batch()): StoreBatch {
+  return {
+    create: (path, members) => batch.create(db.doc(path), members),
+    set: (path, members) => batch.set(db.doc(path), members),
+    update: (path, members, precondition = {}) => batch.update(db.doc(path), members, precondition),
+    delete: (path) => batch.delete(db.doc(path)),
+    commit: () => batch.commit(),
+  };
 }
 
 /** A `CommitRequest`. */

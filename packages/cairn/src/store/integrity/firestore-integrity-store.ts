@@ -32,6 +32,7 @@ import { effectCodec } from '../codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec, Members } from '../codec/kinds.ts';
 import { encodeRepairedSnapshot } from '../codec/snapshot.ts';
+import { libraryBatch } from '../commits/store-batch.ts';
 import { MAX_PAGES, RunPages } from '../pages/run-pages.ts';
 import { spill } from '../pages/spill.ts';
 import { Paths } from '../paths.ts';
@@ -88,7 +89,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       const document = this.#paths.checkpoints(run).doc(checkpoint.id);
       put(batch, document, { ...checkpoint, codec: checkpointCodec });
     }
-    pages.fill(batch);
+    pages.fill(libraryBatch(this.#db, batch));
     try {
       const written = await call(`repair of run ${runId}`, () => batch.commit());
       const [, ofSnapshot] = written;

@@ -22,7 +22,7 @@ import { call, isStale } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
 import { pageCodec } from '../codec/values.ts';
 import { encodeCost } from '../codec/volatile-metadata.ts';
-import type { StoreBatch } from '../commits/store-batch.ts';
+import { libraryBatch, type StoreBatch } from '../commits/store-batch.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import {
@@ -88,7 +88,7 @@ export class RunPages {
   constructor(
     db: Firestore,
     paths: Paths,
-    newBatch: () => StoreBatch = () => db.batch(),
+    newBatch: () => StoreBatch = () => libraryBatch(db),
     budget: PageBudget = PAGE_BUDGET,
   ) {
     this.#db = db;
@@ -238,8 +238,9 @@ export class RunPages {
       writes: within.size + unusedPages.length,
       bytes: isTooMuch ? 0 : bytes,
       fill: (batch) => {
-        for (const [name, text] of within) batch.set(this.#paths.page(run, name), pageCodec.encode({ text }));
-        for (const name of unusedPages) batch.delete(this.#paths.page(run, name));
+        for (const [name, text] of within)
+          batch.set(this.#paths.page(run, name).path, pageCodec.encode({ text }));
+        for (const name of unusedPages) batch.delete(this.#paths.page(run, name).path);
       },
     };
   }
@@ -250,7 +251,7 @@ export class RunPages {
     for (let from = 0; from < all.length; from += PAGES_A_REQUEST) {
       const batch = this.#newBatch();
       for (const [name, text] of all.slice(from, from + PAGES_A_REQUEST))
-        batch.set(this.#paths.page(run, name), pageCodec.encode({ text }));
+        batch.set(this.#paths.page(run, name).path, pageCodec.encode({ text }));
       await call(`write of pages of run ${run.id}`, () => batch.commit());
     }
   }

@@ -38,4 +38,8 @@ export class DeclaredIndexes implements IndexConfig {
   field(collectionId: string, path: Parameters<IndexConfig['field']>[1]): FieldIndexes {
     return this.#current.field(collectionId, path);
   }
+
+  isExempt(collectionId: string, field: string): boolean {
+    return this.#current.isExempt(collectionId, field);
+  }
 }

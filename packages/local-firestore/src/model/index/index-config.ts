@@ -39,6 +39,8 @@ export interface IndexConfig {
   composites(collectionId: string): readonly IndexDefinition[];
   vectors(collectionId: string): readonly VectorIndex[];
   field(collectionId: string, path: FieldPath): FieldIndexes;
+  /** True if no value in this top-level field, at any depth, has a single-field index. */
+  isExempt(collectionId: string, field: string): boolean;
   /** Collection ids and the field their documents expire by. */
   readonly expiry: ReadonlyMap<string, FieldPath>;
 }
@@ -82,6 +84,7 @@ export const AUTOMATIC_INDEXES: IndexConfig = {
   composites: () => NO_COMPOSITES,
   vectors: () => NO_VECTORS,
   field: () => AUTOMATIC,
+  isExempt: () => false,
   expiry: new Map(),
 };
 
@@ -100,12 +103,15 @@ export function readIndexConfig(file: IndexesFile): IndexConfig {
     if (override.indexes) overrides.set(overrideKey(override), readOverride(override));
     if (override.ttl) expiry.set(override.collectionGroup, parseFieldPath(override.fieldPath));
   }
+  const field = remembering((collectionId, path) => lookUp(overrides, collectionId, path));
+  const exempt = remembering((collectionId, path) => isExemptBy(overrides, collectionId, path));
   return {
     enforced: true,
     fingerprint: `${LAYOUT} ${JSON.stringify([file.indexes ?? [], file.fieldOverrides ?? []])}`,
     composites: (collectionId) => composites.get(collectionId) ?? NO_COMPOSITES,
     vectors: (collectionId) => vectors.get(collectionId) ?? NO_VECTORS,
-    field: remembering((collectionId, path) => lookUp(overrides, collectionId, path)),
+    field,
+    isExempt: (collectionId, name) => exempt(collectionId, [name]),
     expiry,
   };
 }
@@ -119,20 +125,20 @@ function add<T extends { readonly collectionId: string }>(map: Map<string, T[]>,
 /** A cache: field names repeat from document to document. It is cleared when it grows too large. */
 const REMEMBERED_FIELDS = 10_000;
 
-function remembering(find: IndexConfig['field']): IndexConfig['field'] {
-  const known = new Map<string, Map<string, FieldIndexes>>();
+function remembering<T>(find: (collectionId: string, path: FieldPath) => T): typeof find {
+  const known = new Map<string, Map<string, T>>();
   let size = 0;
   return (collectionId, path) => {
     // Not one key made of both: a new string is hashed each time, and most fields have a path of one name.
     const field = path.length === 1 ? (path[0] as string) : path.join('\0');
-    const indexes = known.get(collectionId)?.get(field);
-    if (indexes) return indexes;
+    const remembered = known.get(collectionId)?.get(field);
+    if (remembered !== undefined) return remembered;
     if (size >= REMEMBERED_FIELDS) {
       known.clear();
       size = 0;
     }
     const found = find(collectionId, path);
-    const fields = known.get(collectionId) ?? new Map<string, FieldIndexes>();
+    const fields = known.get(collectionId) ?? new Map<string, T>();
     known.set(collectionId, fields.set(field, found));
     size += 1;
     return found;
@@ -151,6 +157,17 @@ function lookUp(
     if (found) return found;
   }
   return overrides.get(`${collectionId}/*`) ?? AUTOMATIC;
+}
+
+/** Total over the members of a map too: each may have an override of its own. */
+function isExemptBy(
+  overrides: ReadonlyMap<string, FieldIndexes>,
+  collectionId: string,
+  field: FieldPath,
+): boolean {
+  const { collection, group } = lookUp(overrides, collectionId, field);
+  const within = `${collectionId}/${formatFieldPath(field)}.`;
+  return collection.size + group.size === 0 && ![...overrides.keys()].some((key) => key.startsWith(within));
 }
 
 function overrideKey({ collectionGroup, fieldPath }: DeclaredOverride): string {

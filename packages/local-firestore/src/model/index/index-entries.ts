@@ -43,7 +43,15 @@ export function entryDifference(
   if (after) checkCount(config, document, after);
   if (!before) return { added: after ? listEntries(config, document, after).entries : [], removed: [] };
   if (!after) return { added: [], removed: listEntries(config, document, before).entries };
-  const touched = (field: string) => !same(before.get(field), after.get(field));
+  const known = new Map<string, boolean>();
+  const touched = (field: string) => {
+    let isTouched = known.get(field);
+    if (isTouched === undefined) {
+      isTouched = !same(before.get(field), after.get(field));
+      known.set(field, isTouched);
+    }
+    return isTouched;
+  };
   const removed = new Map(
     listEntries(config, document, before, touched).entries.map((e) => [e.toString('latin1'), e]),
   );
@@ -111,7 +119,8 @@ function listEntries(
       addSingle(entries, document, { scope: collection, path, value }, indexes.collection);
     if (indexes.group.size > 0) addSingle(entries, document, { scope: group, path, value }, indexes.group);
   };
-  for (const [field, value] of fields) if (!touched || touched(field)) walk([field], value, single);
+  for (const [field, value] of fields)
+    if (!config.isExempt(collectionId, field) && (!touched || touched(field))) walk([field], value, single);
   for (const index of config.composites(collectionId)) {
     if (touched && !index.fields.some((f) => touched(f.path[0] as string))) continue;
     addComposite(entries, document, { index, scope: index.group ? group : collection }, fields);

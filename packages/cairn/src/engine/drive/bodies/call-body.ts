@@ -76,18 +76,17 @@ export async function callBody(params: BodyCall): Promise<AttemptResult> {
   const { step, abort, clock } = params;
   const { timeoutMs, heartbeatTimeoutMs } = step;
   const timeout = Promise.withResolvers<AttemptResult>();
-  const stop = (message: string) => () => {
+  const stop = (why: string, limitMs: number) => {
     if (abort.signal.aborted) return;
     abort.abort(new StepAborted('timeout'));
-    timeout.resolve(timedOut(step, message));
+    timeout.resolve(timedOut(step, `${why} ${durationText(limitMs)}`));
   };
-  const cancelTimer = clock.timer(timeoutMs, stop(`did not end within ${durationText(timeoutMs)}`));
+  const cancelTimer = clock.timer(timeoutMs, () => stop('did not end within', timeoutMs));
   let cancelBeat = () => {};
   if (heartbeatTimeoutMs !== undefined) {
     const beat = () => {
       cancelBeat();
-      const silent = stop(`sent no heartbeat for ${durationText(heartbeatTimeoutMs)}`);
-      cancelBeat = clock.timer(heartbeatTimeoutMs, silent);
+      cancelBeat = clock.timer(heartbeatTimeoutMs, () => stop('sent no heartbeat for', heartbeatTimeoutMs));
     };
     beat();
     params.onBeat?.(beat);
