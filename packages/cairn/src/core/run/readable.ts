@@ -34,7 +34,8 @@ export function readableValue(value: unknown): Json {
   if (Array.isArray(value)) return value.map(readableValue);
   if (typeof value !== 'object' || value === null) return value as Json;
   const view: Record<string, Json> = {};
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member: unknown = value[name as keyof object];
     if (member === undefined) continue;
     if (typeof member === 'number' && isTime(name)) view[name] = iso(member);
     else if (typeof member === 'string' && name.endsWith('Text')) view[name.slice(0, -4)] = fromText(member);

@@ -30,7 +30,8 @@ const UNLISTED: ReadonlySet<string> = new Set(NOT_LISTED);
 /** The state without those members; the error of a run without its trace. */
 export function listedState(state: ListedState): ListedState {
   const shown: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(state)) {
+  for (const name of Object.keys(state)) {
+    const value = state[name as keyof ListedState];
     if (value !== undefined && !UNLISTED.has(name)) shown[name] = value;
   }
   const { error } = state;

@@ -150,5 +150,8 @@ async function plainText(emulator: string) {
 
 function timestampOf(time: protos.google.protobuf.ITimestamp | null | undefined): Timestamp {
   if (!time) throw new Error('Firestore answered a commit without a time');
-  return new Timestamp(Number(time.seconds ?? 0), time.nanos ?? 0);
+  const { seconds } = time;
+  // A `Long`, whose text is made digit by digit.
+  const whole = typeof seconds === 'object' && seconds !== null ? seconds.toNumber() : Number(seconds ?? 0);
+  return new Timestamp(whole, time.nanos ?? 0);
 }

@@ -49,7 +49,8 @@ export class EncodedBatch implements StoreBatch {
     const fields: Members = {};
     const fieldPaths: string[] = [];
     const transforms: [fieldPath: string, by: number | undefined][] = [];
-    for (const [fieldPath, member] of Object.entries(members)) {
+    for (const fieldPath of Object.keys(members)) {
+      const member = members[fieldPath];
       const by = incrementOf(member);
       if (member === NOW || by !== undefined) transforms.push([fieldPath, by]);
       else {
