@@ -23,24 +23,20 @@ export async function answerApi(
   await answer(root, { request, response, handle: (request, span) => api.fetch(request, span && { span }) });
 }
 
-export async function answerGithub(
-  installation: CairnInstallation,
-  request: FunctionRequest,
-  response: FunctionResponse,
-): Promise<void> {
-  const root = await compose(installation);
-  const handle = (request: Request) => githubWebhook(root.github, request);
-  await answer(root, { request, response, handle, route: '/webhooks/github' });
-}
+export const answerGithub = webhook('/webhooks/github', ({ github }, request) =>
+  githubWebhook(github, request),
+);
 
-export async function answerSlack(
-  installation: CairnInstallation,
-  request: FunctionRequest,
-  response: FunctionResponse,
-): Promise<void> {
-  const root = await compose(installation);
-  const handle = (request: Request) => slackWebhook(root.slack, request);
-  await answer(root, { request, response, handle, route: '/webhooks/slack' });
+export const answerSlack = webhook('/webhooks/slack', ({ slack }, request) => slackWebhook(slack, request));
+
+function webhook(
+  route: string,
+  handle: (root: Root, request: Request) => Promise<Response>,
+): typeof answerApi {
+  return async (installation, request, response) => {
+    const root = await compose(installation);
+    await answer(root, { request, response, handle: (each) => handle(root, each), route });
+  };
 }
 
 interface HttpExchange {

@@ -16,7 +16,7 @@ import type { Rewrite } from './rewrites.ts';
 import { isReading, type Site } from './site.ts';
 import { SHOWN_PATH_CHARS, type Unserved } from './unserved.ts';
 
-interface GatewayOptions {
+export interface GatewayOptions {
   /** 0: a free port. */
   readonly port: number;
   /** Called for each request, because a reload changes the functions. */
