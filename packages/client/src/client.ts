@@ -50,7 +50,6 @@ export interface Exchange {
   readonly at: number;
 }
 
-/** Bounds of a read of a list. */
 interface ListBounds {
   readonly limit: number;
   /** Requests; absent: as many as the items take. */

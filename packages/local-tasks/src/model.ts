@@ -134,7 +134,6 @@ export const LIMITS = {
   minDeadlineMs: 15_000,
   maxDeadlineMs: 30 * 60_000,
   maxAppEngineDeadlineMs: 24 * 3_600_000 + 15_000,
-  /** Largest task for App Engine. */
   appEngineTaskBytes: 100 * 1024,
   defaultDeadlineMs: 10 * 60_000,
   queuesPage: 1000,

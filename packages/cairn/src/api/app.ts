@@ -20,7 +20,6 @@ import { type AnyHandler, answerCall } from './route.ts';
 import { ROUTES } from './routes/all.ts';
 import { TenantShares } from './tenant-shares.ts';
 
-/** A path with the names of its operations. */
 type PathOperations = readonly [path: string, names: readonly OperationName[]];
 
 type Env = { Bindings: { readonly span?: Span }; Variables: { caller: Caller | undefined } };

@@ -21,7 +21,6 @@ export const MAX_WAIT_S = 50;
  */
 export interface QueryParameter<Value, Sent = never> {
   readonly description: string;
-  /** JSON schema of the parameter. */
   readonly schema: Readonly<Record<string, Json>>;
   readonly required?: true;
   /** @param text undefined if the request has no such parameter. @throws CairnError INVALID_INPUT */
@@ -32,7 +31,6 @@ export interface QueryParameter<Value, Sent = never> {
 
 export type QueryTable = Readonly<Record<string, QueryParameter<unknown, unknown>>>;
 
-/** Values of the parameters of a table. */
 export type QueryValues<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends QueryParameter<infer Value, infer _> ? Value : never;
 };

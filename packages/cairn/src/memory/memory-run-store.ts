@@ -318,7 +318,6 @@ function readable<T extends { readonly schemaVersion: number }>(value: T, what: 
   return value;
 }
 
-/** A run as lists show it. */
 export function listedRun({ snapshot, metadata, wakeAt }: RunDocuments): ListedRun {
   return {
     state: listedState(snapshot),

@@ -17,7 +17,6 @@ import type { TestRun } from './test-run.ts';
 import type { Installation } from './world/installation.ts';
 
 const TENANT = 'test';
-/** Default actor of a test. */
 const ACTOR = 'c.test';
 
 export interface StartOptions {

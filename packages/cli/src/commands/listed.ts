@@ -11,7 +11,6 @@ interface Limit {
   readonly what?: string;
 }
 
-/** The option `--limit`. */
 export function limitOption({ most, usual = DEFAULT_LISTED, what = 'how many' }: Limit) {
   return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
 }

@@ -10,7 +10,6 @@ import { type Refusal, Unreachable } from '../problem.ts';
 import type { Finding } from './findings.ts';
 import * as findings from './findings.ts';
 
-/** An answer, or the error of the request. */
 export type AnswerOrError<T> = { readonly answer: T } | { readonly error: Refusal | Unreachable };
 
 /** Answers about an installation. Absent: not asked. */

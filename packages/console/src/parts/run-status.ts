@@ -2,7 +2,6 @@
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
-/** True for a final status. */
 export function isFinal(status: string): boolean {
   return FINAL.has(status);
 }

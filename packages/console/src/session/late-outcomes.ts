@@ -2,7 +2,6 @@
  * Outcomes of what was sent from a part that has left the page since: whichever page is open shows them. Independent of React.
  */
 
-/** An approval that the API refused. */
 export interface RefusedApproval {
   /** Names its question. */
   readonly key: string;

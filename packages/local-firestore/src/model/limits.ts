@@ -18,7 +18,6 @@ export const MAX_INDEXED_VALUE_BYTES = 1_500;
 export const MAX_COLLECTION_DEPTH = 100;
 export const MAX_VALUE_DEPTH = 20;
 export const MAX_VECTOR_DIMENSIONS = 2_048;
-/** Bytes of one API request. */
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
 /** Limit per document and commit. */
 export const MAX_TRANSFORMS_PER_DOCUMENT = 500;

@@ -70,7 +70,6 @@ function keptIds({ segments }: ScannedPath, snapshot: Snapshot): string[] {
   return [...ids].sort(compareSegments);
 }
 
-/** True if a document at or below the id is unchanged. */
 function isUnchangedBelow(
   { storage, database, segments }: ScannedPath,
   id: string,

@@ -34,7 +34,6 @@ const MAX_SECONDS = 253_402_300_799;
 /** No path of names up to this length is too long, however deep: a document without a longer one needs no second look. */
 const SHORT_NAME_LENGTH = Math.floor((MAX_FIELD_PATH_BYTES / (MAX_VALUE_DEPTH + 1) - 1) / 3);
 
-/** Decodes one Value message. */
 export function decodeValue(bytes: Uint8Array): Value {
   return readValue(new ProtoReader(bytes), bytes.length, 1);
 }

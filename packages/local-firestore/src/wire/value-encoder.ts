@@ -2,7 +2,6 @@
 import protobuf from 'protobufjs';
 import type { Fields, Value } from '../model/value.ts';
 
-/** Encodes one Value message. */
 export function encodeValue(value: Value): Buffer {
   const writer = protobuf.Writer.create();
   writeValue(writer, value);

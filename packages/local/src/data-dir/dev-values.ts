@@ -31,7 +31,6 @@ export interface DevValues {
 export interface Disk {
   /** Writes and syncs a file that only its owner can read. */
   write(file: string, text: string): void;
-  /** Syncs the names in a folder. */
   syncFolder(folder: string): void;
 }
 

@@ -26,7 +26,6 @@ export class BuildTriggers {
   #isAfterQuiet = false;
   #builds = 0;
 
-  /** Number of builds that began. */
   get builds(): number {
     return this.#builds;
   }

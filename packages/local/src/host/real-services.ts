@@ -32,7 +32,6 @@ const SERVICES: readonly Service[] = [
 
 interface Codebase {
   readonly projectId: string;
-  /** Types of the events of its functions. */
   readonly eventTypes: readonly string[];
   readonly firebaseJson: object;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -49,7 +49,6 @@ export function rowNumber(number: number, status = 'running'): RunRow {
     failed: 0,
     begun: 0,
     now: '',
-    isOver: false,
     isChild: false,
   };
 }

@@ -13,7 +13,6 @@ type DescribedOperations = typeof OPERATIONS;
 /** Type of the responses with this schema name. */
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 
-/** Paths of the operations with this method. */
 export type PathWith<M extends string, N = OperationName> = N extends `${M} ${infer P}` ? P : never;
 
 /** Paths of all operations. */

@@ -59,7 +59,6 @@ export function operationName(name: unknown): string {
   return name;
 }
 
-/** Name of an item of `flow.map`. */
 export function itemName(name: string, index: number): string {
   return `${name}[${index}]`;
 }

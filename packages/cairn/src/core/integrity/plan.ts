@@ -65,7 +65,6 @@ export function planRepair(run: RunAsFound, problems: readonly ConsistencyProble
   };
 }
 
-/** True if there is nothing to do. */
 export function isEmpty({ changes, places }: RepairPlan): boolean {
   return changes.length + places.length === 0;
 }
@@ -100,7 +99,6 @@ function changer(run: RunAsFound, state: RunState) {
   };
 }
 
-/** The expected checkpoint, and where its output is. */
 function outputOf(
   expected: ExpectedCheckpoint,
   found: FoundDocument<FoundCheckpoint> | undefined,

@@ -22,7 +22,6 @@ export function mailboxProblems({ mailboxes, snapshot }: RunAsFound, state: RunS
   });
 }
 
-/** Path of an event mailbox in a problem. */
 export function mailboxPath({ event, key }: Pick<FoundMailbox, 'event' | 'key'>): string {
   return `rendezvous/${event}/${key}`;
 }

@@ -96,7 +96,6 @@ export interface RunLimits {
   readonly budget?: BudgetLimits | undefined;
 }
 
-/** Data by event type. */
 export interface EventData {
   run_created: RunIdentity;
   /**

@@ -46,7 +46,6 @@ export const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
 
 export const DRIVEN_STATUSES = ['running', 'replaying'] as const satisfies readonly RunStatus[];
 
-/** Returns true if the status is final. */
 export function isTerminal(status: RunStatus): status is TerminalStatus {
   return TRANSITIONS[status].length === 0;
 }

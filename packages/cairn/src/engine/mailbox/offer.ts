@@ -23,7 +23,6 @@ export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
 }
 
-/** Data delivered to a wait. */
 export interface DeliveredData {
   /** Id of the event or signal. */
   readonly id: string;

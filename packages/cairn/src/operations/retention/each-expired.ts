@@ -52,7 +52,6 @@ export async function* eachExpired(
   }
 }
 
-/** The position after one run of a bucket. */
 export function placeAfter({ status, type }: Bucket, run: EndedRun): BucketPosition {
   return { status, type, after: placeOf(run) };
 }

@@ -6,7 +6,6 @@ import type { RunState } from '../../core/run/state.ts';
 import type { RunOrder } from '../../core/search/order.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../run-store.ts';
 
-/** Orders that have an index. */
 export type IndexedOrder = Extract<RunOrder, 'longest' | 'updated'>;
 
 export interface RunFinder {

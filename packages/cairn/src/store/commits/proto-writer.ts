@@ -86,7 +86,6 @@ export class ProtoWriter {
     this.#close(field, after);
   }
 
-  /** A map of values by their names. */
   map(field: number, entry: { readonly key: number; readonly value: number }, members: Members): void {
     const names = Object.keys(members);
     for (let i = names.length - 1; i >= 0; i -= 1) {

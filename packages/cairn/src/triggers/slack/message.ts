@@ -42,7 +42,6 @@ export function refusal({ message, help, code }: CairnError): SlackMessage {
   return privately(code === 'INVALID_INPUT' ? quoted(message) : `${quoted(message)}\n${quoted(help)}`);
 }
 
-/** The outcome of the request is unknown. */
 export const UNKNOWN_OUTCOME = privately(
   'Cairn cannot determine whether this was done. Check the list of runs before you try again.',
 );

@@ -35,7 +35,6 @@ export interface RunRow {
   readonly now: string;
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
-  readonly isOver: boolean;
   /** Its last dispatch failed, and the next attempt is not due yet or under way. */
   readonly isResting?: boolean | undefined;
   /** Set for a failed run: the name that {@link causeName} makes. */
@@ -73,7 +72,6 @@ export function rowOf(run: RunSummary): RunRow {
     cost: run.cost,
     now: cut(nowOf(run)),
     mark: markOf(run),
-    isOver: isFinal(run.status),
     isResting: run.failures !== undefined && !isFinal(run.status) ? true : undefined,
     cause: run.status === 'failed' ? causeOf(run.error) : undefined,
     isChild: run.parent !== undefined,

@@ -11,7 +11,6 @@ import { ancestorsOf, isBranch, openWithin, pathOf, rootOf, type TreeNode, visib
 import { useHits } from './use-hits.ts';
 import './json-view.css';
 
-/** Rows that are open at first. */
 const FIRST_ROWS = 30;
 /** A value of fewer rows needs no search. */
 const SEARCHED_FROM = 15;

@@ -88,7 +88,6 @@ function range(node: TreeNode, from: number, to: number): TreeNode {
   };
 }
 
-/** The visible rows, from the top. */
 export function visibleRows(root: TreeNode, isOpen: (id: string) => boolean): readonly TreeNode[] {
   const rows: TreeNode[] = [];
   const ahead: TreeNode[] = [root];

@@ -56,7 +56,6 @@ interface BoundsOptions {
   readonly shape: IndexShape;
   /** For each ordered field in the key: whether it is stored inverted. */
   readonly inverted: readonly boolean[];
-  /** True if the name is descending. */
   readonly nameDescending: boolean;
   /** True if the scan runs in reverse key order. */
   readonly reverse: boolean;

@@ -246,7 +246,6 @@ export class WorkerPool {
     );
   }
 
-  /** Workers of this role that are needed. */
   workersOf(role: WorkerRole): WorkerProcess[] {
     return [...this.#workers].filter((worker) => worker.role === role && !worker.isRetired);
   }

@@ -42,7 +42,6 @@ export interface ApiOperation {
 /** By method and path. */
 export type OperationTable = Readonly<Record<`${Method} /v1/${string}`, ApiOperation>>;
 
-/** Method and path of an operation. */
 export function partsOf(name: string): readonly [method: Method, path: string] {
   return name.split(' ') as [Method, string];
 }

@@ -97,7 +97,6 @@ interface EndingWait {
   readonly after?: readonly Command[] | undefined;
 }
 
-/** Ends a wait, unless it has ended. */
 function endWait(
   dispatch: DispatchState,
   wait: Wait,

@@ -64,7 +64,6 @@ function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
   );
 }
 
-/** The buttons that answer one wait. */
 export function AnswerButtons({ waitId }: { readonly waitId: string }) {
   const { run, isUndecidable } = useRunData();
   const may = useMayEach();

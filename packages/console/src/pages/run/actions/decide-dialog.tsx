@@ -186,7 +186,6 @@ interface QuestionProps {
   readonly saysAll?: boolean;
 }
 
-/** The question and its details. */
 function Question({ detail, dueAt, saysAll = false }: QuestionProps) {
   const { text, beside, to = [] } = questionOf(detail);
   return (

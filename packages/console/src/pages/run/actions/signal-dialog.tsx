@@ -15,7 +15,6 @@ interface SignalDialogProps {
     | {
         readonly name?: string | undefined;
         readonly key?: string | undefined;
-        /** JSON Schema of its data. */
         readonly dataSchema?: unknown;
       }
     | undefined;

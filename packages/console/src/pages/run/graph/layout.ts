@@ -14,7 +14,6 @@ export interface PlanNode {
 
 export interface PlacedNode {
   readonly id: string;
-  readonly kind: string;
   /** Upper left corner. */
   readonly x: number;
   readonly y: number;
@@ -109,9 +108,9 @@ function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Layout {
   for (const { from, to } of edges) graph.setEdge(from, to);
   dagre.layout(graph);
   return {
-    nodes: nodes.map(({ id, kind }) => {
+    nodes: nodes.map(({ id }) => {
       const { x, y } = graph.node(id);
-      return { id, kind, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
+      return { id, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
     }),
     edges: edges.map((edge) => {
       // One for each layer and one for each gap between; the gaps take care of themselves.
@@ -139,7 +138,7 @@ function inColumns(rows: readonly LayerRow[], perColumn: number): PlacedNode[] {
     column.forEach((row, at) => {
       for (const [place, node] of spread(row, width, centreOf)) {
         centreOf.set(node.id, place);
-        placed.push({ id: node.id, kind: node.kind, x: left + place - NODE_WIDTH / 2, y: at * STEP_Y });
+        placed.push({ id: node.id, x: left + place - NODE_WIDTH / 2, y: at * STEP_Y });
       }
     });
     left += width + STEP_X / 2;

@@ -27,7 +27,6 @@ export interface StepView {
   readonly needs: readonly string[];
   /** A phase, or the outcome of a completed step that was not compensated; {@link UNDER_WAY} or {@link NOT_BEGUN} while nothing is recorded. */
   readonly status: string;
-  readonly seq: number | undefined;
   readonly revision: number;
   readonly attempts: number;
   readonly durationMs: number | undefined;
@@ -123,7 +122,6 @@ export function stepView({ id, kind, needs }: RunGraphNode, facts: StepFacts): S
     needs,
     status:
       !state && working?.has(id) ? UNDER_WAY : (undoingOf(undone?.get(id), items) ?? statusOf(state, isOver)),
-    seq: state?.seq,
     revision: state?.revision ?? 1,
     attempts: state && 'attempt' in state ? state.attempt : (history?.attempts ?? 0),
     durationMs: state?.phase === 'done' ? history?.durationMs : undefined,

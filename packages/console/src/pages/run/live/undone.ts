@@ -11,7 +11,6 @@ export function undoneOf(log: readonly Undone[] = []): ReadonlyMap<string, Undon
   return undone;
 }
 
-/** The undo of the step that a worker runs. */
 export function undoBodyOf(step: string, running: Run['running'] = []): Run['running'][number] | undefined {
   return running.find((body) => body.undoes && body.step === step);
 }

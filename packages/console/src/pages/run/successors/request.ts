@@ -31,7 +31,6 @@ export function previewBody({ mode, from, input, planVersion, carries }: Chosen)
   return { mode, ...where, input: input?.value, planVersion };
 }
 
-/** Body of the request after its preview. */
 export function requestBody({ mode: _, ...asked }: PreviewBody, force: boolean) {
   return { ...asked, force: force || undefined };
 }

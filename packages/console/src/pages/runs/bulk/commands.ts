@@ -19,7 +19,6 @@ export interface BulkRun {
   readonly question?: AnsweredQuestion | undefined;
 }
 
-/** Body of one request. */
 export function bulkRequestBody({ mode, runs, batch, reason }: BulkChange) {
   return {
     act: mode,
