@@ -1,17 +1,13 @@
 /** Dependencies of the API. Only `platform/` creates them. */
 
-import type { LimitsOf } from '../core/budget/day-limits.ts';
 import type { RetentionOf } from '../core/retention/policy.ts';
-import type { Bindings } from '../engine/define/bindings.ts';
-import type { WorkflowRegistry } from '../engine/define/registry.ts';
+import type { EngineDeps } from '../engine/deps.ts';
 import type { DiagnosisDeps } from '../operations/diagnosis/diagnose.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
-import type { MailboxStore } from '../ports/mailbox-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
 import type { RunStatistics } from '../ports/run-statistics.ts';
-import type { DayBudgetStore } from '../ports/runs/day-budget-store.ts';
 import type { ExternalEffectStore } from '../ports/runs/effect-store.ts';
 import type { ErasureStore } from '../ports/runs/erasure-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
@@ -20,7 +16,7 @@ import type { RetentionStore } from '../ports/runs/retention-store.ts';
 import type { RunFinder } from '../ports/runs/run-finder.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
-import type { RuntimeConfigReader, RuntimeConfigStore } from '../ports/runtime-config.ts';
+import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -29,9 +25,10 @@ export type DiagnosisParts = Pick<
   'storeProbe' | 'queueProbe' | 'heartbeats' | 'findings' | 'setup' | 'operations'
 >;
 
-export interface ApiDeps extends StartDeps {
-  readonly registry: WorkflowRegistry;
-  readonly bindings: Bindings;
+export interface ApiDeps
+  extends StartDeps,
+    Pick<EngineDeps, 'mailboxes' | 'runtime'>,
+    Required<Pick<EngineDeps, 'dayBudgets' | 'dayLimits'>> {
   readonly logs: LogStore;
   readonly effects: ExternalEffectStore;
   readonly integrity: IntegrityReader & RepairStore;
@@ -45,16 +42,12 @@ export interface ApiDeps extends StartDeps {
   /** Concurrent requests of an instance, which tenants share; undefined: unlimited. */
   readonly concurrency: number | undefined;
   readonly clientRegistry: ClientRegistry;
-  readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;
-  readonly runtime: RuntimeConfigReader;
   readonly statistics: RunStatistics;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;
-  readonly dayBudgets: DayBudgetStore;
-  readonly dayLimits: LimitsOf;
   readonly watch: RunWatch;
   readonly listWatch: RunListWatch;
   /** Aborted when the instance shuts down, which ends streams. */

@@ -36,22 +36,27 @@ export interface OtherRuns {
   notifyParent(state: RunState): Promise<void>;
 }
 
-export interface EngineDeps extends JournalDeps, DriveAfterDeps {
+/** Dependencies of everything that starts, drives or changes runs: the journal, the queue, and the deployed definitions. */
+export interface RunDeps extends JournalDeps, DriveAfterDeps {
+  readonly registry: WorkflowRegistry;
+  readonly bindings: Bindings;
+  /** Compares definitions with the stored plans of their versions. */
+  readonly plans: KnownPlans;
+  /** Absent: no collector is configured. */
+  readonly tracer?: Tracer | undefined;
+}
+
+export interface EngineDeps extends RunDeps {
   readonly otherRuns: OtherRuns;
   readonly mailboxes: MailboxStore;
   readonly runtime: RuntimeConfigReader;
   /** Removes the secret members of the input from recorded text; absent: there are none. Set in a dispatch only. */
   readonly mask?: Mask | undefined;
-  /** Absent: no collector is configured. */
-  readonly tracer?: Tracer | undefined;
   /** Absent: the location of a flow's code is not recorded. */
   readonly sources?: SourceLocations | undefined;
-  readonly registry: WorkflowRegistry;
-  readonly plans: KnownPlans;
   readonly effects: EffectStore;
   /** Keeps the runs that the store refuses to write. */
   readonly findings: FindingStore;
-  readonly bindings: Bindings;
   /** Asked about each call with side effects, but for those that undo; absent: all are allowed. */
   readonly callPolicy?: CallPolicy | undefined;
   /** Daily limits of tenants, and their store; absent: no limits. */

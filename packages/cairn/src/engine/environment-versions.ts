@@ -5,22 +5,17 @@
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import type { RunIdentity } from '../core/run/events.ts';
-import type { Bindings } from './define/bindings.ts';
 import type { Capability } from './define/capability.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { Workflow } from './define/steps.ts';
-
-export interface Installed {
-  readonly registry: WorkflowRegistry;
-  readonly bindings: Bindings;
-}
+import type { RunDeps } from './deps.ts';
 
 /** Enough that no two of an installation meet by chance. */
 const DIGITS = 16;
 const registries = new WeakMap<WorkflowRegistry, string>();
 
 export function versionsOf(
-  { registry, bindings }: Installed,
+  { registry, bindings }: Pick<RunDeps, 'registry' | 'bindings'>,
   workflow: Workflow,
 ): NonNullable<RunIdentity['versions']> {
   const used = capabilitiesOf(workflow);

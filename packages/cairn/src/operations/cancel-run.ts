@@ -10,22 +10,14 @@ import { endingDecision } from '../core/decisions/ending.ts';
 import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition } from '../core/run/status.ts';
-import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { deployedFor, learnUndoable, workflowOf } from '../engine/deployed.ts';
-import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
-import type { KnownPlans } from '../engine/plans/known-plans.ts';
+import type { RunDeps } from '../engine/deps.ts';
+import { driveAfter } from '../engine/drive-after.ts';
 import { runCancelled } from '../engine/recording/terminal.ts';
 import { resumptionDrafts } from '../engine/waits/end-of-wait.ts';
-import type { Appended, JournalDeps } from '../journal/run-journal.ts';
+import type { Appended } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
 import { appendToRun, type RunOfTenant } from './append-to-run.ts';
-
-interface CancelDeps extends JournalDeps, DriveAfterDeps {
-  /** Has the compensations of deployed versions. */
-  readonly registry: WorkflowRegistry;
-  /** Has the compensations of versions that are not deployed. */
-  readonly plans: KnownPlans;
-}
 
 export interface CancelRequest extends RunOfTenant {
   /** Requester; absent for decisions of the system. */
@@ -47,7 +39,7 @@ export interface Cancellation {
 }
 
 /** @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (completed or failed), UNAVAILABLE (send the same again) */
-export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promise<Cancellation> {
+export async function cancelRun(deps: RunDeps, request: CancelRequest): Promise<Cancellation> {
   const { runId, tenantId } = request;
   const { registry } = deps;
   let unlearned: RunState | undefined;

@@ -24,9 +24,7 @@ import type { StartDeps } from './start/request.ts';
 import { startRun } from './start/start-run.ts';
 import { childLineage } from './successors/child-successor.ts';
 
-type OtherRunsDeps = StartDeps & { readonly registry: WorkflowRegistry };
-
-export function otherRuns(deps: OtherRunsDeps): OtherRuns {
+export function otherRuns(deps: StartDeps): OtherRuns {
   return {
     startChild: (child) => startChild(deps, child),
     cancelChild: (parent, runId) => cancelChild(deps, parent, runId),
@@ -34,7 +32,7 @@ export function otherRuns(deps: OtherRunsDeps): OtherRuns {
   };
 }
 
-async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
+async function startChild(deps: StartDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
   const isPart = loopOfPart(type) !== undefined;
   // A part runs the very definition that its loop runs.
   const workflow = isPart ? deps.registry.pinned(type, parent.planVersion) : deps.registry.newest(type);
@@ -87,7 +85,7 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
 }
 
 /** A child that has ended, or was never started, needs nothing. */
-async function cancelChild(deps: OtherRunsDeps, { id, tenantId }: RunState, runId: string): Promise<void> {
+async function cancelChild(deps: StartDeps, { id, tenantId }: RunState, runId: string): Promise<void> {
   try {
     await cancelRun(deps, {
       runId,
@@ -101,7 +99,7 @@ async function cancelChild(deps: OtherRunsDeps, { id, tenantId }: RunState, runI
 }
 
 /** The outcome of a child becomes the outcome of the step that waits for it. */
-async function notifyParent(deps: OtherRunsDeps, child: RunState): Promise<void> {
+async function notifyParent(deps: StartDeps, child: RunState): Promise<void> {
   const { parent, tenantId, result } = child;
   if (!parent) return;
   let output: Output | undefined;

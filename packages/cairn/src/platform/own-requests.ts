@@ -14,7 +14,6 @@ import { startRun } from '../operations/start/start-run.ts';
 import type { Asking, RunResult, Signal, StartAsking, StartedRun } from './installation/in-process.ts';
 
 interface OwnDeps extends StartDeps {
-  readonly registry: WorkflowRegistry;
   readonly environment: string;
 }
 

@@ -119,7 +119,7 @@ async function composed(installation: CairnInstallation): Promise<Root> {
   bindings.assertBound(registry);
   assertDrivesFit(options, workflows);
   const secrets = boundSecrets(options, names);
-  return build({ settings, options, registry, bindings, secrets, log: platformLog });
+  return rootOf({ settings, options, registry, bindings, secrets, log: platformLog });
 }
 
 async function resolved<T extends readonly unknown[]>(lazily: Lazily<T>): Promise<T> {
@@ -142,7 +142,7 @@ export async function composeBeside(
   const settings = { ...readSettings(exported.options, names), ...own };
   const registry = new WorkflowRegistry(await resolved(options.workflows));
   const bindings = new Bindings([]);
-  const root = build({ settings, options, registry, bindings, secrets: boundSecrets(options, names), log });
+  const root = rootOf({ settings, options, registry, bindings, secrets: boundSecrets(options, names), log });
   roots.set(beside, Promise.resolve(root));
 }
 
@@ -155,105 +155,124 @@ interface RootParts {
   readonly log: Log;
 }
 
-function build({ settings, options, registry, bindings, secrets, log }: RootParts): Root {
-  const { environment, scheduleTenant, project } = settings;
-  const operations = new InstanceOperations(systemClock);
-  const { db, commits } = firestoreOf(settings, operations);
-  const { runs, records, sample, plans, ...stores } = storesOn(db, settings, commits);
-  const counts = new InstanceMetrics();
-  const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
-  const metrics = telemetry ? countedTwice(counts, telemetry) : counts;
-  const world = {
-    clock: systemClock,
-    random: systemRandomness,
-    log,
-    metrics,
-    tracer,
-    assertIntact,
-  };
-  const queue = lazyQueue({ settings, ...world });
-  const start: StartDeps = {
-    ...world,
-    installed: { registry, bindings },
-    shards: settings.shards,
-    store: runs,
-    records,
-    queue: telemetry ? tracedQueue({ queue, counts: telemetry, tracer }) : queue,
-    recent: new RecentStarts(),
-    plans: new KnownPlans({ store: plans, ...world }),
-    ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
-    bus: lazyBus({ settings, ...world }),
-    poolOf: poolsOf(options),
-  };
-  const { mailboxes, effects, findings, statistics, integrity, retention, erasures, schedules } = stores;
-  const home = `projects/${project}/databases/${settings.database}`;
-  const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
+function rootOf(parts: RootParts): Root {
+  const { settings, options, registry } = parts;
+  const { environment } = settings;
+  const adapters = adaptersOf(parts);
+  const { world, start, stores, home, runtime, telemetry } = adapters;
+  const { mailboxes, statistics } = stores;
+  const { diagnosis, heartbeat } = diagnosisOf({ ...parts, ...adapters });
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
-  const { diagnosis, heartbeat } = diagnosisOf({ settings, secrets, db, operations, log });
-  const limitsOf = dayLimits(options.budgets);
-  const engine: EngineDeps = {
-    ...start,
-    otherRuns: otherRuns({ ...start, registry }),
-    mailboxes,
-    runtime,
-    registry,
-    effects,
-    findings,
-    bindings,
-    callPolicy: options.callPolicy,
-    dayBudgets: stores.dayBudgets,
-    dayLimits: limitsOf,
-    sources: new FileSourceLocations(),
-    admitBody: settings.local ? admitNewBody : undefined,
-    settings: engineSettings(settings),
-    shutdown,
-  };
+  const engine = engineOn(parts, adapters);
   return {
     engine,
     engineOf: (pool) => {
       const budgetMs = budgetOf(driveTimeoutS(options, pool));
       return { ...engine, settings: { ...engine.settings, budgetMs } };
     },
-    ...webhooksOf(settings, { ...start, registry, environment }),
+    ...webhooksOf(settings, { ...start, environment }),
     api: {
-      ...start,
       ...stores,
-      registry,
-      bindings,
+      ...start,
       runtime,
       retentionOf,
       environment,
+      diagnosis,
+      shutdown,
+      home,
+      counts: adapters.counts,
       clientRegistry: stores.clients,
-      dayLimits: limitsOf,
+      dayLimits: adapters.limitsOf,
       tokens: tokensFor(settings),
       rateLimit: rateLimitOf(settings),
       // The local cloud does not limit concurrent requests.
       concurrency: settings.local ? undefined : API_CONCURRENCY,
-      counts,
-      diagnosis,
-      shutdown,
       heartbeatMs: engine.settings.heartbeatMs,
-      home,
       version: packageVersion(),
     },
     restore: { ...world, config: stores.config, home },
     retention: {
       ...world,
       runtime,
-      retention,
-      erasures,
       mailboxes,
-      store: runs,
       retentionOf,
+      retention: stores.retention,
+      erasures: stores.erasures,
+      store: stores.runs,
       graceMs: deletionGraceMs(options),
     },
-    schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
-    messages: { ...start, mailboxes, registry, environment, tenantId: settings.pubsubTenant },
-    sample: { ...start, reader: integrity, payloads: runs, statistics, sample, problems: telemetry },
+    schedules: {
+      ...start,
+      environment,
+      schedules: stores.schedules,
+      declaredTenant: settings.scheduleTenant,
+    },
+    messages: { ...start, mailboxes, environment, tenantId: settings.pubsubTenant },
+    sample: {
+      ...start,
+      statistics,
+      reader: stores.integrity,
+      payloads: stores.runs,
+      sample: stores.sample,
+      problems: telemetry,
+    },
     statistics,
     heartbeat,
     telemetry,
-    connect: [commits.connect, queue.connect],
+    connect: adapters.connect,
+  };
+}
+
+/** The adapters of an instance, and what every function that starts runs has of them. */
+function adaptersOf({ settings, options, registry, bindings, log }: RootParts) {
+  const operations = new InstanceOperations(systemClock);
+  const { db, commits } = firestoreOf(settings, operations);
+  const stores = storesOn(db, settings, commits);
+  const counts = new InstanceMetrics();
+  const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
+  const metrics = telemetry ? countedTwice(counts, telemetry) : counts;
+  const world = { clock: systemClock, random: systemRandomness, log, metrics, tracer, assertIntact };
+  const queue = lazyQueue({ settings, ...world });
+  const start: StartDeps = {
+    ...world,
+    registry,
+    bindings,
+    shards: settings.shards,
+    store: stores.runs,
+    records: stores.records,
+    queue: telemetry ? tracedQueue({ queue, counts: telemetry, tracer }) : queue,
+    recent: new RecentStarts(),
+    plans: new KnownPlans({ store: stores.plans, ...world }),
+    ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),
+    bus: lazyBus({ settings, ...world }),
+    poolOf: poolsOf(options),
+  };
+  const home = `projects/${settings.project}/databases/${settings.database}`;
+  const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
+  const connect = [commits.connect, queue.connect];
+  const limitsOf = dayLimits(options.budgets);
+  return { db, operations, stores, counts, telemetry, world, start, home, runtime, limitsOf, connect };
+}
+
+function engineOn(
+  { settings, options }: RootParts,
+  { start, stores, runtime, limitsOf }: ReturnType<typeof adaptersOf>,
+): EngineDeps {
+  const { mailboxes, effects, findings, dayBudgets } = stores;
+  return {
+    ...start,
+    otherRuns: otherRuns(start),
+    mailboxes,
+    runtime,
+    effects,
+    findings,
+    callPolicy: options.callPolicy,
+    dayBudgets,
+    dayLimits: limitsOf,
+    sources: new FileSourceLocations(),
+    admitBody: settings.local ? admitNewBody : undefined,
+    settings: engineSettings(settings),
+    shutdown,
   };
 }
 
@@ -278,7 +297,7 @@ function engineSettings({ local, leaseMs, heartbeatMs }: Settings): EngineSettin
 /** Secrets and tenants are asked for with each request: parameters have values then. */
 function webhooksOf(
   { githubTenants, slackTenants }: Settings,
-  shared: Pick<GithubDeps & SlackDeps, keyof StartDeps | 'registry' | 'environment'>,
+  shared: StartDeps & Pick<SlackDeps, 'environment'>,
 ): Pick<Root, 'github' | 'slack'> {
   return {
     github: {

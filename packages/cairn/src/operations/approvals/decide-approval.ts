@@ -6,28 +6,22 @@ import { type ApprovalDecision, approvalDecision } from '../../core/decisions/ap
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { DayQuestion, EventDraft } from '../../core/run/events.ts';
 import type { Decided } from '../../core/run/state.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
-import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
+import { driveAfter } from '../../engine/drive-after.ts';
 import { asksForDay } from '../../engine/waits/budget-question.ts';
-import type { Appended, JournalDeps } from '../../journal/run-journal.ts';
+import type { Appended } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { logCancelRequests } from '../cancel-run.ts';
 import { decisionEvents } from './decision-events.ts';
-import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
+import { type DayBudgetDeps, raiseDay } from './raise-day.ts';
 import { type ApprovalDecided, assertDecisionContent, type DecideRequest, payloadTextOf } from './request.ts';
 import { resumeAsking } from './resume-asking.ts';
-
-interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
-  /** Has the definition of the step, which determines the effect of a rejection. */
-  readonly registry: WorkflowRegistry;
-}
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RUN_NOT_FOUND, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the
  *   same again), and what `approvalDecision` throws; nothing is written then
  */
-export async function decideApproval(deps: DecideDeps, request: DecideRequest): Promise<ApprovalDecided> {
+export async function decideApproval(deps: DayBudgetDeps, request: DecideRequest): Promise<ApprovalDecided> {
   assertDecisionContent(request);
   const { runId, tenantId, stepId, decision, actor } = request;
   let { decided, appended } = await decide(deps, request);
@@ -54,7 +48,7 @@ interface Decision {
 }
 
 /** @param raised the question about the budget of a day, once the day is raised */
-async function decide(deps: DecideDeps, request: DecideRequest, raised?: DayQuestion): Promise<Decision> {
+async function decide(deps: DayBudgetDeps, request: DecideRequest, raised?: DayQuestion): Promise<Decision> {
   const { runId, tenantId, stepId: step, decision } = request;
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
   let waitId = raised?.id ?? request.waitId;
@@ -80,7 +74,7 @@ async function decide(deps: DecideDeps, request: DecideRequest, raised?: DayQues
 
 type Situation = Omit<Parameters<typeof decisionEvents>[0], 'workflow' | 'deployed'>;
 
-function draftsOn({ registry }: DecideDeps, situation: Situation): EventDraft[] {
+function draftsOn({ registry }: DayBudgetDeps, situation: Situation): EventDraft[] {
   const { state, wait } = situation;
   const workflow = workflowOf(registry, state);
   if (!workflow) throw planMissing(registry, state, wait.execution.stepId);

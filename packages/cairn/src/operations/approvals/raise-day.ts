@@ -7,14 +7,13 @@ import { dayAmounts, type LimitsOf } from '../../core/budget/day-limits.ts';
 import { givenLimit } from '../../core/budget/given.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { DayQuestion } from '../../core/run/events.ts';
+import type { RunDeps } from '../../engine/deps.ts';
 import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
-import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { Log } from '../../ports/log.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import type { DecideRequest } from './request.ts';
 
-export interface RaiseDayDeps extends SendDeps {
-  readonly log: Log;
+export interface DayBudgetDeps extends RunDeps {
   /** Absent: the caller never raises one. */
   readonly dayBudgets?: DayBudgetStore;
   /** Limits of this deployment; absent as `dayBudgets`. */
@@ -25,7 +24,11 @@ export interface RaiseDayDeps extends SendDeps {
 const MAX_TRIES = 20;
 
 /** @throws CairnError FORBIDDEN, INVALID_INPUT, UNAVAILABLE (send the same again) */
-export async function raiseDay(deps: RaiseDayDeps, wait: DayQuestion, request: DecideRequest): Promise<void> {
+export async function raiseDay(
+  deps: DayBudgetDeps,
+  wait: DayQuestion,
+  request: DecideRequest,
+): Promise<void> {
   const { dayBudgets: store } = deps;
   const { tenantId, runId, actor: by } = request;
   const { day } = wait;
@@ -49,7 +52,7 @@ export async function raiseDay(deps: RaiseDayDeps, wait: DayQuestion, request: D
 }
 
 /** A deployment may have changed the limits since the last write. */
-export function asConfigured({ dayLimits }: Pick<RaiseDayDeps, 'dayLimits'>, budget: DayBudget): DayBudget {
+export function asConfigured({ dayLimits }: Pick<DayBudgetDeps, 'dayLimits'>, budget: DayBudget): DayBudget {
   return dayLimits ? { ...budget, limits: dayLimits(budget.tenantId)?.limits ?? {} } : budget;
 }
 

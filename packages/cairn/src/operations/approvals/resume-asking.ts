@@ -13,16 +13,11 @@ import type { ListedState } from '../../core/search/listed.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
-import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
+import { driveAfter } from '../../engine/drive-after.ts';
 import { asksForDay, neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
-import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendToRun } from '../append-to-run.ts';
-import { asConfigured, type RaiseDayDeps } from './raise-day.ts';
-
-interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
-  readonly registry: WorkflowRegistry;
-}
+import { asConfigured, type DayBudgetDeps } from './raise-day.ts';
 
 /** The question that was answered with the raise. */
 export interface Raised {
@@ -43,7 +38,7 @@ interface AskingWait {
 }
 
 /** Never throws: the answer with the raise is in the journal. */
-export async function resumeAsking(deps: ResumeAskingDeps, raised: Raised): Promise<void> {
+export async function resumeAsking(deps: DayBudgetDeps, raised: Raised): Promise<void> {
   const { tenantId } = raised.run;
   try {
     const asking = await askingThatFit(deps, raised);
@@ -55,7 +50,7 @@ export async function resumeAsking(deps: ResumeAskingDeps, raised: Raised): Prom
   }
 }
 
-async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Promise<readonly AskingWait[]> {
+async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promise<readonly AskingWait[]> {
   const { store, dayBudgets, registry } = deps;
   const { day } = wait;
   const found = await dayBudgets?.read(run.tenantId, day);
@@ -93,7 +88,7 @@ function needOf(
 }
 
 async function resumeOne(
-  deps: ResumeAskingDeps,
+  deps: DayBudgetDeps,
   { run: { tenantId }, actor }: Raised,
   { runId, wait }: AskingWait,
 ): Promise<void> {

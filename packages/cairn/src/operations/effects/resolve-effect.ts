@@ -6,10 +6,9 @@
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
-import type { Bindings } from '../../engine/define/bindings.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
-import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
+import type { RunDeps } from '../../engine/deps.ts';
+import { driveAfter } from '../../engine/drive-after.ts';
+import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendToRun, loadOwn } from '../append-to-run.ts';
@@ -17,11 +16,8 @@ import { assertNote, checkedAnswer, type EffectResolved, type ResolveRequest } f
 import { type ResolutionContent, resolutionEvents, waitFor } from './resolution-events.ts';
 import { settleLeft } from './settle-left.ts';
 
-interface ResolveDeps extends JournalDeps, DriveAfterDeps {
+interface ResolveDeps extends RunDeps {
   readonly effects: EffectStore;
-  readonly bindings: Bindings;
-  /** Has the definition of the step, which determines the effect of its failure. */
-  readonly registry: WorkflowRegistry;
 }
 
 /** Times the row is re-read because of concurrent writes. */

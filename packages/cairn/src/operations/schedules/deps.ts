@@ -1,11 +1,9 @@
 /** Dependencies of the operations on schedules. Types only. */
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { StartDeps } from '../start/request.ts';
 
 export interface ScheduleDeps extends StartDeps {
   readonly schedules: ScheduleStore;
-  readonly registry: WorkflowRegistry;
   /** Written on every run. */
   readonly environment: string;
 }

@@ -40,7 +40,8 @@ export interface Draft {
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function draftRun({ clock, random, bus, installed, shards }: StartDeps, request: StartRequest): Draft {
+export function draftRun(deps: StartDeps, request: StartRequest): Draft {
+  const { clock, random, bus, shards } = deps;
   const { workflow, trigger, tenantId, environment, lineage } = request;
   const runId = request.runId ?? random.runId();
   const {
@@ -78,7 +79,7 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
     idempotencyKey: request.key,
     a2aCorrelationId: request.a2aCorrelationId,
     parent: request.parent,
-    versions: installed && versionsOf(installed, workflow),
+    versions: versionsOf(deps, workflow),
     ...(lineage && descent(runId, lineage)),
   };
   // A child has the trigger of its parent, which started it.

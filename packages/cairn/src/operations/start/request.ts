@@ -4,25 +4,15 @@ import type { RequestSource } from '../../core/decisions/idempotency.ts';
 import type { CheckpointRef, EffectScope, RunIdentity, SuccessorSource } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import type { DriveAfterDeps } from '../../engine/drive-after.ts';
-import type { Installed } from '../../engine/environment-versions.ts';
-import type { KnownPlans } from '../../engine/plans/known-plans.ts';
-import type { JournalDeps } from '../../journal/run-journal.ts';
+import type { RunDeps } from '../../engine/deps.ts';
 import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
-import type { Tracer } from '../../ports/tracing.ts';
 import type { RecentStarts } from './recent-starts.ts';
 
-export interface StartDeps extends JournalDeps, DriveAfterDeps {
+export interface StartDeps extends RunDeps {
   readonly records: IdempotencyStore;
-  /** Compares definitions with the stored plans of their versions. */
-  readonly plans: KnownPlans;
-  /** Absent: no collector is configured. */
-  readonly tracer?: Tracer | undefined;
   /** Cache of this instance; absent: every repetition reads the store. */
   readonly recent?: RecentStarts;
-  /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */
-  readonly installed?: Installed;
   /** Shards of the installation; absent: the default number. */
   readonly shards?: number;
   /** Lock of requests whose work is more than one commit: see `OnceDeps`. */

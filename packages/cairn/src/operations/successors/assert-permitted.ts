@@ -14,12 +14,13 @@ import { POLICY_REQUEST_MS, policyDecision } from '../../engine/policy.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { ofRun } from '../../ports/log.ts';
+import type { StartDeps } from '../start/request.ts';
 import type { Prepared } from './prepare.ts';
-import type { SuccessorDeps, SuccessorRequest } from './request.ts';
+import type { SuccessorRequest } from './request.ts';
 
 /** @throws CairnError as {@link assertAllowed} */
 export async function assertPermitted(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   { actor, mode, force }: SuccessorRequest,
   { loaded: { state }, workflow, input: given }: Prepared,
 ): Promise<void> {
@@ -30,7 +31,6 @@ export async function assertPermitted(
 }
 
 interface PermissionRequest {
-  /** The state of the source at its end. */
   readonly source: RunState;
   readonly workflow: Workflow;
   readonly mode: SuccessorMode;
@@ -40,7 +40,7 @@ interface PermissionRequest {
 
 /** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it gave no answer, or none within {@link POLICY_REQUEST_MS} */
 export async function assertAllowed(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   { source, workflow: { policy, secretInput }, mode, actor, input }: PermissionRequest,
 ): Promise<void> {
   if (!policy) return;

@@ -17,9 +17,8 @@ import { workflowOf } from '../../engine/deployed.ts';
 import type { ChildToStart } from '../../engine/deps.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';
-import type { Lineage } from '../start/request.ts';
+import type { Lineage, StartDeps } from '../start/request.ts';
 import { assertAllowed } from './assert-permitted.ts';
-import type { SuccessorDeps } from './request.ts';
 import { lineageOf } from './start-successor.ts';
 
 /** Runs that are checked along a lineage: more would be a lineage in which nothing ever ended. */
@@ -38,7 +37,7 @@ interface ChildOfSuccessor extends ChildToStart {
  * FORBIDDEN if that refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
 export async function childLineage(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   child: ChildOfSuccessor,
 ): Promise<{ readonly lineage: Lineage; readonly workflow: Workflow } | undefined> {
   const original = await originalOf(deps, child);
@@ -89,7 +88,7 @@ function modeFor({ source }: RunState, end: RunState): SuccessorMode {
 
 /** The child that the same wait had in the nearest run of the lineage that opened it. */
 async function originalOf(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   { parent, wait }: ChildOfSuccessor,
 ): Promise<RunState | undefined> {
   let { source } = parent;
@@ -103,7 +102,7 @@ async function originalOf(
 
 /** The newest run of the child, once it has ended; undefined while it continues by itself. */
 async function ended(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   original: RunState,
   { wait, cancel }: ChildOfSuccessor,
 ): Promise<RunState | undefined> {
@@ -126,6 +125,6 @@ async function ended(
 }
 
 /** A temporary read error must not fail the step. @throws CairnError UNAVAILABLE */
-async function load(deps: SuccessorDeps, runId: string): Promise<RunState | undefined> {
+async function load(deps: StartDeps, runId: string): Promise<RunState | undefined> {
   return (await sendUntilKnown(deps, () => deps.store.load(runId)))?.state;
 }

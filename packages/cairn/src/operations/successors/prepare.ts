@@ -17,8 +17,8 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { checkedInput } from '../start/draft-run.ts';
-import type { Lineage } from '../start/request.ts';
-import type { SuccessorDeps, WantedSuccessor } from './request.ts';
+import type { Lineage, StartDeps } from '../start/request.ts';
+import type { WantedSuccessor } from './request.ts';
 
 /** A successor that could be. */
 export interface Prepared {
@@ -37,7 +37,7 @@ type SuccessorInput =
  * @throws CairnError RUN_NOT_FOUND; INVALID_INPUT for what no state of the run would allow; RUN_TERMINAL_STATE,
  *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED for what this one does not
  */
-export async function prepare(deps: SuccessorDeps, wanted: WantedSuccessor): Promise<Prepared> {
+export async function prepare(deps: StartDeps, wanted: WantedSuccessor): Promise<Prepared> {
   assertMakesSense(wanted);
   const loaded = await loadOwn(deps, wanted);
   const { state } = loaded;
@@ -90,7 +90,7 @@ function assertAllowed(state: RunState, { mode }: WantedSuccessor): void {
   }
 }
 
-function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: WantedSuccessor): Workflow {
+function workflowFor({ registry }: StartDeps, state: RunState, wanted: WantedSuccessor): Workflow {
   const { planVersion = state.planVersion } = wanted;
   const workflow = registry.pinned(state.type, planVersion);
   if (workflow && planVersion === state.planVersion && !workflowOf(registry, state)) {
@@ -111,10 +111,7 @@ interface PreparedRun {
   readonly wanted: WantedSuccessor;
 }
 
-async function sourceOf(
-  deps: SuccessorDeps,
-  { state, workflow, wanted }: PreparedRun,
-): Promise<SuccessorSource> {
+async function sourceOf(deps: StartDeps, { state, workflow, wanted }: PreparedRun): Promise<SuccessorSource> {
   const { mode, from, signals } = wanted;
   const source = { runId: state.id, mode, signals };
   if (from === undefined) return source;
@@ -133,10 +130,7 @@ async function sourceOf(
  * Without a new input, a successor refers to the input of its source, without a copy. Another version of the plan may parse it
  * differently.
  */
-async function inputOf(
-  deps: SuccessorDeps,
-  { state, workflow, wanted }: PreparedRun,
-): Promise<SuccessorInput> {
+async function inputOf(deps: StartDeps, { state, workflow, wanted }: PreparedRun): Promise<SuccessorInput> {
   const { store } = deps;
   const { input, inputHash: hash, id } = state;
   if (wanted.input) return givenInput(workflow, wanted.input.value);

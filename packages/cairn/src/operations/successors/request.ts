@@ -1,19 +1,12 @@
 /** Request and response of a successor. Types only. */
 
 import type { SuccessorMode, Trigger } from '../../core/run/events.ts';
-import type { Bindings } from '../../engine/define/bindings.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
 import type { RunOfTenant } from '../append-to-run.ts';
 import type { StartDeps, StartRequest } from '../start/request.ts';
 
-export interface SuccessorDeps extends StartDeps {
-  readonly registry: WorkflowRegistry;
-}
-
-export interface PreviewDeps extends SuccessorDeps {
+export interface PreviewDeps extends StartDeps {
   readonly effects: EffectStore;
-  readonly bindings: Bindings;
 }
 
 /**

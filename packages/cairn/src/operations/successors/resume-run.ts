@@ -16,7 +16,7 @@ import { isBlocked, isDue } from '../../core/run/wake.ts';
 import { deployedFor, planMissing } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
-import type { SuccessorDeps } from './request.ts';
+import type { StartDeps } from '../start/request.ts';
 
 interface ResumeRequest extends RunOfTenant {
   readonly actor: string;
@@ -33,7 +33,7 @@ export interface Resumed {
  * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (it has ended), RUN_INVALID_TRANSITION (naming what it waits for),
  *   PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED (it is still not deployed), UNAVAILABLE
  */
-export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Promise<Resumed> {
+export async function resumeRun(deps: StartDeps, request: ResumeRequest): Promise<Resumed> {
   const { runId, tenantId, actor } = request;
   let isPutOff = false;
   const decide = (state: RunState, now: number) => {
@@ -68,7 +68,7 @@ function resumeDrafts(resumption: Resumption, actor: string): EventDraft[] {
  * @throws CairnError if the resume is not possible
  */
 export function resumptionOf(
-  { registry }: Pick<SuccessorDeps, 'registry'>,
+  { registry }: Pick<StartDeps, 'registry'>,
   state: RunState,
   now: number,
 ): Resumption {

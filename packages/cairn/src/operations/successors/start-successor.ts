@@ -13,17 +13,17 @@ import type { RunState } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { knownStart } from '../start/known-start.ts';
-import type { Lineage, StartRequest, StartResult } from '../start/request.ts';
+import type { Lineage, StartDeps, StartRequest, StartResult } from '../start/request.ts';
 import { startRun } from '../start/start-run.ts';
 import { assertPermitted } from './assert-permitted.ts';
 import { assertNotSuperseded, type Prepared, prepare } from './prepare.ts';
-import type { SuccessorDeps, SuccessorRequest } from './request.ts';
+import type { SuccessorRequest } from './request.ts';
 
 /**
  * @throws CairnError what {@link prepare} throws, IDEMPOTENCY_KEY_REUSED, PAYLOAD_TOO_LARGE, UNAVAILABLE (send the same
  *   again)
  */
-export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequest): Promise<StartResult> {
+export async function startSuccessor(deps: StartDeps, request: SuccessorRequest): Promise<StartResult> {
   // Before the checks, because the run may have changed since the first request so that the checks would refuse the repetition.
   const known = await knownStart(deps, request);
   if (known) return known;
@@ -33,7 +33,7 @@ export async function startSuccessor(deps: SuccessorDeps, request: SuccessorRequ
 }
 
 function startRequest(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   request: SuccessorRequest,
   { loaded, workflow, source, input }: Prepared,
 ): StartRequest {
@@ -65,7 +65,7 @@ function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelat
 
 /** @param end the source as it ended */
 export function lineageOf(
-  deps: SuccessorDeps,
+  deps: StartDeps,
   end: RunState,
   source: Lineage['source'],
   actor?: string,
@@ -90,10 +90,7 @@ interface Superseding {
 }
 
 /** @throws CairnError RUN_TERMINAL_STATE if another run has resumed it, RUN_NOT_FOUND if it was deleted */
-async function supersede(
-  deps: SuccessorDeps,
-  { runId, by, actor }: Superseding,
-): Promise<Supersedes | 'done'> {
+async function supersede(deps: StartDeps, { runId, by, actor }: Superseding): Promise<Supersedes | 'done'> {
   const loaded = await sendUntilKnown(deps, () => deps.store.load(runId));
   if (!loaded) throw new CairnError('RUN_NOT_FOUND', 'the run to resume no longer exists', { field: 'id' });
   const { state, metadata, snapshotVersion: seen } = loaded;

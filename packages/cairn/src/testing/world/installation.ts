@@ -103,8 +103,6 @@ export class Installation {
     this.planStore = new MemoryPlanStore(this.db);
     this.schedules = new MemoryScheduleStore(this.db);
     this.dayBudgets = new MemoryDayBudgetStore(this.db);
-    const registry = new WorkflowRegistry(workflows);
-    const bound = new Bindings(bindings);
     const base = {
       store: this.store,
       queue: this.queue,
@@ -115,11 +113,10 @@ export class Installation {
       log: logTo(this.clock),
       metrics,
       plans: new KnownPlans({ store: this.planStore, clock: this.clock, random: seededRandomness(seed) }),
-      registry,
+      registry: new WorkflowRegistry(workflows),
       effects: this.effects,
       findings: this.findings,
-      bindings: bound,
-      installed: { registry, bindings: bound },
+      bindings: new Bindings(bindings),
       settings,
       shutdown: this.shutdown.signal,
       dayBudgets: this.dayBudgets,

@@ -7,7 +7,6 @@ import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { isPlanMissing } from '../../engine/deployed.ts';
 import type { JsonObject } from '../../http/body.ts';
@@ -23,7 +22,6 @@ import { contentKey, subjectOf } from './subject.ts';
 import { type GithubTenants, senderOf, tenantOf } from './tenants.ts';
 
 export interface GithubDeps extends StartDeps {
-  readonly registry: WorkflowRegistry;
   readonly environment: string;
   /** Secrets shared with GitHub; asked on each delivery, since reading one may wait for the platform. */
   secrets(): readonly string[];

@@ -1,9 +1,7 @@
 /** Dependencies of the Slack endpoint. Only `platform/` creates them. */
-import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 
 interface Common extends StartDeps {
-  readonly registry: WorkflowRegistry;
   /** Written on every run. */
   readonly environment: string;
 }
