@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { MAX_DEATHS_ALONE } from '../../packages/cairn/src/core/decisions/end-facts.ts';
+import { MAX_DEATHS_ALONE } from '../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { isOver } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   ATTENDED,
-  type EndFacts,
   type EndingDecision,
+  type EndingFacts,
   endingDecision,
 } from '../../../packages/cairn/src/core/decisions/ending.ts';
 import { T0 } from '../run/journal-drafts.ts';
@@ -13,7 +13,7 @@ const failure = { code: 'RUN_TIMEOUT', message: 'too long', retryable: false };
 
 interface Situation {
   readonly name: string;
-  readonly facts: Partial<EndFacts>;
+  readonly facts: Partial<EndingFacts>;
   readonly ending: EndingDecision;
 }
 
@@ -203,7 +203,7 @@ test('where its plan is deployed, a run that ends without compensations is not u
 });
 
 test('in any state, a cancel of an undriven run is carried out once its steps can be undone, and only a successful run completes', () => {
-  const random: fc.Arbitrary<EndFacts> = fc.record({
+  const random: fc.Arbitrary<EndingFacts> = fc.record({
     leasedByAnother: fc.boolean(),
     cancellation: fc.option(fc.constant(cancellation), { nil: undefined }),
     undoDue: fc.boolean(),
@@ -218,7 +218,7 @@ test('in any state, a cancel of an undriven run is carried out once its steps ca
     childrenOpen: fc.constant(false),
     allEnded: fc.boolean(),
   });
-  const goesBadly = (facts: EndFacts) =>
+  const goesBadly = (facts: EndingFacts) =>
     Boolean(facts.lostWorkers || facts.failure || facts.inDoubt.length > 0 || facts.neverSaved);
   fc.assert(
     fc.property(random, (facts) => {

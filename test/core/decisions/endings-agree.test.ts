@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { dispatchDecision } from '../../../packages/cairn/src/core/decisions/dispatch.ts';
-import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { recoveryDecision } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {
   endsAfterChildren,

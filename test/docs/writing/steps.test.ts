@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { MAX_REVISIONS } from '../../../packages/cairn/src/core/decisions/approval.ts';
-import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
 import { MAX_STEPS } from '../../../packages/cairn/src/core/graph/graph.ts';
 import {

@@ -1,7 +1,7 @@
 import { SourceMap } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { originOf } from '../../../packages/cairn/src/platform/sources/mappings.ts';
+import { originalPosition } from '../../../packages/cairn/src/platform/sources/mappings.ts';
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -77,7 +77,7 @@ describe('a position of generated code', () => {
             mappings,
             sourceRoot: '',
           });
-          const found = originOf(mappings, position);
+          const found = originalPosition(mappings, position);
           const entry = map.findEntry(position.line - 1, position.column - 1);
           // The runtime answers with a segment of an earlier line where the line has none.
           const isOfLine = 'generatedLine' in entry && entry.generatedLine === position.line - 1;
@@ -90,15 +90,15 @@ describe('a position of generated code', () => {
   });
 
   test('has no origin in code without a source', () => {
-    expect(originOf('A', { line: 1, column: 5 })).toBeUndefined();
-    expect(originOf('', { line: 1, column: 1 })).toBeUndefined();
-    expect(originOf('AAAA', { line: 7, column: 1 })).toBeUndefined();
+    expect(originalPosition('A', { line: 1, column: 5 })).toBeUndefined();
+    expect(originalPosition('', { line: 1, column: 1 })).toBeUndefined();
+    expect(originalPosition('AAAA', { line: 7, column: 1 })).toBeUndefined();
   });
 
   test('never throws, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat(5), fc.nat(50), (text, l, column) => {
-        const origin = originOf(text, { line: l, column });
+        const origin = originalPosition(text, { line: l, column });
         expect(origin === undefined || Number.isFinite(origin.line)).toBe(true);
       }),
     );

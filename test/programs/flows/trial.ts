@@ -3,7 +3,7 @@
  * the end of the reference.
  */
 import { z } from 'zod';
-import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { CairnError, Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
 import { MAX_TURNS_IN_A_RUN, partType } from '../../../packages/cairn/src/core/flow/parts.ts';
 import { optional } from '../../../packages/cairn/src/core/optional.ts';

@@ -1,6 +1,6 @@
 /** Recovers one run whose worker died. Used by the scan, and by a dispatch that finds such a run itself. */
 import { claimDecision, type TaskDelivery } from '../core/decisions/claim.ts';
-import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
+import { stepsToAttemptAnew } from '../core/decisions/ending-facts.ts';
 import { type RecoveryDecision, recoveryDecision } from '../core/decisions/recovery.ts';
 import type { Takeover } from '../core/run/data/takeover.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
@@ -139,7 +139,7 @@ export function recoveryDecisionDrafts(
       return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':
-      return [runCancelled(state, decision.notUndone)];
+      return [runCancelled(state, state.cancellation, decision.notUndone)];
     case 'undo': {
       // The run is failing from this event on. The next dispatch runs the compensations.
       const { steps, error } = decision;

@@ -5,8 +5,8 @@
  */
 import { leftUndone } from '../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../core/decisions/deployed.ts';
-import { endFactsOf } from '../core/decisions/end-facts.ts';
 import { endingDecision } from '../core/decisions/ending.ts';
+import { endingFactsOf } from '../core/decisions/ending-facts.ts';
 import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition } from '../core/run/status.ts';
@@ -76,7 +76,7 @@ export function cancelDrafts(
   if (isOver(state)) assertTransition(state.status, 'cancelled');
   const { stopKind, reason, actor } = request;
   const cancellation = state.cancellation ?? { stopKind, reason, actor };
-  const ended = runCancelled({ cancellation, inbox: state.inbox }, leftUndone(state, deployed.isCompensable));
+  const ended = runCancelled(state, cancellation, leftUndone(state, deployed.isCompensable));
   const { unread: _, notUndone: __, ...why } = ended.data;
   const withoutUndo = request.withoutUndo && { withoutUndo: true as const };
   const isNews = !state.cancellation || (withoutUndo && !state.cancellation.withoutUndo);
@@ -84,7 +84,7 @@ export function cancelDrafts(
     ? [{ ...ended, actor, type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
     : [];
   const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
-  const ending = endingDecision(endFactsOf({ ...state, cancellation: cancelRequest }, deployed));
+  const ending = endingDecision(endingFactsOf({ ...state, cancellation: cancelRequest }, deployed));
   const resumed = (why: string) => [...requested, ...resumptionDrafts(state, `cancelled: ${why}`, ended)];
   switch (ending.kind) {
     case 'undo_first':

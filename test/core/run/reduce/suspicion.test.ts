@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { endFactsOf, MAX_CUT_OFF } from '../../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { endingDecision } from '../../../../packages/cairn/src/core/decisions/ending.ts';
+import { endingFactsOf, MAX_CUT_OFF } from '../../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import {
   afterDeath,
   afterShutdown,
@@ -47,7 +47,7 @@ function dying(endedBefore: readonly number[]): RunState {
   return state;
 }
 
-const lostWorkers = (state: RunState) => endFactsOf(state, DEPLOYED).lostWorkers;
+const lostWorkers = (state: RunState) => endingFactsOf(state, DEPLOYED).lostWorkers;
 
 describe('deaths while dispatched alone, each during another step', () => {
   test.each([
@@ -124,7 +124,7 @@ describe('shutdowns of a run that is dispatched alone', () => {
       expect(lostWorkers(state)).toBeUndefined();
     }
     state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
-    expect(endingDecision(endFactsOf(state, DEPLOYED))).toMatchObject({
+    expect(endingDecision(endingFactsOf(state, DEPLOYED))).toMatchObject({
       kind: 'failed',
       error: {
         code: 'RUN_RESUME_FAILED',

@@ -163,7 +163,7 @@ describe('no step begins', () => {
     );
     startReady(dispatch.working);
     expect(dispatch.begun).toEqual(['a', 'c']);
-    expect(dispatch.working.facts()).toMatchObject({ active: 2, canStart: true });
+    expect(dispatch.working.progress()).toMatchObject({ active: 2, canStart: true });
   });
 
   test('that must wait for others to release budget', async () => {

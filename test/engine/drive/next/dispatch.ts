@@ -127,7 +127,7 @@ export class Dispatch {
   /** Answer of the dispatch if nothing else moves it now; `stop`: it was told to. */
   concluded(stop?: 'budget' | 'shutdown' | 'paused'): string {
     const stopState = { stop, cancellation: undefined, undoes: false, childrenOpen: false };
-    return dispatchDecision({ ...this.working.facts(), ...stopState }).kind;
+    return dispatchDecision({ ...this.working.progress(), ...stopState }).kind;
   }
 
   unit(key: string): BodyUnit {

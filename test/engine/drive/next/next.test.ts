@@ -77,7 +77,7 @@ describe('the end of a body', () => {
       expect(dispatch.concluded(stop)).toBe('wait');
     expect(await dispatch.carryOut()).toBe('end');
     expect(dispatch.given).toEqual(['a: step_succeeded > ended done']);
-    expect(dispatch.working.facts().active).toBe(0);
+    expect(dispatch.working.progress().active).toBe(0);
   });
 
   test('that rests does not conclude the dispatch before it is in the journal', async () => {

@@ -4,7 +4,7 @@ import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import { isOver, type OpenEffect, type RunState, type VolatileMetadata } from '../run/state.ts';
 import { hasUnannouncedWaits, isBlocked, isDue, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
-import { stepsInDoubt } from './end-facts.ts';
+import { stepsInDoubt } from './ending-facts.ts';
 import { recoveryDecision } from './recovery.ts';
 
 /** A delivery of the queue, as its handler sees it. */

@@ -18,7 +18,8 @@ export interface AnnounceAgain {
   readonly missing?: RecordedError | undefined;
 }
 
-export interface DispatchFacts {
+/** State of the work of a dispatch, as the dispatch itself knows it. */
+export interface DispatchProgress {
   /** Bodies that are running and may still end with a result. */
   readonly active: number;
   /** Appends that are not yet known to be durable. */
@@ -37,6 +38,9 @@ export interface DispatchFacts {
   readonly announceAgain: AnnounceAgain | undefined;
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
+}
+
+export interface DispatchFacts extends DispatchProgress {
   /** The requested cancellation, if the dispatch stops for it. */
   readonly cancellation: CancelledEnding['cancellation'] | undefined;
   /** Its plan has compensations. Which of them are due is known only once all results are durable. */

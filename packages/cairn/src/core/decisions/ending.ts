@@ -21,12 +21,12 @@
  * `onParentEnd: 'wait'` is compensated and ended after that child ends. A run that kills its workers ends without waiting, because it
  * is not dispatched again.
  *
- * Must not: know where the facts come from (end-facts.ts, a dispatch), or write an event (engine/recording/terminal.ts).
+ * Must not: know where the facts come from (ending-facts.ts, a dispatch), or write an event (engine/recording/terminal.ts).
  */
 import type { RecordedError } from '../run/events.ts';
 import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
 
-export interface EndFacts {
+export interface EndingFacts {
   /** The run is under a lease of another process. */
   readonly leasedByAnother: boolean;
   /** Cancellation requested by a user, a policy or a parent. */
@@ -95,7 +95,7 @@ export interface FailedEnding {
 }
 
 /** Facts about a run with a live dispatch that holds plan and lease; the dispatch knows the rest itself. */
-export const ATTENDED: EndFacts = {
+export const ATTENDED: EndingFacts = {
   leasedByAnother: false,
   cancellation: undefined,
   undoDue: false,
@@ -112,7 +112,7 @@ export const ATTENDED: EndFacts = {
 };
 
 /** The table above: the first that has an answer gives it. */
-const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
+const ORDER: readonly ((facts: EndingFacts) => EndingDecision | undefined)[] = [
   ({ leasedByAnother }) => (leasedByAnother ? { kind: 'continue', because: 'leased_by_another' } : undefined),
   cancelled,
   ({ isDeployed }) => (isDeployed ? undefined : { kind: 'continue', because: 'without_plan' }),
@@ -124,7 +124,7 @@ const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
   ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
 ];
 
-export function endingDecision(facts: EndFacts): EndingDecision {
+export function endingDecision(facts: EndingFacts): EndingDecision {
   for (const answer of ORDER) {
     const ending = answer(facts);
     if (ending) return afterChildren(ending, facts);
@@ -132,7 +132,7 @@ export function endingDecision(facts: EndFacts): EndingDecision {
   return { kind: 'continue' };
 }
 
-function afterChildren(ending: EndingDecision, facts: EndFacts): EndingDecision {
+function afterChildren(ending: EndingDecision, facts: EndingFacts): EndingDecision {
   if (!isForChildren(facts) || !facts.isDeployed) return ending;
   const end = ending.kind === 'undo_first' ? ending.end : ending;
   return end.kind === 'cancelled' || end.kind === 'failed'
@@ -140,7 +140,7 @@ function afterChildren(ending: EndingDecision, facts: EndFacts): EndingDecision 
     : ending;
 }
 
-function isForChildren({ childrenOpen, compensating, lostWorkers }: EndFacts): boolean {
+function isForChildren({ childrenOpen, compensating, lostWorkers }: EndingFacts): boolean {
   return childrenOpen && !compensating && !lostWorkers;
 }
 
@@ -148,7 +148,7 @@ function isForChildren({ childrenOpen, compensating, lostWorkers }: EndFacts): b
  * A run that kills its workers is cancelled without compensation, because compensating would dispatch it again. A run whose plan is
  * not deployed cannot be compensated, so it stays blocked, and the response to the cancel reports that.
  */
-function cancelled(facts: EndFacts): EndingDecision | undefined {
+function cancelled(facts: EndingFacts): EndingDecision | undefined {
   const { cancellation, undoDue, lostWorkers, isDeployed } = facts;
   if (!cancellation) return undefined;
   const undoes = undoDue && !lostWorkers && !cancellation.withoutUndo;
@@ -158,7 +158,7 @@ function cancelled(facts: EndFacts): EndingDecision | undefined {
 }
 
 /** If it was its compensations that killed the worker, they are not begun again. */
-function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): EndingDecision | undefined {
+function poisoned({ lostWorkers, undoDue, compensating }: EndingFacts): EndingDecision | undefined {
   if (!lostWorkers) return undefined;
   const { times, at, isSameStep, shutDown } = lostWorkers;
   const isStep = at !== NO_STEP && at !== UNDOING;
@@ -172,11 +172,11 @@ function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): EndingDecis
   return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
 }
 
-function endingOfFailure({ failure: error, undoDue }: EndFacts): EndingDecision | undefined {
+function endingOfFailure({ failure: error, undoDue }: EndingFacts): EndingDecision | undefined {
   return error && undoneFirst({ kind: 'failed', because: 'failure', error }, undoDue);
 }
 
-function endingInDoubt({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
+function endingInDoubt({ inDoubt, onDoubt, undoDue }: EndingFacts): EndingDecision | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
   if (onDoubt === 'ask') return { kind: 'continue', because: 'in_doubt', steps: inDoubt };
@@ -185,7 +185,7 @@ function endingInDoubt({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision 
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);
 }
 
-function endingOfOrphan({ neverSaved }: EndFacts): EndingDecision | undefined {
+function endingOfOrphan({ neverSaved }: EndingFacts): EndingDecision | undefined {
   if (!neverSaved) return undefined;
   const message = 'the run lost its worker before its first checkpoint';
   return {

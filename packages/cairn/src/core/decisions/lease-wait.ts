@@ -2,7 +2,7 @@
 import type { RunState } from '../run/state.ts';
 import { effectsToAwait, toleratesRedelivery } from './claim.ts';
 import type { DeployedPlan } from './deployed.ts';
-import { stepsInDoubt } from './end-facts.ts';
+import { stepsInDoubt } from './ending-facts.ts';
 
 export interface LeaseWait {
   /** Keys of the steps that must not run twice concurrently; empty: no step is the reason. */

@@ -8,8 +8,8 @@ import type { RecordedError } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 import { leftUndone } from './compensation.ts';
 import type { DeployedPlan } from './deployed.ts';
-import { endFactsOf } from './end-facts.ts';
 import { type Continues, endingDecision, type FailedEnding } from './ending.ts';
+import { endingFactsOf } from './ending-facts.ts';
 
 export type RecoveryDecision =
   | {
@@ -31,7 +31,7 @@ export type RecoveryDecision =
 
 /** Decision about an `interrupted` run, or one that was released with steps running. */
 export function recoveryDecision(state: RunState, deployed: DeployedPlan): RecoveryDecision {
-  const ending = endingDecision(endFactsOf(state, deployed));
+  const ending = endingDecision(endingFactsOf(state, deployed));
   switch (ending.kind) {
     case 'continue':
       return continuing(ending, deployed);

@@ -29,7 +29,7 @@ export interface RecordedStep {
   readonly from: CheckpointRef;
 }
 
-export interface SourceFacts {
+export interface SourceHistory {
   /** State of the source at its end. */
   readonly end: RunState;
   /** State at the point from which the successor continues; undefined: before its first step. */
@@ -96,19 +96,19 @@ export interface SuccessorPlan {
   readonly marks: NonNullable<RunState['itemMarks']>;
 }
 
-export function planSuccessor(run: SuccessorRun, source: SourceFacts): SuccessorPlan {
+export function planSuccessor(run: SuccessorRun, source: SourceHistory): SuccessorPlan {
   return new Planning(run, source).plan();
 }
 
 class Planning {
   readonly #run: SuccessorRun;
-  readonly #source: SourceFacts;
+  readonly #source: SourceHistory;
   readonly #follows: ReadonlySet<string>;
   readonly #items: ReadonlyMap<string, readonly string[]>;
   /** Hashes of the outputs of reused executions. */
   readonly #outputs = new Map<string, string>();
 
-  constructor(run: SuccessorRun, source: SourceFacts) {
+  constructor(run: SuccessorRun, source: SourceHistory) {
     this.#run = run;
     this.#source = source;
     this.#follows = run.fromStep === undefined ? new Set() : run.graph.descendants([run.fromStep]);
@@ -273,7 +273,7 @@ class Planning {
 }
 
 /** Keys of items that had begun, by the id of their step. */
-function itemsOf({ asOf }: SourceFacts): ReadonlyMap<string, readonly string[]> {
+function itemsOf({ asOf }: SourceHistory): ReadonlyMap<string, readonly string[]> {
   const items = new Map<string, string[]>();
   for (const key of asOf?.steps.keys() ?? []) {
     const id = stepIdOf(key);

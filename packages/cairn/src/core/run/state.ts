@@ -199,7 +199,7 @@ export interface RunState extends RunIdentity {
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];
-  /** Unread signals: they arrived before a step waited for them. Not the inbox of open questions. */
+  /** Signals that no step has waited for yet, under the name that documents and the API have for them. */
   readonly inbox: readonly UnreadSignal[];
   /** Ids of the newest received signals and events, to recognise repetitions. */
   readonly received: readonly string[];
@@ -326,7 +326,6 @@ export function hasUnpublishedEvents({ head }: RunState, { publishedSeq }: Volat
   return publishedSeq !== undefined && publishedSeq < head;
 }
 
-/** Returns true if the run has completion duties left. */
 export function hasCompletionDuties(state: RunState): boolean {
   return state.parent !== undefined || state.ties.length > 0;
 }

@@ -30,7 +30,8 @@ export function closingDraft(closing: ClosingDecision, state: RunState, facts: C
   switch (closing.kind) {
     case 'cancelled':
       return terminal.runCancelled(
-        { ...closing, inbox: state.inbox },
+        state,
+        closing.cancellation,
         leftUndone(state, (key) => isCompensable(facts.workflow.steps.get(stepIdOf(key)), key)),
       );
     case 'failed':

@@ -5,7 +5,7 @@
  *
  * Must not: decide what begins or ends (next/).
  */
-import type { DispatchFacts } from '../../core/decisions/dispatch.ts';
+import type { DispatchProgress } from '../../core/decisions/dispatch.ts';
 import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
 import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { type RetryingStep, type RunState, stepIdOf } from '../../core/run/state.ts';
@@ -46,7 +46,6 @@ export interface LeasedRun {
 
 interface DispatchHooks {
   readonly post: (message: Message) => void;
-  /** The message with which the command ends. */
   readonly carryOut: (command: Command) => Promise<Message>;
   /** Error of background work: the dispatch cannot continue. */
   readonly onFailure: (error: unknown) => void;
@@ -155,7 +154,7 @@ export class DispatchState implements Required<LeasedRun> {
     return this.withoutRoom.fitting(this.waits.freeBytes);
   }
 
-  facts(): Omit<DispatchFacts, 'stop' | 'cancellation' | 'undoes' | 'childrenOpen'> {
+  progress(): DispatchProgress {
     const flowsBusy = [...this.flows.values()].filter(({ isBusy }) => isBusy).length;
     return {
       active: this.bodies.active + this.unqueuedEnds + flowsBusy,

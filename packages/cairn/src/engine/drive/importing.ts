@@ -65,7 +65,7 @@ async function takeOver(params: Importing): Promise<Imported> {
   const input = () => runInput(deps.store, state);
   const { type, planVersion, inputHash } = state;
   const successor = { type, planVersion, inputHash, source, input };
-  const { plan } = await reusePlan(deps.store, successor, { end, workflow });
+  const plan = await reusePlan(deps.store, successor, { end, workflow });
   deps.log.info('replay_planned', { ...ofRun(state), source: source.runId, reused: plan.reused.length });
   if (source.signals === 'carry' && !(await carry(params, end.inbox))) return 'lease_lost';
   return append(params, { source, plan });
@@ -172,9 +172,9 @@ function carried({ signalId, name, key, payloadText }: UnreadSignal): EventDraft
 }
 
 /** No step has run yet, so nothing needs compensation; but the run may have been cancelled. */
-function endOf({ cancellation, inbox }: RunState, failure: RecordedError): EventDraft {
-  const ending = endingDecision({ ...ATTENDED, cancellation, failure });
-  return ending.kind === 'cancelled' ? runCancelled({ ...ending, inbox }, []) : runFailed(failure);
+function endOf(state: RunState, failure: RecordedError): EventDraft {
+  const ending = endingDecision({ ...ATTENDED, cancellation: state.cancellation, failure });
+  return ending.kind === 'cancelled' ? runCancelled(state, ending.cancellation, []) : runFailed(failure);
 }
 
 function sourceGone({ runId, mode }: SuccessorSource) {

@@ -142,7 +142,6 @@ export class DriveSession {
     if (this.#messages.length === 1) queueMicrotask(() => this.#handleMessages());
   }
 
-  /** Handles the queued messages. */
   #handleMessages(): void {
     if (this.#isHandling) return;
     this.#isHandling = true;
@@ -294,11 +293,11 @@ export class DriveSession {
     const { journal } = this.#dispatch;
     // The journal reports its failure later. Without the events that it could not append, the run would look finished.
     if (this.#phase !== 'working' || journal.hasFailed) return;
-    const facts = this.#dispatch.facts();
+    const progress = this.#dispatch.progress();
     const decision = dispatchDecision({
-      ...facts,
+      ...progress,
       undoes: this.#canCompensate,
-      childrenOpen: this.#childrenOpen || (facts.unacknowledged > 0 && this.#canWaitOut),
+      childrenOpen: this.#childrenOpen || (progress.unacknowledged > 0 && this.#canWaitOut),
       ...(this.#stop === 'cancel'
         ? { stop: undefined, cancellation: journal.state.cancellation }
         : { stop: this.#stop, cancellation: undefined }),

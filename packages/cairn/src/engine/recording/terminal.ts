@@ -9,12 +9,6 @@ import { storedValueOf } from '../../core/run/values.ts';
 import { carried } from './event-builders.ts';
 import type { Output } from './output.ts';
 
-/** A run, or one that is about to be asked to end. */
-interface CancelledRun {
-  readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
-  readonly inbox: RunState['inbox'];
-}
-
 export function completed(state: RunState, result: Output): EventDraft {
   const value = storedValueOf(result.text, state.head + 1);
   return {
@@ -31,11 +25,12 @@ export function runFailed(error: RecordedError): EventDraft {
 }
 
 /**
- * @param cancellation actor and reason; `requestedAt` is not repeated
+ * @param cancellation actor and reason: those of the run, or of the request that ends it
  * @param notUndone keys of the steps whose compensations are due
  */
 export function runCancelled(
-  { cancellation, inbox }: CancelledRun,
+  state: RunState,
+  cancellation: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'> | undefined,
   notUndone: readonly string[],
 ): EventDraft<'run_cancelled'> {
   return {
@@ -45,7 +40,7 @@ export function runCancelled(
     data: {
       stopKind: cancellation?.stopKind ?? 'system',
       reason: cancellation?.reason,
-      ...unread({ inbox }),
+      ...unread(state),
       notUndone: notUndone.length > 0 ? named(notUndone) : undefined,
     },
   };
@@ -55,6 +50,6 @@ function named(steps: readonly string[]) {
   return { steps: steps.slice(0, MAX_SHOWN), count: steps.length > MAX_SHOWN ? steps.length : undefined };
 }
 
-function unread({ inbox }: Pick<RunState, 'inbox'>): { unread?: number } {
+function unread({ inbox }: RunState): { unread?: number } {
   return inbox.length === 0 ? {} : { unread: inbox.length };
 }

@@ -3,12 +3,7 @@
  *
  * Must not: write anything.
  */
-import {
-  type PlannedStep,
-  planSuccessor,
-  type SourceFacts,
-  type SuccessorPlan,
-} from '../../core/decisions/successor.ts';
+import { type PlannedStep, planSuccessor, type SuccessorPlan } from '../../core/decisions/successor.ts';
 import type { SuccessorSource } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
@@ -17,7 +12,7 @@ import { hasCompensation } from '../deployed.ts';
 import { inputHashSeenBy } from '../run-input.ts';
 import { readSource, type SuccessorPoint } from './source-history.ts';
 
-/** Facts about a run, existing or possible, that determine its reuse. */
+/** A run, existing or possible, as far as its reuse depends on it. */
 export interface Successor {
   readonly type: string;
   readonly planVersion: number;
@@ -32,14 +27,14 @@ export async function reusePlan(
   store: RunStore,
   successor: Successor,
   { end, workflow }: { readonly end: RunState; readonly workflow: Workflow },
-): Promise<{ readonly plan: SuccessorPlan; readonly facts: SourceFacts }> {
+): Promise<SuccessorPlan> {
   const { source, type, planVersion, inputHash } = successor;
-  const facts = await readSource(store, end, pointOf(source));
+  const history = await readSource(store, end, pointOf(source));
   const { graph } = workflow;
   const steps = graph.order.flatMap((id) => planned(workflow.steps.get(id)));
   const inputHashOf = await inputHashes(successor, workflow);
   const run = { type, planVersion, inputHash, inputHashOf, fromStep: source.stepId, graph, steps };
-  return { plan: planSuccessor(run, facts), facts };
+  return planSuccessor(run, history);
 }
 
 async function inputHashes(

@@ -1,11 +1,11 @@
 /**
- * Reads the facts for a successor: the journal of its source, page by page. Completed executions are kept without
+ * Reads the journal of a successor's source, page by page. Completed executions are kept without
  * outputs, so that the memory is bounded by the number of steps.
  *
  * Must not: decide what is reused (core/decisions/successor.ts).
  */
 
-import type { RecordedStep, SourceFacts } from '../../core/decisions/successor.ts';
+import type { RecordedStep, SourceHistory } from '../../core/decisions/successor.ts';
 import type { RunEvent, SettledType, StepSettled } from '../../core/run/events.ts';
 import { initialState, reduce } from '../../core/run/reduce/index.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
@@ -22,7 +22,7 @@ export async function readSource(
   store: RunStore,
   end: RunState,
   point: SuccessorPoint,
-): Promise<SourceFacts> {
+): Promise<SourceHistory> {
   if (point === 'start') return { end, asOf: undefined, recorded: new Map() };
   const until = point === 'end' ? end.head : point.checkpoint;
   const recorded = new Map<number, RecordedStep>();

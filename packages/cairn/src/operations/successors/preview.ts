@@ -91,7 +91,7 @@ async function forecast(
       ? (JSON.parse(checkedInput(workflow, input.value).whole) as unknown)
       : runInput(deps.store, end);
   const successor = { type, planVersion, inputHash: input.hash, source, input: value };
-  const { plan } = await sendUntilKnown(deps, () => reusePlan(deps.store, successor, { end, workflow }));
+  const plan = await sendUntilKnown(deps, () => reusePlan(deps.store, successor, { end, workflow }));
   const { rows, cut } = await rowsOfLineage(deps, end);
   const effects = forecastEffects({
     rootRunId: end.rootRunId,

@@ -9,7 +9,7 @@ interface SourcePosition {
   readonly column: number;
 }
 
-interface MappedOrigin extends SourcePosition {
+interface OriginalPosition extends SourcePosition {
   /** Index in `sources` of the map. */
   readonly source: number;
 }
@@ -21,10 +21,13 @@ for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] 
 const COMMA = 44;
 const SEMICOLON = 59;
 
-/** Origin of the last segment at or before the position, on its line; undefined: there is none, or the text is invalid. */
-export function originOf(mappings: string, { line, column }: SourcePosition): MappedOrigin | undefined {
+/** Original position of the last segment at or before the position, on its line; undefined: there is none, or the text is invalid. */
+export function originalPosition(
+  mappings: string,
+  { line, column }: SourcePosition,
+): OriginalPosition | undefined {
   const segments = new SegmentReader(mappings);
-  let found: MappedOrigin | undefined;
+  let found: OriginalPosition | undefined;
   while (segments.hasMore && segments.line <= line) {
     if (segments.takeSeparator()) continue;
     const count = segments.takeSegment();

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CodePosition, SourceLocations } from '../../ports/source-locations.ts';
-import { originOf } from './mappings.ts';
+import { originalPosition } from './mappings.ts';
 
 /** Largest file and largest map that are read. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -61,7 +61,7 @@ export class FileSourceLocations implements SourceLocations {
     if (file === undefined) return undefined;
     const loaded = this.#loaded(file);
     const { map } = loaded;
-    const origin = map && originOf(map.mappings, { line, column });
+    const origin = map && originalPosition(map.mappings, { line, column });
     const source = origin && map?.sources[origin.source];
     const place = source === undefined || !origin ? { file, line } : { file: source, line: origin.line };
     return { path: shown(place.file, loaded.root), line: place.line };

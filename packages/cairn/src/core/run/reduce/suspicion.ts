@@ -3,7 +3,7 @@
  * only lead to dispatches alone. A death alone counts for the running step, until that step ends. It is also counted
  * regardless of the step, because something that a step leaves behind (a timer) may kill during later steps.
  *
- * Must not: decide that a run ends (decisions/end-facts.ts).
+ * Must not: decide that a run ends (decisions/ending-facts.ts).
  */
 import { NO_STEP, type RunState, type Suspicion, stepsInFlight, UNDOING } from '../state.ts';
 

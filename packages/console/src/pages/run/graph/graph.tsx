@@ -72,12 +72,12 @@ const HEIGHT = { least: 240, most: 640, margin: 90, bar: 36 };
 export function Graph(props: GraphProps) {
   return (
     <ReactFlowProvider>
-      <Drawing {...props} />
+      <GraphCanvas {...props} />
     </ReactFlowProvider>
   );
 }
 
-function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
+function GraphCanvas({ plan, view, selected, current, onSelect }: GraphProps) {
   const layout = useMemo(() => layOut(plan), [plan]);
   const walk = useMemo(() => new Walk(layout), [layout]);
   const isLarge = layout.nodes.length > DAGRE_MOST;

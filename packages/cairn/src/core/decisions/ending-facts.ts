@@ -5,7 +5,7 @@
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
 import type { DeployedPlan } from './deployed.ts';
-import type { EndFacts } from './ending.ts';
+import type { EndingFacts } from './ending.ts';
 
 /**
  * Deaths alone at the same step after which the step is considered to kill its workers. The same number at several
@@ -20,7 +20,7 @@ export const MAX_DEATHS_ALONE = 3;
  */
 export const MAX_CUT_OFF = 10;
 
-export function endFactsOf(state: RunState, deployed: DeployedPlan): EndFacts {
+export function endingFactsOf(state: RunState, deployed: DeployedPlan): EndingFacts {
   // An earlier death counts only until the run is dispatched again: then a worker holds it and may make progress.
   const died = state.status === 'interrupted';
   return {
@@ -62,7 +62,7 @@ function withoutNewAttempt(state: RunState, deployed: DeployedPlan): string[] {
 }
 
 /** During compensation, earlier deaths do not count: only a new one does, or deaths caused by compensations. */
-function lostWorkers({ suspect, compensating }: RunState, died: boolean): EndFacts['lostWorkers'] {
+function lostWorkers({ suspect, compensating }: RunState, died: boolean): EndingFacts['lostWorkers'] {
   const guilty = suspect?.deaths.find(({ times }) => times >= MAX_DEATHS_ALONE);
   const last = suspect?.inARow;
   const cutOff = suspect?.cutOff;
