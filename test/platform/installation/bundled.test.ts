@@ -2,11 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const REFUSED =
-  /^Error: cairnFunctions: the package 'cairn' is part of a bundle.* --external:cairn of esbuild, or external: \[(.*)\] of Rollup/;
+  /^Error: cairnFunctions: the package 'cairn' is part of a bundle.* --external:cairn of esbuild, external: \[(.*)\] of Rollup.* or externals: \[\1\] with .* of webpack/;
+
+const VERSION_URL = pathToFileURL(join(ROOT, 'packages/cairn/src/platform/version.ts')).href;
 
 /** Above two codebases, `alone` and `shop/functions`: packages, but no manifest. */
 const folder = mkdtempSync(join(tmpdir(), 'cairn-bundled-'));
@@ -24,6 +27,8 @@ const SCRIPT = `
     ['shimmed.cjs', 'cjs', [], {}],
     // As esbuild does without a shim.
     ['plain.cjs', 'cjs', [], { define: { 'import.meta.url': 'undefined' } }],
+    // As webpack does: the address of the source on this machine.
+    ['fixed.cjs', 'cjs', [], { define: { 'import.meta.url': JSON.stringify(process.env.VERSION_URL) } }],
     ['advised.mjs', 'esm', [/^cairn(\\/|$)/], {}],
   ];
   for (const [name, format, external, transform] of bundles)
@@ -49,7 +54,7 @@ beforeAll(() => {
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', SCRIPT],
-    { cwd: folder, encoding: 'utf8' },
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, VERSION_URL } },
   );
   if (stdout === '') throw new Error(stderr);
   loaded = JSON.parse(stdout);
@@ -58,8 +63,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each(
-  // `import.meta.url` in each format: of the bundle, of the bundle by a shim, and undefined.
-  ['esm.mjs', 'shimmed.cjs', 'plain.cjs'].flatMap((bundle) => [
+  // `import.meta.url` in each format: of the bundle, of the bundle by a shim, undefined, and of the source.
+  ['esm.mjs', 'shimmed.cjs', 'plain.cjs', 'fixed.cjs'].flatMap((bundle) => [
     ['without a manifest', 'alone', bundle],
     ['with the manifest of the project', 'shop/functions', bundle],
   ]),

@@ -1,5 +1,6 @@
 /** The version of the deployed functions: that of the package's own manifest. scripts/bundle.mjs replaces this module. */
 import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 
 let found: string | undefined;
 
@@ -15,6 +16,9 @@ interface Manifest {
 }
 
 function readVersion(): string {
+  // Webpack and Rspack write the address that the module had on the machine of the build, where the manifest is still found.
+  const file = runningFile();
+  if (file !== undefined && file !== import.meta.url) throw bundled();
   let manifest: Manifest;
   try {
     // Beside `src/`, and beside the built `lib/`. Bundles in CommonJS may leave the address of the module undefined.
@@ -27,10 +31,28 @@ function readVersion(): string {
   return manifest.version;
 }
 
+/** The address of the file that this code is in, as the stack has it; undefined if the stack has none. */
+function runningFile(): string | undefined {
+  const { prepareStackTrace } = Error;
+  const holder: { stack?: unknown } = {};
+  try {
+    Error.prepareStackTrace = (_, [site]) => site?.getFileName();
+    Error.captureStackTrace(holder);
+    // The trace is prepared when it is first read.
+    const name = holder.stack;
+    if (typeof name !== 'string' || name === '') return undefined;
+    return name.startsWith('file:') ? name : pathToFileURL(name).href;
+  } finally {
+    if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
+    else Error.prepareStackTrace = prepareStackTrace;
+  }
+}
+
 function bundled(cause?: unknown): Error {
   return new Error(
     "cairnFunctions: the package 'cairn' is part of a bundle, in which it does not find its own files. Leave it out: --external:cairn of esbuild, " +
-      'or external: [/^cairn(\\/|$)/] of Rollup, Rolldown and tsup. Functions load it from node_modules, also when they are deployed',
+      'external: [/^cairn(\\/|$)/] of Rollup, Rolldown and tsup, ' +
+      "or externals: [/^cairn(\\/|$)/] with externalsType: 'commonjs' of webpack. Functions load it from node_modules, also when they are deployed",
     { cause },
   );
 }
