@@ -56,6 +56,15 @@ test('two installations on the same collections are a named problem while both r
   expect(found?.what).toContain(`${cairn}, ${shop}`);
 });
 
+test('an installation that was moved to another region, and still runs in the former one, is not told to separate its runs', () => {
+  const installations = { 'us-central1/cairn-drive': NOW - MINUTE_MS, 'europe-west1/cairn-drive': NOW };
+  const [found] = work.ofInstallations(heartbeats({ installations }));
+  expect(found).toMatchObject({ code: 'STORE_SHARED', state: 'wrong' });
+  expect(found?.what).toBe('the functions run in 2 regions: europe-west1, us-central1');
+  expect(found?.help).toContain('firebase functions:delete, with --region');
+  expect(found?.help).toContain('Do not change collectionPrefix');
+});
+
 const DRIVE = { name: 'drive', isAlone: false };
 const ALONE = { name: 'driveAlone', isAlone: true };
 

@@ -74,17 +74,32 @@ export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): Diagno
 /** An installation with a heartbeat this recent still exists: its scan runs each minute. */
 const INSTALLED_MS = 15 * MINUTE_MS;
 
-/** Codebases cannot see each other, only the heartbeats that they write to the same place. */
+/** Codebases cannot see each other, only the heartbeats that they write to the same place. Names are `REGION/FUNCTION`. */
 export function ofInstallations({ latest, readAt }: StoredHeartbeats): DiagnosisFinding[] {
   const names = Object.entries(latest.installations ?? {})
     .filter(([, at]) => readAt - at <= INSTALLED_MS)
     .map(([name]) => name)
     .sort();
   if (names.length < 2) return [];
+  const evidence = { installations: names };
+  const parts = names.map((name) => name.split('/'));
+  const drives = new Set(parts.map(([, drive]) => drive));
+  // Another collectionPrefix would leave the runs of an installation that was moved without functions.
+  if (drives.size === 1)
+    return [
+      wrong(
+        'STORE_SHARED',
+        `the functions run in ${names.length} regions: ${parts.map(([region]) => region).join(', ')}`,
+        {
+          help: `Those of the region that you left still dispatch runs, with their own code. Delete them: firebase functions:delete, with --region. If that was done, this ends within ${span(INSTALLED_MS)}. Do not change collectionPrefix or database. See docs/deploy.md, step 7.`,
+          evidence,
+        },
+      ),
+    ];
   return [
     wrong('STORE_SHARED', `${names.length} installations share the same collections: ${names.join(', ')}`, {
       help: 'Each dispatches the runs of the others. Give each its own collectionPrefix or database. See docs/adopt.md.',
-      evidence: { installations: names },
+      evidence,
     }),
   ];
 }
