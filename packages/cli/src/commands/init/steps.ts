@@ -51,6 +51,7 @@ async function initOrUndoIn(root: string, context: CommandContext, request: Init
   else if (record === undefined) await add(context, place, request);
   else {
     assertWhole(place);
+    noteUnused(context, record, request);
     const installed = usablePackage(root);
     const upgrade = installed && upgradeFor(place, record, installed);
     if (upgrade && !upgrade.onlyIgnores) await carryOut(upgrade, { context, place, request });
@@ -64,6 +65,22 @@ async function initOrUndoIn(root: string, context: CommandContext, request: Init
       else await completeInstallation(context, place, cairn);
     }
   }
+}
+
+/** Options of a codebase that is being added would be ignored without a word. */
+function noteUnused(context: CommandContext, { name, created }: InitRecord, request: InitRequest): void {
+  const { path } = created.find((file) => /(^|\/)index\.[jt]s$/.test(file.path)) ?? { path: name };
+  const notes = [
+    ...(request.region === undefined
+      ? []
+      : [
+          `--region changes no codebase that is there. The region of '${name}' is in ${clean(path)}; docs/deploy.md, step 7, says what a change of it does.`,
+        ]),
+    ...(request.language === undefined
+      ? []
+      : [`--language changes no codebase that is there, such as '${name}'.`]),
+  ];
+  if (notes.length > 0) print(context, `${advised(notes)}\n`);
 }
 
 interface InitTarget {
@@ -83,8 +100,7 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   const { root, name, files } = place;
   const project = readProject(root, files);
   const { nodeVersion } = context.world;
-  // An `init` that died may have left the folder empty.
-  const folderExists = files.read(name) !== undefined || files.names(name).length > 0;
+  const folderExists = files.read(name) !== undefined || !isLeft(files.names(name));
   const plan = planOf(project, { name, language, region, nodeVersion, folderExists });
   const isInstalled = installsIn(root, request);
   print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
@@ -98,6 +114,15 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   context.out.answer({ root, name, region: found.region, changes, advice, installed, next }, ({ style }) => {
     return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${stepsText(next, style)}`;
   });
+}
+
+/**
+ * True for a folder that an `init` left that died, or one that was taken back by version control, which leaves what it
+ * ignores.
+ */
+function isLeft(names: readonly string[]): boolean {
+  if (!names.includes('node_modules')) return names.length === 0;
+  return names.every((name) => name === 'node_modules' || name === 'lib' || name.endsWith('.local'));
 }
 
 function listedChange({ path, before, what }: FileChange) {
@@ -304,7 +329,7 @@ function planText(
 ): string {
   const lines = changeLines(changes, style);
   const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
-  const regionText = `Region of its functions and database: ${region.region} (${clean(region.why)}). Another one: --region REGION. Neither can be moved after the first deployment.`;
+  const regionText = `Region of its functions and database: ${region.region} (${clean(region.why)}). Another one: --region REGION. After the first deployment the database cannot be moved, and the functions get other URLs.`;
   return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
 ${advised([regionText, ...advice])}
 Nothing else: your functions, rules, indexes and site stay as they are.
