@@ -29,6 +29,7 @@ const SELF_EXPLANATORY = new Set([
   'DataDirBusyError',
   'DataDirUnusableError',
   'FunctionsNotLoadedError',
+  'NewerDataError',
   'PlansChangedError',
   'StorageFullError',
 ]);

@@ -2,6 +2,7 @@ import {
   copyFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -10,9 +11,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GroupedDatabase } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
 import { StorageFullError } from '../../../packages/local-kit/src/sqlite/storage-full.ts';
+import { DATA_FORMAT, NewerDataError } from '../../../packages/local-kit/src/sqlite/witness.ts';
 
 const PAGE = 4096;
 /** Bytes of one frame in the log, with its head. */
@@ -48,6 +51,7 @@ const SQL = {
   noMore: 'PRAGMA max_page_count = 12',
   room: 'PRAGMA max_page_count = 10000',
   synchronous: 'PRAGMA synchronous',
+  format: 'PRAGMA user_version',
 };
 
 const rows = (db: ReturnType<typeof open>) => Number(db.statements.count.get()?.n);
@@ -120,6 +124,38 @@ test('with sync the log is preallocated before the first commit, grows when it i
   const again = open(false, file, true);
   opened.push(again);
   expect(rows(again)).toBe(6);
+});
+
+describe('files of another version', () => {
+  const format = (value: number) => {
+    const db = new DatabaseSync(file);
+    db.exec(`PRAGMA user_version = ${value}`);
+    db.close();
+    rmSync(`${file}-commits`);
+  };
+
+  test('are used if they have no format or an earlier one, and have that of this version afterwards', () => {
+    const db = open();
+    add(db);
+    db.close();
+    format(0);
+    const again = open();
+    opened.push(again);
+    expect(rows(again)).toBe(1);
+    expect(again.statements.format.get()).toEqual({ user_version: DATA_FORMAT });
+  });
+
+  test.each([false, true])(
+    'are refused unchanged if it is later, with damage accepted: %j',
+    (acceptDamage) => {
+      open().close();
+      format(DATA_FORMAT + 1);
+      const before = readFileSync(file);
+      expect(() => open(acceptDamage)).toThrow(NewerDataError);
+      expect(readFileSync(file)).toEqual(before);
+      expect(readdirSync(folder)).toEqual(['data.sqlite']);
+    },
+  );
 });
 
 describe('files of a process that was killed', () => {

@@ -23,6 +23,10 @@ export const dev = command({
     data: { type: 'text', value: 'DIR', help: "keep state in DIR (default .cairn); 'memory' keeps none" },
     workers: { type: 'number', range: [1, 64], help: 'processes that run steps (default 1)' },
     project: { type: 'text', value: 'ID', help: 'project id (default demo-cairn)' },
+    'accept-damage': {
+      type: 'flag',
+      help: 'start with the readable data of damaged files, and keep the files as *.damaged',
+    },
     'no-types': { type: 'flag', help: 'do not check types' },
   },
   examples: [
@@ -44,6 +48,7 @@ export const dev = command({
         port,
         workers,
         projectId: project,
+        acceptDamage: options['accept-damage'],
         checksTypes: !options['no-types'],
         json: out.json,
         paint: out.style.paint,

@@ -36,6 +36,21 @@ const HANDOVER_MS = 2_000;
  */
 export const synchronous = (sync: boolean) => `PRAGMA synchronous = ${sync ? 'FULL' : 'NORMAL'};`;
 
+/**
+ * Format of the files of all servers, kept as `user_version` of each database; files without one have 0. Raise it with each change after
+ * which an earlier version would misread what is written, or lose it.
+ */
+export const DATA_FORMAT = 1;
+
+/** The header of a database, and the place of its `user_version`. Source: https://www.sqlite.org/fileformat.html#the_database_header */
+const HEAD_BYTES = 100;
+const FORMAT_AT = 60;
+
+/** The file was written by a later version, in a format that this one does not know. */
+export class NewerDataError extends Error {
+  override readonly name = 'NewerDataError';
+}
+
 /** The message has the loss and the way to continue. */
 export class DamagedDataError extends Error {
   override readonly name = 'DamagedDataError';
@@ -62,6 +77,9 @@ export class Witness {
     this.#file = file;
     this.#sync = sync;
     if (file === undefined) return;
+    // In the file itself before anything else is written, not only in its log.
+    if (formatOf(file) !== DATA_FORMAT)
+      db.exec(`PRAGMA user_version = ${DATA_FORMAT}; PRAGMA wal_checkpoint(TRUNCATE);`);
     this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
     this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
     writeSync(this.#fd, line(this.#number), 0);
@@ -115,8 +133,9 @@ export interface Checking {
   readonly acceptDamage: boolean;
 }
 
-/** Call before the database is opened for writing. @throws DamagedDataError unless damage is accepted */
+/** Call before the database is opened for writing. @throws NewerDataError; DamagedDataError unless damage is accepted */
 export function checkDatabase({ file, acceptDamage }: Checking): void {
+  assertKnownFormat(file);
   const damage = damageOf(file);
   if (damage === undefined) return;
   if (!acceptDamage) {
@@ -126,6 +145,30 @@ export function checkDatabase({ file, acceptDamage }: Checking): void {
   }
   for (const part of [file, `${file}-wal`, besides(file)])
     if (existsSync(part)) copyFileSync(part, `${part}.damaged`);
+}
+
+/** Before anything else is read: a later format may keep the number of commits in another way. */
+function assertKnownFormat(file: string): void {
+  const format = formatOf(file);
+  if (format <= DATA_FORMAT) return;
+  throw new NewerDataError(
+    `${file} was written by a later version of Cairn (format ${format} of its data; this version knows ${DATA_FORMAT}). Nothing was changed. Install that version again, or choose another directory with --data.`,
+  );
+}
+
+/** 0 for a file that has none, or is damaged. Read without SQLite, which would make files beside it. */
+function formatOf(file: string): number {
+  if (!existsSync(file)) return 0;
+  const fd = openSync(file, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    const isWhole = readSync(fd, head, 0, HEAD_BYTES, 0) === HEAD_BYTES;
+    return isWhole && head.toString('latin1').startsWith('SQLite format 3\0')
+      ? head.readUInt32BE(FORMAT_AT)
+      : 0;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function damageOf(file: string): string | undefined {

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
+import { DamagedDataError, NewerDataError } from '@cairn/local-kit/sqlite/witness';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError, DataDirUnusableError } from '../data-dir/lock.ts';
 import { collectAll } from '../idle-gc.ts';
@@ -54,6 +55,8 @@ export interface DevOptions {
   readonly port: number;
   readonly workers: number;
   readonly projectId: string | undefined;
+  /** Starts with the readable data of damaged files in the state directory. */
+  readonly acceptDamage: boolean;
   readonly checksTypes: boolean;
   /** One line of JSON for each line of the log. */
   readonly json: boolean;
@@ -154,6 +157,7 @@ class DevSession implements AsyncDisposable {
       ports,
       workers,
       projectId: this.#projectId,
+      acceptDamage: this.#options.acceptDamage,
       firebaseJson: join(root, 'firebase.json'),
       ownConsole: true,
       codebases: codebases.map((codebase) => ({
@@ -350,6 +354,10 @@ function problemOfData(error: unknown): DevProblem | undefined {
     const help = 'Stop that process, or choose another directory with --data.';
     return new DevProblem('DATA_IN_USE', error.message, help);
   }
+  const { message } = error as Error;
+  const help = 'The directory has your runs: delete it only if they are of no use.';
+  if (error instanceof NewerDataError) return new DevProblem('DATA_TOO_NEW', message, help);
+  if (error instanceof DamagedDataError) return new DevProblem('DATA_DAMAGED', message, help);
   const known = storageError(error);
   if (!(known instanceof DataDirUnusableError) && !(known instanceof StorageFullError)) return undefined;
   return new DevProblem('DATA_NOT_WRITABLE', known.message, 'Choose another directory with --data.');

@@ -10,7 +10,9 @@ type DevCode =
   | 'ENV_FILE_INVALID'
   | 'PORT_TAKEN'
   | 'DATA_IN_USE'
-  | 'DATA_NOT_WRITABLE';
+  | 'DATA_NOT_WRITABLE'
+  | 'DATA_TOO_NEW'
+  | 'DATA_DAMAGED';
 
 export class DevProblem extends Error {
   override readonly name = 'DevProblem';
