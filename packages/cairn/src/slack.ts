@@ -1,3 +1,4 @@
-/** The capability at Slack that is shipped. */
+/** Slack: a capability that sends a message, and the message that asks for an approval. */
 
 export { slackRespond } from './capabilities/slack/respond.ts';
+export { type ApprovalWait, approvalBlocks, type SlackBlock } from './triggers/slack/blocks.ts';

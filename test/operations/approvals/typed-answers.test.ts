@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { inboxItems } from '../../../packages/cairn/src/api/views/inbox.ts';
+import { readableValue } from '../../../packages/cairn/src/core/run/readable.ts';
 import { listedWaits } from '../../../packages/cairn/src/core/search/listing.ts';
 import type { ApprovalOptions } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -8,7 +9,7 @@ import { planOf } from '../../../packages/cairn/src/engine/plans/plan-of.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import { approvalOf, plainApprovals } from '../../../packages/cairn/src/operations/bulk/question.ts';
-import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
+import { type ApprovalWait, approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 
@@ -140,7 +141,8 @@ describe('an approval with a schema', () => {
 
   test('has no approval button in Slack', async () => {
     const { runId, wait } = await asking({ data: amount });
-    const text = JSON.stringify(approvalBlocks({ runId, type: 'refund', wait: wait() }));
+    const shown = readableValue(wait()) as unknown as ApprovalWait;
+    const text = JSON.stringify(approvalBlocks({ runId, type: 'refund', wait: shown }));
     expect(text).not.toContain('"Approve"');
     expect(text).toContain('"Reject"');
     expect(text).toContain('approve it in the console');

@@ -77,7 +77,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'eslint.ts': { layers: ['lint'], packages: [] },
   'indexes.ts': { layers: ['store'], packages: [] },
   'github.ts': { layers: ['capabilities', 'platform'], packages: [] },
-  'slack.ts': { layers: ['capabilities'], packages: [] },
+  'slack.ts': { layers: ['capabilities', 'triggers'], packages: [] },
   'outside.ts': { layers: ['capabilities'], packages: [] },
 };
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { BudgetQuestion, StepQuestion, Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import { readableValue } from '../../../packages/cairn/src/core/run/readable.ts';
 import { doubtOf } from '../../../packages/cairn/src/engine/waits/question.ts';
-import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
+import { type ApprovalWait, approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { MAX_VALUE_CHARS, readValue } from '../../../packages/cairn/src/triggers/slack/decision-value.ts';
 import { clipped } from '../../../packages/cairn/src/triggers/slack/message.ts';
 
@@ -26,7 +27,9 @@ function asking(question: string, stepId = 'gate', more: Partial<StepQuestion> =
   };
 }
 
-const blocksOf = (wait: Wait) => approvalBlocks({ runId: RUN, type: 'release', wait });
+/** The wait as the API and run events have it. */
+const shown = (wait: Wait) => readableValue(wait) as unknown as ApprovalWait;
+const blocksOf = (wait: Wait) => approvalBlocks({ runId: RUN, type: 'release', wait: shown(wait) });
 
 describe('an open approval', () => {
   test('about the budget of a day has no button to raise it: users of Slack have no role', () => {

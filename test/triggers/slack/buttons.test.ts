@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { readableValue } from '../../../packages/cairn/src/core/run/readable.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
-import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
+import { type ApprovalWait, approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { HOUR_MS, Scene } from '../../operations/approvals/scene.ts';
 import { intercept } from '../../support/intercept.ts';
 import { actionOf, pressOf, SlackEndpoint } from './endpoint.ts';
@@ -17,7 +18,8 @@ async function stage(make: () => Promise<Scene> = () => Scene.asking()): Promise
   scene.tasks();
   const [wait] = scene.state.waits;
   if (!wait) throw new Error('nothing is asked');
-  const blocks = approvalBlocks({ runId: scene.runId, type: 'release', wait });
+  const shown = readableValue(wait) as unknown as ApprovalWait;
+  const blocks = approvalBlocks({ runId: scene.runId, type: 'release', wait: shown });
   const buttons = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
   const values = Object.fromEntries(buttons.map(({ action_id, value }) => [action_id.slice(13), value]));
   return { scene, endpoint: new SlackEndpoint([scene.workflow], scene.world), values };

@@ -2,7 +2,6 @@
  * An open approval as a message of Slack's Block Kit, with buttons that the webhook handles. Pure: posting it is a
  * separate effect.
  */
-import type { Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { BUTTON_DECISIONS, type ButtonDecision, DECIDE_ACTION, valueText } from './decision-value.ts';
 import { clipped, escaped } from './message.ts';
@@ -10,11 +9,23 @@ import { clipped, escaped } from './message.ts';
 /** Slack's limit for the text of a section, 3,000, less what escaping may add and the words around. */
 const MAX_QUESTION_CHARS = 2_900;
 
+/** Members of an open wait of kind `approval` that are shown, in the form of the API and of run events. */
+export interface ApprovalWait {
+  readonly id: string;
+  readonly execution: { readonly stepId: string; readonly itemKey?: string | undefined };
+  readonly purpose?: 'doubt' | 'effect' | 'budget' | undefined;
+  readonly day?: string | undefined;
+  /** ISO 8601. */
+  readonly dueAt?: string | undefined;
+  readonly detail?: unknown;
+  readonly dataSchema?: unknown;
+}
+
 interface ApprovalQuestion {
   readonly runId: string;
+  /** Type of the workflow. */
   readonly type: string;
-  /** An open wait of kind `approval`. */
-  readonly wait: Wait;
+  readonly wait: ApprovalWait;
 }
 
 interface SlackText {
@@ -30,7 +41,8 @@ interface SlackButton {
   readonly style?: 'primary' | 'danger' | undefined;
 }
 
-type SlackBlock =
+/** A block of Slack's Block Kit. */
+export type SlackBlock =
   | { readonly type: 'section'; readonly text: SlackText }
   | { readonly type: 'context'; readonly elements: readonly SlackText[] }
   | { readonly type: 'actions'; readonly block_id: string; readonly elements: readonly SlackButton[] };
@@ -39,13 +51,13 @@ type SlackBlock =
 const MAX_BLOCK_ID_CHARS = 255;
 
 /**
- * The question, its origin and deadline, and a button for each decision that one press can make. A step whose name is
+ * Blocks of a message that asks: the question, its origin and deadline, and a button for each decision that one press can make. A step whose name is
  * too long for a button has none: use the API.
  */
 export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
   const step = stepKey(wait.execution);
-  const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(wait.dueAt)}`;
-  const elsewhere = wait.dataSchemaText === undefined ? '' : ' · it takes data: approve it in the console';
+  const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(Date.parse(wait.dueAt))}`;
+  const elsewhere = wait.dataSchema === undefined ? '' : ' · it takes data: approve it in the console';
   const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}${elsewhere}`;
   const decisions = decisionsOf(wait);
   const elements = decisions.flatMap((decision) => buttonOf({ runId, step, wait, decision }));
@@ -58,18 +70,18 @@ export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBl
   ];
 }
 
-function decisionsOf({ purpose, day, dataSchemaText }: Wait): readonly ButtonDecision[] {
+function decisionsOf({ purpose, day, dataSchema }: ApprovalWait): readonly ButtonDecision[] {
   // Resolving an effect takes more than one press: the operator has to check the receiver first.
   if (purpose === 'effect') return [];
   // Data takes a form. And users of Slack have no role, which raising the budget of a day requires.
-  const takesMore = dataSchemaText !== undefined || day !== undefined;
+  const takesMore = dataSchema !== undefined || day !== undefined;
   return takesMore ? BUTTON_DECISIONS.filter((decision) => decision !== 'approve') : BUTTON_DECISIONS;
 }
 
 interface ButtonChoice {
   readonly runId: string;
   readonly step: string;
-  readonly wait: Wait;
+  readonly wait: ApprovalWait;
   readonly decision: ButtonDecision;
 }
 
@@ -109,9 +121,8 @@ function buttonOf({ runId, step, wait, decision }: ButtonChoice): SlackButton[] 
 }
 
 /** The author's question; its `details` are the author's to show elsewhere. */
-function questionOf({ detailText, execution }: Wait): string {
-  const detail = (detailText === undefined ? {} : JSON.parse(detailText)) as { readonly question?: unknown };
-  const { question } = detail;
+function questionOf({ detail, execution }: ApprovalWait): string {
+  const { question } = (detail ?? {}) as { readonly question?: unknown };
   const text = typeof question === 'string' && question.trim() !== '' ? question : stepKey(execution);
   return shortened(text);
 }
@@ -136,6 +147,6 @@ function dateOf(at: number): string {
 }
 
 /** Different for each question, as Slack requires when a message is replaced. */
-function blockIdOf({ id }: Wait): string {
+function blockIdOf({ id }: ApprovalWait): string {
   return clipped(`${DECIDE_ACTION}:${id}`, MAX_BLOCK_ID_CHARS);
 }
