@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 import { becomes } from '../support/becomes.ts';
+import { startBrowser } from '../support/browser.ts';
 import { SIZES } from '../support/sizes.ts';
 import { show, stage } from './showcase-stage.ts';
 
@@ -282,5 +283,34 @@ test.each(Object.entries(SIZES))(
     });
     expect(over).toEqual([]);
     expect(await page.getByRole('group', { name: 'Zoom' }).getByRole('button').count()).toBe(3);
+  },
+);
+
+test.each([
+  ['of an ordinary size', 16],
+  ['twice as large', 32],
+])(
+  'every page is within the navigation at 320 px, and a click leads there, with text %s',
+  async (_, fontPx) => {
+    const browser = await startBrowser(stage.cloud.ready.gateway, { fontPx });
+    try {
+      const page = await browser.open('/runs', { viewport: { width: 320, height: 640 } });
+      const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+      await links.locator('.count').waitFor();
+      const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
+      expect(boxes.filter((box) => box && box.x >= 0 && box.x + box.width <= 320)).toHaveLength(5);
+      if (fontPx === 16) expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+      for (const [name, path] of [
+        ['Health', '/health'],
+        ['Schedules', '/schedules'],
+      ] as const) {
+        const box = await links.filter({ hasText: name }).boundingBox();
+        await page.mouse.click((box?.x ?? -1) + 5, (box?.y ?? -1) + 10);
+        await page.waitForURL(`**${path}`);
+      }
+      browser.check();
+    } finally {
+      await browser.close();
+    }
   },
 );
