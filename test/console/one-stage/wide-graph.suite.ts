@@ -116,6 +116,35 @@ test.each(['as it was', 'moved'])(
   },
 );
 
+test('a step that is clicked in a large graph keeps its height in a narrower frame, and the first steps stay at the top', async () => {
+  // Pairs of steps, each after the one before, in several columns.
+  const ladder = Array.from({ length: 300 }, (_, at) => {
+    const before = at - (at % 2);
+    return { id: `rung-${at}`, needs: before === 0 ? [] : [`rung-${before - 2}`, `rung-${before - 1}`] };
+  });
+  const page = await stage.browser.open(`/runs/${show.completed}`, {
+    viewport: SIZES.desktop,
+    prepare: (one) => withPlan(one, ladder),
+  });
+  const placeOf = async (id: string) => {
+    const step = await page.locator(`.graph button[data-step="${id}"]`).boundingBox();
+    const frame = await page.locator('.graph .react-flow').boundingBox();
+    return { x: (step?.x ?? 0) - (frame?.x ?? 0), y: Math.round((step?.y ?? 0) - (frame?.y ?? 0)) };
+  };
+  const id = 'rung-1';
+  await page.locator(`.graph button[data-step="${id}"]`).click();
+  await page.getByRole('region', { name: 'The selected step' }).waitFor();
+  const { x, y } = await placeOf(id);
+  await page.setViewportSize({ width: 420, height: 800 });
+  await becomes(async () => (await placeOf(id)).x < x && (await inFrame(page)).includes(id), true);
+  expect((await placeOf(id)).y).toBe(y);
+  // Nothing is above the first steps, so a search does not move one of them to the middle.
+  await page.getByPlaceholder('Find a step').fill('rung-0');
+  await page.keyboard.press('Enter');
+  await becomes(async () => (await inFrame(page)).includes('rung-0'), true);
+  expect((await placeOf('rung-0')).y).toBe(y);
+});
+
 test('a step that is found among hundreds is in sight in the table', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}?view=table`, {
     prepare: (one) => withWidePlan(one, 60),

@@ -11,6 +11,7 @@ import {
   ReactFlowProvider,
   useReactFlow,
   useStore,
+  useStoreApi,
   type Viewport,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
@@ -181,15 +182,19 @@ interface ViewOptions {
 /** Moves the visible part of the graph: to a step, to the whole, and when the frame changes its size. */
 function useView({ layout, walk, isLarge, selected }: ViewOptions) {
   const flow = useReactFlow();
+  const store = useStoreApi();
   const show = useCallback(
-    (id: string, zoom = flow.getZoom()) => {
+    (id: string) => {
       const at = walk.placed(id);
+      const { width, height } = store.getState();
+      // Before the size of the frame is known, the first view shows the step.
+      if (!at || width === 0) return;
+      const viewport = centred(at, { width, height, zoom: flow.getZoom() }, isLarge);
       // On the way every step would be drawn that passes by: a large plan jumps.
       const isStill = isLarge || matchMedia('(prefers-reduced-motion: reduce)').matches;
-      const motion = isStill ? 0 : MOVE_MS;
-      if (at) void flow.setCenter(at.x + NODE_WIDTH / 2, at.y + NODE_HEIGHT / 2, { zoom, duration: motion });
+      void flow.setViewport(viewport, { duration: isStill ? 0 : MOVE_MS });
     },
-    [flow, walk, isLarge],
+    [flow, store, walk, isLarge],
   );
 
   // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
@@ -199,14 +204,17 @@ function useView({ layout, walk, isLarge, selected }: ViewOptions) {
   const height = useStore((state) => state.height);
   const isMoved = useRef(false);
   const leastZoom = useRef<number>(MIN_ZOOM.small * textScale());
-  // Otherwise the selected step stays in view: the panel that its click opens takes a part of the width.
+  // Otherwise the selected step stays in view, and where it is in the window: the panel that its click opens takes a part of the width.
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
   useLayoutEffect(() => {
     if (width === 0) return;
     if (!isLarge && !isMoved.current)
       void flow.setViewport(wholeOf(layout, { width, height }, leastZoom.current));
-    else if (selected !== undefined && !isWithin(walk.placed(selected), flow.getViewport(), width))
-      show(selected);
+    else {
+      const [at, { y, zoom }] = [walk.placed(selected ?? ''), flow.getViewport()];
+      if (at && !isWithin(at, flow.getViewport(), width))
+        void flow.setViewport({ ...centred(at, { width, height, zoom }, isLarge), y });
+    }
   }, [width, height, isLarge, flow]);
 
   return {
@@ -243,22 +251,31 @@ function wholeOf(
 }
 
 /** True if the step is whole between the sides of a frame of this width. */
-function isWithin(at: PlacedNode | undefined, { x, zoom }: Viewport, width: number): boolean {
-  if (!at) return true;
+function isWithin(at: PlacedNode, { x, zoom }: Viewport, width: number): boolean {
   const left = at.x * zoom + x;
   return left >= 0 && left + NODE_WIDTH * zoom <= width;
 }
 
-/** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
-function viewportAt({ x, y }: PlacedNode): Viewport {
-  const zoom = 0.8 * textScale();
-  const width = Math.max(400, window.innerWidth - 240);
-  // The plan begins at 0: nothing is to the left of it, or above.
+interface FrameSize {
+  readonly width: number;
+  readonly height: number;
+  readonly zoom: number;
+}
+
+/** @param isLarge the plan begins at 0, with nothing to the left of it or above, and is larger than the frame */
+function centred({ x, y }: PlacedNode, { width, height, zoom }: FrameSize, isLarge: boolean): Viewport {
+  const most = isLarge ? EDGE : Number.POSITIVE_INFINITY;
   return {
-    x: Math.min(EDGE, width / 2 - (x + NODE_WIDTH / 2) * zoom),
-    y: Math.min(EDGE, (HEIGHT.most * textScale()) / 3 - y * zoom),
+    x: Math.min(most, width / 2 - (x + NODE_WIDTH / 2) * zoom),
+    y: Math.min(most, height / 2 - (y + NODE_HEIGHT / 2) * zoom),
     zoom,
   };
+}
+
+/** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
+function viewportAt(at: PlacedNode): Viewport {
+  const width = Math.max(400, window.innerWidth - 240);
+  return centred(at, { width, height: HEIGHT.most * textScale(), zoom: 0.8 * textScale() }, true);
 }
 
 function Zoom({ onWhole }: { onWhole(): void }) {
