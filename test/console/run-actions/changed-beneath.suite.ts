@@ -1,6 +1,8 @@
 /** A form that is open while the page beneath it is read anew. */
 import { expect, test } from '@jest/globals';
+import { eventually } from '../../system/support.ts';
 import { stage } from '../one-stage/showcase-stage.ts';
+import { becomes } from '../support/becomes.ts';
 
 test('the form of a pause stays what a person has opened, while somebody else pauses the workflow', async () => {
   const page = await stage.browser.open('/workflows/chain-10');
@@ -18,4 +20,59 @@ test('the form of a pause stays what a person has opened, while somebody else pa
   await press('Unpause');
   await send('Unpause').click();
   await page.getByText('was faster').waitFor({ state: 'detached' });
+});
+
+test.each([
+  ['the inbox', 'Fill in and answer'],
+  ['its run', 'Answer agree'],
+])(
+  'a long form of %s says beside its button that the question was answered meanwhile',
+  async (place, opener) => {
+    const body = { type: 'refund', input: { order: `meanwhile ${opener}` } };
+    const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
+    await eventually(`the question of ${runId}`, async () => {
+      const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${runId}`);
+      return status === 'awaiting_approval' || undefined;
+    });
+    const isInbox = place === 'the inbox';
+    const page = await stage.browser.open(isInbox ? '/inbox' : `/runs/${runId}`, {
+      prepare: (one) => one.clock.install(),
+      viewport: { width: 1280, height: 480 },
+    });
+    const part = isInbox ? page.locator('li.card', { hasText: runId }) : page;
+    await part.getByRole('button', { name: opener }).click();
+    const dialog = page.getByRole('dialog');
+    const send = dialog.getByRole('button', { name: 'Approve', exact: true });
+    await dialog.getByRole('textbox', { name: 'cents' }).fill('5');
+    await dialog.getByRole('combobox', { name: 'reason' }).selectOption('late');
+    await becomes(() => send.isEnabled(), true);
+    await stage.cloud.call('POST', `/v1/runs/${runId}/approvals/agree`, { decision: 'reject' });
+    const why = dialog.getByText('it was answered or timed out, or the run has ended');
+    await becomes(async () => {
+      await page.clock.runFor('00:05');
+      return why.isVisible();
+    }, true);
+    const isInSight = await why.evaluate((one) => {
+      const { left, top, width, height } = one.getBoundingClientRect();
+      return one.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    });
+    expect([isInSight, await send.isDisabled()]).toEqual([true, true]);
+    expect(await dialog.getByRole('textbox', { name: 'cents' }).inputValue()).toBe('5');
+  },
+);
+
+test('a form that got no answer is not to be sent once more after its run has ended', async () => {
+  const body = { type: 'refund', input: { order: 'no answer' } };
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
+  const page = await stage.browser.open(`/runs/${runId}`);
+  const dialog = page.getByRole('dialog');
+  const cancel = `**/v1/runs/${runId}/cancel`;
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.route(cancel, (route) => route.abort());
+  await dialog.getByRole('button', { name: 'Cancel the run' }).click();
+  await dialog.getByText('The API responds again. Send the form once more; it takes effect once.').waitFor();
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'by another' });
+  await dialog.getByText('The run has ended: it is cancelled.').waitFor();
+  await dialog.getByText('It is not known whether the form was carried out.').waitFor();
+  expect(await dialog.getByText('once more').count()).toBe(0);
 });

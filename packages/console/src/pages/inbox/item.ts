@@ -1,5 +1,6 @@
 /** One open question as the API lists it, and its text. Pure. */
 import type { Answer } from '../../api/client.ts';
+import type { AskedKind } from '../run/actions/decisions.ts';
 
 export type InboxItem = Answer<'InboxPage'>['items'][number];
 
@@ -27,4 +28,9 @@ export function canReject({ kind, answers }: InboxItem): boolean {
  */
 export function canApprove({ kind, answers, dataSchema }: InboxItem): boolean {
   return kind === 'approval' && answers.includes('approve') && dataSchema === undefined;
+}
+
+export function askedIn(kind: InboxItem['kind']): AskedKind {
+  if (kind === 'budget_reached') return 'budget';
+  return kind === 'step_in_doubt' ? 'doubt' : 'approval';
 }

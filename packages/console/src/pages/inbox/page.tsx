@@ -9,12 +9,12 @@ import { usePages } from '../../parts/use-pages.ts';
 import { useSession } from '../../session/session.ts';
 import { countedIn, INBOX_COUNT } from '../../shell/inbox-counted.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
-import type { AskedKind, DecisionName } from '../run/actions/decisions.ts';
+import { type DecisionName, NOT_OPEN } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { Answered, type LastAnswer } from './answered.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
-import { canApprove, type InboxItem, itemKeyOf } from './item.ts';
+import { askedIn, canApprove, type InboxItem, itemKeyOf } from './item.ts';
 import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
@@ -104,7 +104,14 @@ export default function InboxPage() {
         ))}
       </ol>
       <More of={list}>{list.isLoadingMore ? 'Loading…' : 'Show newer questions'}</More>
-      {answering && <Answering {...answering} onAnswered={setLast} onClose={() => setAnswering(undefined)} />}
+      {answering && (
+        <Answering
+          {...answering}
+          outdated={items.some((one) => itemKeyOf(one) === itemKeyOf(answering.item)) ? undefined : NOT_OPEN}
+          onAnswered={setLast}
+          onClose={() => setAnswering(undefined)}
+        />
+      )}
     </div>
   );
 }
@@ -172,11 +179,6 @@ function Selected({ chosen, clear, onApprove }: SelectedProps) {
   );
 }
 
-function askedIn(kind: InboxItem['kind']): AskedKind {
-  if (kind === 'budget_reached') return 'budget';
-  return kind === 'step_in_doubt' ? 'doubt' : 'approval';
-}
-
 /** The question whose form is open. */
 interface Open {
   readonly item: InboxItem;
@@ -185,17 +187,19 @@ interface Open {
 }
 
 interface AnsweringProps extends Open {
+  /** The question is not among the open ones any more. */
+  readonly outdated: string | undefined;
   onAnswered(last: LastAnswer): void;
   onClose(): void;
 }
 
-function Answering({ item, first, onAnswered, onClose }: AnsweringProps) {
+function Answering({ item, first, outdated, onAnswered, onClose }: AnsweringProps) {
   const { runId, type, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt, answers } =
     item;
   const onDone = (done: string) => onAnswered({ step, run: { id: runId, type }, done });
   if (effectId !== undefined) {
     const caller = kind === 'left_in_doubt' ? 'ended' : 'run';
-    return <ResolveDialog {...{ runId, effectId, caller, onDone, onClose }} />;
+    return <ResolveDialog {...{ runId, effectId, caller, outdated, onDone, onClose }} />;
   }
   return (
     <DecideDialog
@@ -208,6 +212,7 @@ function Answering({ item, first, onAnswered, onClose }: AnsweringProps) {
       dueAt={dueAt}
       first={first}
       accepted={answers}
+      outdated={outdated}
       onDone={onDone}
       onClose={onClose}
     />

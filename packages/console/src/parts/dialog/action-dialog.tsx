@@ -24,7 +24,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   readonly act: PlannedAct<M, P> | undefined;
   /** The reason why the form is incomplete: shown beside the button, however long the form. */
   readonly lack?: string | undefined;
-  /** The reason why the act is not possible any more since the form was opened. The form keeps what was typed. */
+  /** The reason why the act is not possible any more since the form was opened, in the place of `lack`. The form keeps what was typed. */
   readonly outdated?: ReactNode;
   readonly children?: ReactNode;
   /** Left out: the dialog closes. Not called if the dialog was closed while it was sending: then the page says what became of it. */
@@ -78,16 +78,13 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
         }}
       >
         {children}
-        {isOutdated && !busy && (
-          <p className="note" role="status">
-            {outdated}
-          </p>
+        {error !== undefined && (
+          <FocusedFailure error={error} isOfAnother={sentBy !== me.principal} isFinal={isOutdated} />
         )}
-        {error !== undefined && <FocusedFailure error={error} isOfAnother={sentBy !== me.principal} />}
         {act && <Commands sending={act.planned} cli={act.cli} />}
         <footer>
-          <p className="hint lack" role="status">
-            {act === undefined && lack}
+          <p className={isOutdated ? 'note lack' : 'hint lack'} role="status">
+            {isOutdated ? !busy && outdated : act === undefined && lack}
           </p>
           <button type="button" onClick={onClose}>
             Close
@@ -132,13 +129,15 @@ interface FocusedFailureProps {
   readonly error: unknown;
   /** Another person has signed in since it was sent: idempotency keys are those of a person. */
   readonly isOfAnother: boolean;
+  /** It cannot be sent once more. */
+  readonly isFinal: boolean;
 }
 
 /**
  * The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. The focus goes to the
  * field that says what was refused, if the refusal names it.
  */
-function FocusedFailure({ error, isOfAnother }: FocusedFailureProps) {
+function FocusedFailure({ error, isOfAnother, isFinal }: FocusedFailureProps) {
   const place = useRef<HTMLDivElement>(null);
   const { lostAt } = useReached();
   useEffect(() => {
@@ -154,9 +153,11 @@ function FocusedFailure({ error, isOfAnother }: FocusedFailureProps) {
     <div ref={place} tabIndex={-1}>
       {isUnanswered(error) && lostAt === undefined ? (
         <p className="note" role="status">
-          {isOfAnother
-            ? 'The API responds again. It is not known whether the form was carried out, and you are signed in as somebody else since: check it before you send the form again.'
-            : 'The API responds again. Send the form once more; it takes effect once.'}
+          {isFinal
+            ? 'The API responds again. It is not known whether the form was carried out.'
+            : isOfAnother
+              ? 'The API responds again. It is not known whether the form was carried out, and you are signed in as somebody else since: check it before you send the form again.'
+              : 'The API responds again. Send the form once more; it takes effect once.'}
         </p>
       ) : (
         <Failure error={error} />

@@ -8,7 +8,7 @@ import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { SuccessorDialog } from '../successors/successor-dialog.tsx';
 import { DecideDialog } from './decide-dialog.tsx';
-import { askedBy, stepsBefore } from './decisions.ts';
+import { askedBy, NOT_OPEN, stepsBefore } from './decisions.ts';
 import { NEEDS, requires } from './offers.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
@@ -83,8 +83,6 @@ function FormOf({ act, run }: { readonly act: Act; readonly run: Run }) {
   }
 }
 
-const ANSWERED = 'The question is not open any more: it was answered or timed out, or the run has ended.';
-
 interface DecideProps {
   readonly run: Run;
   readonly waitId: string;
@@ -115,7 +113,7 @@ function Decide({ run, waitId, onClose }: DecideProps) {
       detail={wait.detail}
       dataSchema={wait.dataSchema}
       dueAt={wait.dueAt}
-      outdated={open ? isUndecidable && UNDECIDABLE : ANSWERED}
+      outdated={open ? isUndecidable && UNDECIDABLE : NOT_OPEN}
       before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}
       onClose={onClose}
     />

@@ -29,12 +29,15 @@ interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
   readonly caller: EffectCaller;
+  /** The reason why it cannot be resolved any more. */
+  readonly outdated?: string | undefined;
   /** Called before it closes, with what was done in words. */
   onDone?(done: string): void;
   onClose(): void;
 }
 
-export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: ResolveDialogProps) {
+export function ResolveDialog(props: ResolveDialogProps) {
+  const { runId, effectId, caller, outdated, onDone, onClose } = props;
   const { data: row, error, refetch } = useEffectRow(runId, effectId);
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
@@ -49,6 +52,7 @@ export function ResolveDialog({ runId, effectId, caller, onDone, onClose }: Reso
       title={row?.blockedBy === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
       verb={option?.verb ?? 'Send'}
       danger={option?.isDanger ?? false}
+      outdated={outdated}
       act={
         row && body
           ? plannedAct('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
