@@ -19,6 +19,7 @@ import './one-stage/wide-graph.suite.ts';
 import './one-stage/words.suite.ts';
 import './one-stage/flows.suite.ts';
 import './run-actions/answers.suite.ts';
+import './run-actions/budgets.suite.ts';
 import './run-actions/changed-beneath.suite.ts';
 import './run-actions/insecure-origin.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';

@@ -9,6 +9,7 @@ import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useMay, useSession } from '../../session/session.ts';
+import { Budget } from './budget.tsx';
 import { Erasures } from './erasures.tsx';
 import { Findings } from './findings.tsx';
 import { Live } from './live.tsx';
@@ -30,6 +31,7 @@ export default function HealthPage() {
       {mayLook && <Restore />}
       {mayLook ? <Diagnosis /> : <Answers />}
       <Live />
+      <Budget />
       <Today isLast={!maySeeErasures} />
       {maySeeErasures && <Erasures />}
     </div>

@@ -5,10 +5,10 @@ import { Details } from '../../parts/json-view/details.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
-import { questionOf } from '../run/actions/decisions.ts';
+import { dueWords, questionOf } from '../run/actions/decisions.ts';
 import { RunLink } from '../run/header/run-link.tsx';
 import { type ApprovalProgress, UNDO_MS } from './approval-queue.ts';
-import { canApprove, canReject, type InboxItem, KINDS } from './item.ts';
+import { askedIn, canApprove, canReject, type InboxItem, KINDS } from './item.ts';
 import { ANSWERED } from './row-keys.ts';
 
 interface QuestionRowProps {
@@ -75,7 +75,7 @@ export function Question(props: QuestionRowProps) {
           <When at={openedAt} />
           {dueAt && (
             <>
-              , times out <When at={dueAt} />
+              , {dueWords(askedIn(kind))} <When at={dueAt} />
             </>
           )}
         </span>

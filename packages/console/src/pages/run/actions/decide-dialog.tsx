@@ -17,6 +17,7 @@ import {
   choicesOf,
   cliOf,
   type DecisionName,
+  dueWords,
   type Filled,
   lacking,
   questionOf,
@@ -84,7 +85,7 @@ export function DecideDialog(props: DecideDialogProps) {
       }}
       onClose={onClose}
     >
-      <Question detail={detail} dueAt={dueAt} saysAll={asked === 'budget'} />
+      <Question detail={detail} dueAt={dueAt} asked={asked} />
       <ChoiceOf
         legend="Your answer"
         value={filled.decision}
@@ -182,12 +183,13 @@ function SendBack({ filled: { feedback, steps }, before, fill }: SendBackProps) 
 interface QuestionProps {
   readonly detail: unknown;
   readonly dueAt?: string | undefined;
-  /** The text has all details in words. */
-  readonly saysAll?: boolean;
+  readonly asked: AskedKind;
 }
 
-function Question({ detail, dueAt, saysAll = false }: QuestionProps) {
+function Question({ detail, dueAt, asked }: QuestionProps) {
   const { text, beside, to = [] } = questionOf(detail);
+  // About a budget, the text has all details in words.
+  const saysAll = asked === 'budget';
   return (
     <section className="question" aria-label="The question">
       <p>
@@ -201,7 +203,7 @@ function Question({ detail, dueAt, saysAll = false }: QuestionProps) {
       {beside !== undefined && !saysAll && <Details value={beside} label="Details of the question" />}
       {dueAt !== undefined && (
         <p className="hint">
-          Times out <When at={dueAt} />.
+          {asked === 'budget' ? 'The run' : 'It'} {dueWords(asked)} <When at={dueAt} />.
         </p>
       )}
     </section>

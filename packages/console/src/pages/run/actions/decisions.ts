@@ -141,9 +141,8 @@ function budgetIn(detail: unknown): AskedBudget {
 /** The limits that an approval can raise: the API refuses others. */
 export function raisableIn(detail: unknown): readonly (typeof RAISES)[number][] {
   const { limits } = budgetIn(detail);
-  return limits
-    ? RAISES.filter(([limit]) => limits[limit === 'wallClock' ? 'wallClockMs' : limit] !== undefined)
-    : RAISES;
+  if (!limits) return RAISES;
+  return RAISES.filter(([limit]) => limits[limit === 'wallClock' ? 'wallClockMs' : limit] !== undefined);
 }
 
 /** Differences where the budget is that of all runs of a tenant on a day. */
@@ -166,14 +165,28 @@ export function actName(asked: AskedKind, step: string): string {
   return asked === 'doubt' ? `Decide about ${step}` : `Answer ${step}`;
 }
 
-/** Limits of a budget, as the form names them. `wallClock` is a duration such as 2h; the others are numbers. */
-const RAISES = [
+/** Words before the time at which the question is over. The budget of a day has such a time: the run continues on the next day. */
+export function dueWords(asked: AskedKind): string {
+  return asked === 'budget' ? 'continues by itself' : 'times out';
+}
+
+/** Limits that are counted: those of the budget of a day. */
+const COUNTED = [
   ['usd', 'US dollars'],
   ['tokens', 'Tokens'],
   ['effects', 'Effects'],
   ['operations', 'Operations'],
-  ['wallClock', 'Time, for example 2h'],
 ] as const;
+
+/** Those that the amounts have, with their names. */
+export function countedIn(
+  amounts: Partial<Record<(typeof COUNTED)[number][0], number | undefined>>,
+): readonly (typeof COUNTED)[number][] {
+  return COUNTED.filter(([limit]) => amounts[limit] !== undefined);
+}
+
+/** Limits of a budget, as the form names them. `wallClock` is a duration such as 2h; the others are numbers. */
+const RAISES = [...COUNTED, ['wallClock', 'Time, for example 2h']] as const;
 
 type RaisedAmounts = Partial<Record<(typeof RAISES)[number][0], string>>;
 

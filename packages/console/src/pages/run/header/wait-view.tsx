@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { AnswerButtons } from '../actions/actions.tsx';
-import { questionOf } from '../actions/decisions.ts';
+import { askedBy, dueWords, questionOf } from '../actions/decisions.ts';
 import type { Run } from '../live/events.ts';
 import { ViewLink } from './view-link.tsx';
 
@@ -50,7 +50,7 @@ export function WaitView({ wait, linked = false, isSaid = false }: WaitViewProps
           ) : (
             <>
               {' · '}
-              {wait.kind === 'timer' ? 'ends' : 'times out'} <When at={wait.dueAt} />
+              {wait.kind === 'timer' ? 'ends' : dueWords(askedBy(wait.purpose))} <When at={wait.dueAt} />
             </>
           )}
         </span>

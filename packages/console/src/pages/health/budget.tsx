@@ -1,0 +1,71 @@
+/** The budget of the caller's tenant for today, shared by all its runs. Absent where the installation sets none. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { Answer } from '../../api/client.ts';
+import { Readings } from '../../parts/readings/readings.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { countedIn } from '../run/actions/decisions.ts';
+import { usePart } from './use-part.tsx';
+
+const EVERY_MS = 10_000;
+/** Newest raises that are shown. `cairn budgets` shows all. */
+const MAX_RAISES = 5;
+
+type DayBudget = Answer<'DayBudget'>;
+type Amounts = DayBudget['limits'];
+
+export function Budget() {
+  const { api } = useSession();
+  const query = useQuery({
+    queryKey: ['health', 'budget'],
+    queryFn: ({ signal }) => api.get('/v1/budgets/today', { signal }),
+    refetchInterval: EVERY_MS,
+  });
+  const part = usePart(query, {
+    what: 'the budget of today',
+    absenceOf: (data) => (countedIn(data.limits).length === 0 ? 'There is no budget of the day.' : undefined),
+  });
+  if (!part.data) return part.instead;
+  const { data, failure } = part;
+  const limits = countedIn(data.limits);
+  if (limits.length === 0) return failure;
+  return (
+    <section className="stack" aria-label="Budget of today">
+      {failure}
+      <h2>Budget of today</h2>
+      <p className="dim">
+        What all runs of your tenant may spend together until 00:00 UTC, <When at={data.nextDayAt} />. A run
+        that does not fit into what is left asks in the <Link href="/inbox">inbox</Link>, and continues at
+        00:00 UTC by itself.
+      </p>
+      <Readings
+        of={limits.map(([limit, name]) => ({
+          name,
+          value: `${amountText(data.spent[limit])} of ${amountText(data.limits[limit])}`,
+          more: data.held[limit] ? `spent, ${amountText(data.held[limit])} more reserved` : 'spent',
+          isWrong: isReached(data, limit),
+        }))}
+      />
+      {data.raises.slice(-MAX_RAISES).map(({ by, at, amounts }) => (
+        <p key={at} className="dim">
+          <Text value={by} max={200} /> {raiseText(amounts)} <When at={at} />.
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** True if nothing more may begin. What is reserved counts. */
+function isReached({ limits, spent, held }: DayBudget, limit: keyof Amounts): boolean {
+  return (spent[limit] ?? 0) + (held[limit] ?? 0) >= (limits[limit] ?? Number.POSITIVE_INFINITY);
+}
+
+function raiseText(amounts: Amounts): string {
+  const raised = countedIn(amounts).map(([limit, name]) => `${amountText(amounts[limit])} ${name}`);
+  return raised.length === 0 ? 'approved it without a raise' : `raised it by ${raised.join(', ')}`;
+}
+
+/** An amount with the millionths that money is counted in. */
+const amountText = (amount = 0): string => amount.toLocaleString('en', { maximumFractionDigits: 6 });
