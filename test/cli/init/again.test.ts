@@ -15,7 +15,7 @@ test('what version control ignores in the folder does not keep Cairn from being 
   const project = withFiles({ 'firebase.json': '{}' });
   const ignored = {
     'cairn/node_modules/cairn/index.js': '',
-    'cairn/lib/index.js': '',
+    'cairn/lib/index.js': 'export const { tick } = cairnFunctions({});',
     'cairn/.secret.local': 'A=b',
   };
   for (const [path, text] of Object.entries(ignored)) project.write(path, text);
@@ -25,7 +25,12 @@ test('what version control ignores in the folder does not keep Cairn from being 
 });
 
 test('a folder that has sources, or only a folder lib, is not taken for such a rest', async () => {
-  for (const path of ['cairn/lib/index.js', 'cairn/node_modules/a.js cairn/notes.md']) {
+  const sources = [
+    'cairn/lib/index.js',
+    'cairn/node_modules/a.js cairn/notes.md',
+    'cairn/node_modules/a.js cairn/lib/index.js',
+  ];
+  for (const path of sources) {
     const project = withFiles({ 'firebase.json': '{}' });
     for (const file of path.split(' ')) project.write(file, '');
     expect((await project.init(['--yes'])).err).toContain('NAME_TAKEN');

@@ -148,7 +148,7 @@ class MemoryFiles implements Files {
   removeFolder(): void {}
 }
 
-const options = { name: 'cairn', language: undefined, nodeVersion: '24.0.0', folderExists: false };
+const options = { name: 'cairn', language: undefined, nodeVersion: '24.0.0', isTaken: false };
 
 test('any project keeps its own entries, and is restored byte for byte', () => {
   fc.assert(

@@ -130,7 +130,9 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     project.remove('cairn');
     const before = project.files();
     const { err } = await project.init(['--yes']);
-    expect(err).toMatch(/^NAME_TAKEN .* its folder cairn\/ is empty or not there\nRestore the folder/);
+    expect(err).toMatch(
+      /^NAME_TAKEN .* its folder cairn\/ has no sources or is not there\nRestore the folder/,
+    );
     expect(project.files()).toEqual(before);
   });
 

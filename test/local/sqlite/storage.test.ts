@@ -143,6 +143,8 @@ describe('files of another version', () => {
     opened.push(again);
     expect(rows(again)).toBe(1);
     expect(again.statements.format.get()).toEqual({ user_version: DATA_FORMAT });
+    // In the file itself, where an earlier version reads it before the log.
+    expect(readFileSync(file).readUInt32BE(60)).toBe(DATA_FORMAT);
   });
 
   test.each([false, true])(

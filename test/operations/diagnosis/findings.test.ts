@@ -65,6 +65,16 @@ test('an installation that was moved to another region, and still runs in the fo
   expect(found?.help).toContain('Do not change collectionPrefix');
 });
 
+test('a move beside another installation is reported by itself, and first', () => {
+  const names = ['eu/cairn-drive', 'us/cairn-drive', 'eu/shop-drive'];
+  const installations = Object.fromEntries(names.map((name) => [name, NOW]));
+  const found = work.ofInstallations(heartbeats({ installations }));
+  expect(found.map(({ what }) => what)).toEqual([
+    'the functions run in 2 regions: eu, us',
+    '2 installations share the same collections: eu/cairn-drive, eu/shop-drive, us/cairn-drive',
+  ]);
+});
+
 const DRIVE = { name: 'drive', isAlone: false };
 const ALONE = { name: 'driveAlone', isAlone: true };
 

@@ -34,18 +34,23 @@ function readVersion(): string {
 /** The address of the file that this code is in, as the stack has it; undefined if the stack has none. */
 function runningFile(): string | undefined {
   const { prepareStackTrace } = Error;
-  const holder: { stack?: unknown } = {};
+  let name: string | null | undefined;
   try {
-    Error.prepareStackTrace = (_, [site]) => site?.getFileName();
+    Error.prepareStackTrace = (_, [site]) => {
+      name = site?.getFileName();
+    };
+    const holder: { stack?: unknown } = {};
     Error.captureStackTrace(holder);
     // The trace is prepared when it is first read.
-    const name = holder.stack;
-    if (typeof name !== 'string' || name === '') return undefined;
-    return name.startsWith('file:') ? name : pathToFileURL(name).href;
-  } finally {
-    if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
-    else Error.prepareStackTrace = prepareStackTrace;
+    void holder.stack;
+  } catch {
+    // Frozen, as by --frozen-intrinsics.
+    return undefined;
   }
+  if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
+  else Error.prepareStackTrace = prepareStackTrace;
+  if (!name) return undefined;
+  return name.startsWith('file:') ? name : pathToFileURL(name).href;
 }
 
 function bundled(cause?: unknown): Error {

@@ -37,8 +37,8 @@ interface PlanOptions {
   readonly region?: string | undefined;
   /** `process.versions.node` */
   readonly nodeVersion: string;
-  /** True if a file of the name exists, or a folder that is not empty. */
-  readonly folderExists: boolean;
+  /** True if a file of the name exists, or a folder with files of its own. */
+  readonly isTaken: boolean;
 }
 
 /** The name of an export, a codebase, a folder, a database of Firestore (at least four characters) and of functions. */
@@ -172,7 +172,7 @@ export function assertName(name: string): void {
   );
 }
 
-function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }: PlanOptions): void {
+function assertFree({ codebases, firebaseJson }: Project, { name, isTaken }: PlanOptions): void {
   const adopted = codebases.find(({ entryTexts }) =>
     entryTexts.some((text) => text.includes('cairnFunctions(')),
   );
@@ -182,23 +182,23 @@ function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }
       `the codebase '${adopted.name}' has functions of Cairn already`,
       `Add your workflows there. If cairn init added it, ${initOf(adopted.name)} gives it the installed version. docs/adopt.md explains how to add a second installation.`,
     );
-  if (!folderExists && codebases.some((one) => one.name === name && one.source === name))
+  if (!isTaken && codebases.some((one) => one.name === name && one.source === name))
     throw new InitProblem(
       'NAME_TAKEN',
-      `firebase.json has a codebase '${name}', but its folder ${name}/ is empty or not there`,
+      `firebase.json has a codebase '${name}', but its folder ${name}/ has no sources or is not there`,
       `Restore the folder from version control, or remove '${name}' from 'functions' and 'firestore' of firebase.json, then run cairn init again. Nothing was changed.`,
     );
-  const taken = takenBy(name, { codebases, firebaseJson, folderExists });
+  const taken = takenBy(name, { codebases, firebaseJson, isTaken });
   if (taken !== undefined)
     throw new InitProblem('NAME_TAKEN', taken, 'Choose another name with --name NAME. Nothing was changed.');
 }
 
 interface ProjectSource extends Pick<Project, 'codebases' | 'firebaseJson'> {
-  readonly folderExists: boolean;
+  readonly isTaken: boolean;
 }
 
-function takenBy(name: string, { codebases, firebaseJson, folderExists }: ProjectSource): string | undefined {
-  if (folderExists) return `there is a file or folder '${name}' already`;
+function takenBy(name: string, { codebases, firebaseJson, isTaken }: ProjectSource): string | undefined {
+  if (isTaken) return `there is a file or folder '${name}' already`;
   if (codebases.some((one) => one.name === name)) return `firebase.json has a codebase '${name}' already`;
   if (firebaseJson.read.firestore.some(({ database }) => database === name))
     return `firebase.json has a database '${name}' already`;

@@ -7,7 +7,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EarlySync } from '@cairn/local-kit/sqlite/early-sync';
 import { reserveLog } from '@cairn/local-kit/sqlite/reserve-log';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
-import { checkDatabase, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
+import { checkDatabase, markFormat, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
 import { prefixEnd } from '../model/byte-writer.ts';
 import { databasePrefix } from '../model/document-key.ts';
 import { Code, StatusError } from '../model/status.ts';
@@ -93,7 +93,7 @@ interface StorageOptions {
 
 /**
  * @param file undefined: in memory
- * @throws when another process has the file, or it is damaged and that is not accepted
+ * @throws when another process has the file, it is of a later version, or it is damaged and that is not accepted
  */
 export function openSqliteStorage(
   file: string | undefined,
@@ -149,6 +149,7 @@ export class SqliteStorage implements DocumentStorage {
     this.#db = db;
     db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; ${synchronous(sync)}`);
     db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
+    if (file !== undefined) markFormat(db);
     db.exec(SCHEMA);
     this.#witness = new Witness(db, file, sync);
     if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);

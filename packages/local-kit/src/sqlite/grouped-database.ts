@@ -13,7 +13,7 @@ import {
 } from 'node:sqlite';
 import { reserveLog } from './reserve-log.ts';
 import { StorageFullError, storageError } from './storage-full.ts';
-import { checkDatabase, synchronous, Witness } from './witness.ts';
+import { checkDatabase, markFormat, synchronous, Witness } from './witness.ts';
 
 export type StorageChoice =
   | { readonly kind: 'memory' }
@@ -62,7 +62,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
   #heldBackScheduled = false;
   readonly #isSynced: boolean;
 
-  /** @throws DamagedDataError for a file whose acknowledged commits cannot all be read */
+  /** @throws DamagedDataError for a file whose acknowledged commits cannot all be read, NewerDataError for one of a later version */
   constructor({ storage, schema, sql, apply }: GroupedDatabaseParams<Sql, Later>) {
     this.#apply = apply;
     const file = storage.kind === 'memory' ? undefined : storage.file;
@@ -75,6 +75,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
       `PRAGMA journal_mode = WAL; ${synchronous(sync)} PRAGMA busy_timeout = 5000;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
     );
+    if (file !== undefined) markFormat(this.#db);
     this.#db.exec(schema);
     this.#witness = new Witness(this.#db, file, sync);
     if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);

@@ -14,6 +14,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -46,6 +47,19 @@ export const DATA_FORMAT = 1;
 const HEAD_BYTES = 100;
 const FORMAT_AT = 60;
 
+/**
+ * Files that this process has open in SQLite. They must not be opened by other means: closing any descriptor of a file drops all locks that the
+ * process has on it, and another server could share the file. Source: https://www.sqlite.org/howtocorrupt.html (2.2)
+ */
+const openHere = new Set<string>();
+
+/** Marks a database that was just opened for writing with the format. Call before its schema is changed. */
+export function markFormat(db: DatabaseSync): void {
+  if (db.prepare('PRAGMA user_version').get()?.user_version === DATA_FORMAT) return;
+  // In the file itself, where it is read without SQLite, before anything of this format.
+  db.exec(`PRAGMA user_version = ${DATA_FORMAT}; PRAGMA wal_checkpoint(TRUNCATE);`);
+}
+
 /** The file was written by a later version, in a format that this one does not know. */
 export class NewerDataError extends Error {
   override readonly name = 'NewerDataError';
@@ -77,12 +91,10 @@ export class Witness {
     this.#file = file;
     this.#sync = sync;
     if (file === undefined) return;
-    // In the file itself before anything else is written, not only in its log.
-    if (formatOf(file) !== DATA_FORMAT)
-      db.exec(`PRAGMA user_version = ${DATA_FORMAT}; PRAGMA wal_checkpoint(TRUNCATE);`);
     this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
     this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
     writeSync(this.#fd, line(this.#number), 0);
+    openHere.add(file);
     if (!sync) return;
     fsyncSync(this.#fd);
     syncFolder(dirname(file));
@@ -120,16 +132,16 @@ export class Witness {
   /** Call after the database was closed. */
   close(): void {
     if (this.#fd === undefined || this.#file === undefined) return;
+    openHere.delete(this.#file);
     if (!existsSync(`${this.#file}-wal`)) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
     if (this.#sync) fsyncSync(this.#fd);
     closeSync(this.#fd);
   }
 }
 
-/** Makes the names of new files in it durable. */
 export interface Checking {
   readonly file: string;
-  /** Copies damaged files to `*.damaged` and continues with the readable data. */
+  /** Copies damaged files to `*.damaged` and continues with the readable data: with none, if the file is no database at all. */
   readonly acceptDamage: boolean;
 }
 
@@ -140,11 +152,12 @@ export function checkDatabase({ file, acceptDamage }: Checking): void {
   if (damage === undefined) return;
   if (!acceptDamage) {
     throw new DamagedDataError(
-      `${file} is damaged: ${damage}\nRestore a copy of the data directory, or start with --accept-damage, which keeps the readable data and renames the current files to *.damaged.`,
+      `${file} is damaged: ${damage}\nRestore a copy of the data directory, or start with --accept-damage, which keeps the readable data, and a copy of each of the current files as *.damaged.`,
     );
   }
-  for (const part of [file, `${file}-wal`, besides(file)])
-    if (existsSync(part)) copyFileSync(part, `${part}.damaged`);
+  const parts = [file, `${file}-wal`, besides(file)].filter((part) => existsSync(part));
+  for (const part of parts) copyFileSync(part, `${part}.damaged`);
+  if (!isDatabase(file)) for (const part of parts) rmSync(part);
 }
 
 /** Before anything else is read: a later format may keep the number of commits in another way. */
@@ -152,13 +165,14 @@ function assertKnownFormat(file: string): void {
   const format = formatOf(file);
   if (format <= DATA_FORMAT) return;
   throw new NewerDataError(
-    `${file} was written by a later version of Cairn (format ${format} of its data; this version knows ${DATA_FORMAT}). Nothing was changed. Install that version again, or choose another directory with --data.`,
+    `${file} was written by a later version of Cairn (format ${format} of its data; this version knows ${DATA_FORMAT}). The file was not changed. Install that version again, or choose another directory with --data.`,
   );
 }
 
 /** 0 for a file that has none, or is damaged. Read without SQLite, which would make files beside it. */
 function formatOf(file: string): number {
-  if (!existsSync(file)) return 0;
+  // A second owner in this process is refused by SQLite.
+  if (openHere.has(file) || !existsSync(file)) return 0;
   const fd = openSync(file, 'r');
   try {
     const head = Buffer.alloc(HEAD_BYTES);
@@ -178,32 +192,55 @@ function damageOf(file: string): string | undefined {
     return noted && noted.number > 0 ? `it is missing, with ${noted.number} commits.` : undefined;
   if (noted?.checksum !== undefined && !existsSync(`${file}-wal`) && noted.checksum !== checksum(file))
     return 'its content changed since the local cloud ended.';
-  const found = inside(file);
-  if (typeof found === 'string') return found;
+  const found = readDatabase(file, newestCommit);
+  if ('problem' in found) return found.problem;
   if (noted === undefined || found.number >= noted.number) return undefined;
   const since = found.at > 0 ? ` after ${new Date(found.at * 1000).toISOString()}` : '';
   return `of ${noted.number} acknowledged commits only the first ${found.number} can be read; the last ${noted.number - found.number} are lost (those${since}).`;
 }
 
-/** The newest readable commit, or the problem of the file. */
-function inside(file: string): { readonly number: number; readonly at: number } | string {
+interface Damage {
+  readonly problem: string;
+  /** True: SQLite cannot open the file at all. */
+  readonly isTotal: boolean;
+}
+
+interface NewestCommit {
+  readonly number: number;
+  readonly at: number;
+}
+
+function newestCommit(db: DatabaseSync): NewestCommit | Damage {
+  const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
+  if (result !== 'ok') return { problem: `${result.replaceAll('\n', ' ')}.`, isTotal: false };
+  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
+  const row = known && db.prepare('SELECT number, at FROM commits').get();
+  return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };
+}
+
+/** True for a file that does not exist, which SQLite makes. */
+function isDatabase(file: string): boolean {
+  const found = existsSync(file) ? readDatabase(file, newestCommit) : undefined;
+  return !(found && 'isTotal' in found && found.isTotal);
+}
+
+/** @throws what SQLite throws, unless the file is damaged */
+function readDatabase<T>(file: string, read: (db: DatabaseSync) => T): T | Damage {
   const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
   try {
-    const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
-    if (result !== 'ok') return `${result.replaceAll('\n', ' ')}.`;
-    const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
-    const row = known && db.prepare('SELECT number, at FROM commits').get();
-    return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };
+    return read(db);
   } catch (error) {
-    if (!DAMAGED.has((error as { errcode?: number }).errcode ?? 0)) throw error;
-    return `${(error as Error).message}.`;
+    const { errcode } = error as { errcode?: number };
+    if (errcode !== CORRUPT && errcode !== NOT_A_DATABASE) throw error;
+    return { problem: `${(error as Error).message}.`, isTotal: errcode === NOT_A_DATABASE };
   } finally {
     db.close();
   }
 }
 
-/** SQLITE_CORRUPT, SQLITE_NOTADB. */
-const DAMAGED = new Set([11, 26]);
+/** Result codes. Source: https://www.sqlite.org/rescode.html */
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
 
 const besides = (file: string) => `${file}-commits`;
 

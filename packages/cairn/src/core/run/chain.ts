@@ -129,7 +129,7 @@ function isObject(data: unknown): boolean {
 
 /**
  * The canonical text of the event without `hash` and `prevHash`: its members in the order of their names, so that no list of them is made and
- * sorted. The text of the data is made once. A member that is missing, which no codec decodes, gives another text than any sealed event has.
+ * sorted. The text of the data is made once.
  */
 function hashOf(event: Omit<RunEvent, 'hash'>): string {
   const { prevHash, data, actor, at, id, initiator, schemaVersion, seq, type, writer } = event;

@@ -199,7 +199,7 @@ export interface RunState extends RunIdentity {
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];
-  /** Signals that no step has waited for yet, under the name that documents and the API have for them. */
+  /** Signals that no step has waited for yet. Documents and the API have this name too. */
   readonly inbox: readonly UnreadSignal[];
   /** Ids of the newest received signals and events, to recognise repetitions. */
   readonly received: readonly string[];

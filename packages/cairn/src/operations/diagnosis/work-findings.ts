@@ -82,26 +82,24 @@ export function ofInstallations({ latest, readAt }: StoredHeartbeats): Diagnosis
     .sort();
   if (names.length < 2) return [];
   const evidence = { installations: names };
-  const parts = names.map((name) => name.split('/'));
-  const drives = new Set(parts.map(([, drive]) => drive));
+  const byDrive = Map.groupBy(names, (name) => name.slice(name.indexOf('/') + 1));
   // Another collectionPrefix would leave the runs of an installation that was moved without functions.
-  if (drives.size === 1)
-    return [
-      wrong(
-        'STORE_SHARED',
-        `the functions run in ${names.length} regions: ${parts.map(([region]) => region).join(', ')}`,
-        {
-          help: `Those of the region that you left still dispatch runs, with their own code. Delete them: firebase functions:delete, with --region. If that was done, this ends within ${span(INSTALLED_MS)}. Do not change collectionPrefix or database. See docs/deploy.md, step 7.`,
-          evidence,
-        },
-      ),
-    ];
-  return [
-    wrong('STORE_SHARED', `${names.length} installations share the same collections: ${names.join(', ')}`, {
-      help: 'Each dispatches the runs of the others. Give each its own collectionPrefix or database. See docs/adopt.md.',
+  const moved = [...byDrive.values()].filter((of) => of.length > 1);
+  const findings = moved.map((of) => {
+    const regions = of.map((name) => name.slice(0, name.indexOf('/')));
+    return wrong('STORE_SHARED', `the functions run in ${of.length} regions: ${regions.join(', ')}`, {
+      help: `If you moved them: those of the region that you left still dispatch runs, with their own code. Delete them: firebase functions:delete, with --region. If that was done, this ends within ${span(INSTALLED_MS)}. Do not change collectionPrefix or database. See docs/deploy.md, step 7.`,
       evidence,
-    }),
-  ];
+    });
+  });
+  if (byDrive.size > 1)
+    findings.push(
+      wrong('STORE_SHARED', `${byDrive.size} installations share the same collections: ${names.join(', ')}`, {
+        help: 'Each dispatches the runs of the others. Give the one without live runs its own collectionPrefix or database. See docs/adopt.md.',
+        evidence,
+      }),
+    );
+  return findings;
 }
 
 export interface Waking {

@@ -18,7 +18,9 @@ export function libraryBatch(db: Firestore, batch: WriteBatch = db.batch()): Sto
   return {
     create: (path, members) => batch.create(db.doc(path), members),
     set: (path, members) => batch.set(db.doc(path), members),
-    update: (path, members, precondition = {}) => batch.update(db.doc(path), members, precondition),
+    update: (path, members, precondition) =>
+      // An empty precondition would create a document that is missing.
+      precondition ? batch.update(db.doc(path), members, precondition) : batch.update(db.doc(path), members),
     delete: (path) => batch.delete(db.doc(path)),
     commit: () => batch.commit(),
   };

@@ -18,6 +18,7 @@ export interface ApprovalWait {
   /** ISO 8601. */
   readonly dueAt?: string | undefined;
   readonly detail?: unknown;
+  /** Absent in lists of runs, which then cannot be told from approvals without data. */
   readonly dataSchema?: unknown;
 }
 
@@ -56,7 +57,8 @@ const MAX_BLOCK_ID_CHARS = 255;
  */
 export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
   const step = stepKey(wait.execution);
-  const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(Date.parse(wait.dueAt))}`;
+  const dueAt = Date.parse(wait.dueAt ?? '');
+  const due = Number.isNaN(dueAt) ? '' : ` · until ${dateOf(dueAt)}`;
   const elsewhere = wait.dataSchema === undefined ? '' : ' · it takes data: approve it in the console';
   const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}${elsewhere}`;
   const decisions = decisionsOf(wait);

@@ -67,7 +67,7 @@ async function initOrUndoIn(root: string, context: CommandContext, request: Init
   }
 }
 
-/** Options of a codebase that is being added would be ignored without a word. */
+/** Says which options change nothing, because they are for a codebase that is being added. */
 function noteUnused(context: CommandContext, { name, created }: InitRecord, request: InitRequest): void {
   const { path } = created.find((file) => /(^|\/)index\.[jt]s$/.test(file.path)) ?? { path: name };
   const notes = [
@@ -100,8 +100,8 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
   const { root, name, files } = place;
   const project = readProject(root, files);
   const { nodeVersion } = context.world;
-  const folderExists = files.read(name) !== undefined || !isLeft(files.names(name));
-  const plan = planOf(project, { name, language, region, nodeVersion, folderExists });
+  const isTaken = files.read(name) !== undefined || !isLeft(files, name);
+  const plan = planOf(project, { name, language, region, nodeVersion, isTaken });
   const isInstalled = installsIn(root, request);
   print(context, planText(plan, { ...place, isInstalled }, context.notes.style));
   await confirm(context, place, 'Change these files?');
@@ -120,9 +120,14 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
  * True for a folder that an `init` left that died, or one that was taken back by version control, which leaves what it
  * ignores.
  */
-function isLeft(names: readonly string[]): boolean {
+function isLeft(files: InitTarget['files'], folder: string): boolean {
+  const names = files.names(folder);
   if (!names.includes('node_modules')) return names.length === 0;
-  return names.every((name) => name === 'node_modules' || name === 'lib' || name.endsWith('.local'));
+  // `lib` could also have the sources of a folder that is not Cairn's.
+  const isBuilt = Buffer.from(files.read(`${folder}/lib/index.js`) ?? []).includes('cairnFunctions(');
+  return names.every(
+    (name) => name === 'node_modules' || (name === 'lib' && isBuilt) || name.endsWith('.local'),
+  );
 }
 
 function listedChange({ path, before, what }: FileChange) {
