@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,6 +16,29 @@ import {
   SqliteStorage,
 } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
 import { until } from '../support.ts';
+
+const OTHER_PROCESS = `
+  const { DatabaseSync } = require('node:sqlite');
+  const db = new DatabaseSync(process.argv[1]);
+  try { db.exec('CREATE TABLE other (n)'); } catch (error) { process.stdout.write(String(error.errcode)); }`;
+const SQLITE_BUSY = '5';
+
+test('a file that was opened in vain a second time, by another name, is still kept from other processes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-owned-'));
+  const file = join(folder, 'data.sqlite');
+  const alias = join(folder, 'alias');
+  symlinkSync(folder, alias);
+  const owner = openSqliteStorage(file);
+  try {
+    expect(() => openSqliteStorage(join(alias, 'data.sqlite'))).toThrow(/in use by another process/);
+    expect(execFileSync(process.execPath, ['-e', OTHER_PROCESS, file], { encoding: 'utf8' })).toBe(
+      SQLITE_BUSY,
+    );
+  } finally {
+    owner.close();
+    rmSync(folder, { recursive: true });
+  }
+});
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

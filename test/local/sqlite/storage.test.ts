@@ -126,6 +126,9 @@ test('with sync the log is preallocated before the first commit, grows when it i
   expect(rows(again)).toBe(6);
 });
 
+/** A format, as it is read without SQLite. */
+const inFile = (name: string) => readFileSync(name).readUInt32BE(60);
+
 describe('files of another version', () => {
   const format = (value: number) => {
     const db = new DatabaseSync(file);
@@ -144,7 +147,20 @@ describe('files of another version', () => {
     expect(rows(again)).toBe(1);
     expect(again.statements.format.get()).toEqual({ user_version: DATA_FORMAT });
     // In the file itself, where an earlier version reads it before the log.
-    expect(readFileSync(file).readUInt32BE(60)).toBe(DATA_FORMAT);
+    expect(inFile(killed())).toBe(DATA_FORMAT);
+  });
+
+  test('whose mark is only in the log get it in the file, and are refused if it is later', () => {
+    for (const value of [DATA_FORMAT, DATA_FORMAT + 1]) {
+      const db = new DatabaseSync(file);
+      db.exec(`PRAGMA journal_mode = WAL; PRAGMA user_version = ${value};`);
+      const left = killed();
+      db.close();
+      expect(inFile(left)).toBe(value === DATA_FORMAT ? 0 : DATA_FORMAT);
+      if (value > DATA_FORMAT) expect(() => open(false, left)).toThrow(NewerDataError);
+      else open(false, left).close();
+      expect(inFile(left)).toBe(DATA_FORMAT);
+    }
   });
 
   test.each([false, true])(
@@ -223,6 +239,32 @@ describe('files of a process that was killed', () => {
     rmSync(left, { force: true });
     expect(() => open(false, left)).toThrow(/it is missing, with \d+ commits/);
   });
+
+  test.each([
+    ['emptied', (left: string) => truncateSync(left), /it is empty, with \d+ commits/],
+    ['removed', (left: string) => rmSync(left), /it is missing, with \d+ commits/],
+    [
+      'removed with its commit count',
+      (left: string) => {
+        rmSync(left);
+        rmSync(`${left}-commits`);
+      },
+      /it is missing, with a log of commits/,
+    ],
+  ])('whose database was %s are refused with their log, which is kept', (_how, damage, problem) => {
+    const db = open();
+    opened.push(db);
+    for (let i = 0; i < 20; i++) add(db);
+    const left = killed();
+    damage(left);
+    const log = readFileSync(`${left}-wal`);
+    expect(() => open(false, left)).toThrow(problem);
+    expect(readFileSync(`${left}-wal`)).toEqual(log);
+    const accepted = open(true, left);
+    opened.push(accepted);
+    expect(rows(accepted)).toBe(0);
+    expect(readFileSync(`${left}-wal.damaged`)).toEqual(log);
+  });
 });
 
 describe('files of a process that exited cleanly', () => {
@@ -252,6 +294,35 @@ describe('files of a process that exited cleanly', () => {
     ended();
     truncateSync(file, PAGE);
     expect(() => open()).toThrow(/is damaged/);
+  });
+
+  const rest = (bytes: number) => () => truncateSync(file, bytes);
+  const overwrite = (page: number, from: number) => () => {
+    const bytes = readFileSync(file);
+    bytes.fill(0, (page - 1) * PAGE + from, page * PAGE);
+    writeFileSync(file, bytes);
+  };
+  test.each([
+    ['nothing', rest(0)],
+    ['a part of the head', rest(50)],
+    ['a part of the first page', rest(2_000)],
+    ['the first page', rest(PAGE)],
+    ['two pages', rest(2 * PAGE)],
+    ['the head of the first page', overwrite(1, 100)],
+    ['all but the second page', overwrite(2, 0)],
+    ['all but the third page', overwrite(3, 0)],
+    ['other content', () => writeFileSync(file, 'no database')],
+  ])('of which %s is left are refused, and put aside if the damage is accepted', (_what, damage) => {
+    ended();
+    damage();
+    const left = readFileSync(file);
+    expect(() => open()).toThrow(/is damaged/);
+    expect(readFileSync(file)).toEqual(left);
+    const db = open(true);
+    opened.push(db);
+    add(db);
+    expect(rows(db)).toBe(1);
+    expect(readFileSync(`${file}.damaged`)).toEqual(left);
   });
 
   test('with an unreadable commit count are refused, and used if the damage is accepted', () => {

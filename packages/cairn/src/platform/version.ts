@@ -39,16 +39,19 @@ function runningFile(): string | undefined {
     Error.prepareStackTrace = (_, [site]) => {
       name = site?.getFileName();
     };
-    const holder: { stack?: unknown } = {};
-    Error.captureStackTrace(holder);
-    // The trace is prepared when it is first read.
-    void holder.stack;
   } catch {
     // Frozen, as by --frozen-intrinsics.
     return undefined;
   }
-  if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
-  else Error.prepareStackTrace = prepareStackTrace;
+  try {
+    const holder: { stack?: unknown } = {};
+    Error.captureStackTrace(holder);
+    // The trace is prepared when it is first read.
+    void holder.stack;
+  } finally {
+    if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
+    else Error.prepareStackTrace = prepareStackTrace;
+  }
   if (!name) return undefined;
   return name.startsWith('file:') ? name : pathToFileURL(name).href;
 }

@@ -99,19 +99,19 @@ export function openSqliteStorage(
   file: string | undefined,
   { acceptDamage = false, sync = false }: StorageOptions = {},
 ): DocumentStorage {
-  if (file !== undefined) check(file, acceptDamage);
+  const format = file === undefined ? 0 : check(file, acceptDamage);
   const db = new DatabaseSync(file ?? ':memory:', { timeout: HANDOVER_MS });
   try {
-    return new SqliteStorage(db, { file, sync });
+    return new SqliteStorage(db, { file, sync, format });
   } catch (error) {
     db.close();
     throw inUse(error, file);
   }
 }
 
-function check(file: string, acceptDamage: boolean): void {
+function check(file: string, acceptDamage: boolean): number {
   try {
-    checkDatabase({ file, acceptDamage });
+    return checkDatabase({ file, acceptDamage });
   } catch (error) {
     throw inUse(error, file);
   }
@@ -131,6 +131,14 @@ function unavailable(error: unknown): unknown {
 /** The document, its key, and the index entries. */
 const rowsOf = ({ entries: { added, removed } }: StorageMutation) => 2 + added.length + removed.length;
 
+interface DatabaseFile {
+  /** Undefined: in memory. */
+  readonly file?: string | undefined;
+  readonly sync?: boolean;
+  /** In the header of the file. */
+  readonly format?: number;
+}
+
 export class SqliteStorage implements DocumentStorage {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -145,11 +153,11 @@ export class SqliteStorage implements DocumentStorage {
    */
   #rolledBack: { readonly done: Promise<void>; readonly error: Error } | undefined;
 
-  constructor(db: DatabaseSync, { file, sync = false }: { file?: string | undefined; sync?: boolean } = {}) {
+  constructor(db: DatabaseSync, { file, sync = false, format = 0 }: DatabaseFile = {}) {
     this.#db = db;
     db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; ${synchronous(sync)}`);
     db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
-    if (file !== undefined) markFormat(db);
+    if (file !== undefined) markFormat(db, { file, format });
     db.exec(SCHEMA);
     this.#witness = new Witness(db, file, sync);
     if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);

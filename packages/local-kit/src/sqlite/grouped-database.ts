@@ -68,14 +68,16 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     const file = storage.kind === 'memory' ? undefined : storage.file;
     const sync = storage.kind === 'sqlite' && storage.sync === true;
     this.#isSynced = sync;
-    if (storage.kind === 'sqlite')
-      checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false });
+    const format =
+      storage.kind === 'sqlite'
+        ? checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false })
+        : 0;
     this.#db = new DatabaseSync(file ?? ':memory:');
     this.#db.exec(
       `PRAGMA journal_mode = WAL; ${synchronous(sync)} PRAGMA busy_timeout = 5000;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
     );
-    if (file !== undefined) markFormat(this.#db);
+    if (file !== undefined) markFormat(this.#db, { file, format });
     this.#db.exec(schema);
     this.#witness = new Witness(this.#db, file, sync);
     if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);

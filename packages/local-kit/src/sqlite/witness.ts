@@ -14,7 +14,8 @@ import {
   openSync,
   readFileSync,
   readSync,
-  rmSync,
+  renameSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -48,16 +49,37 @@ const HEAD_BYTES = 100;
 const FORMAT_AT = 60;
 
 /**
- * Files that this process has open in SQLite. They must not be opened by other means: closing any descriptor of a file drops all locks that the
- * process has on it, and another server could share the file. Source: https://www.sqlite.org/howtocorrupt.html (2.2)
+ * Files that this process has open in SQLite, by their identity, with the number of owners. They must not be opened by other means: closing any
+ * descriptor of a file drops all locks that the process has on it, and another server could share the file.
+ * Source: https://www.sqlite.org/howtocorrupt.html (2.2)
  */
-const openHere = new Set<string>();
+const openHere = new Map<string, number>();
 
-/** Marks a database that was just opened for writing with the format. Call before its schema is changed. */
-export function markFormat(db: DatabaseSync): void {
-  if (db.prepare('PRAGMA user_version').get()?.user_version === DATA_FORMAT) return;
-  // In the file itself, where it is read without SQLite, before anything of this format.
-  db.exec(`PRAGMA user_version = ${DATA_FORMAT}; PRAGMA wal_checkpoint(TRUNCATE);`);
+/** Its name may be spelled in several ways. */
+function identityOf(file: string): string {
+  const { dev, ino } = statSync(file, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+interface MarkParams {
+  readonly file: string;
+  /** In the header of the file, as {@link checkDatabase} returned it. */
+  readonly format: number;
+}
+
+/**
+ * Marks a database that was just opened for writing with the format, in the file itself, where it is read without SQLite. Call before its schema is
+ * changed.
+ *
+ * @throws NewerDataError if only the log has the mark of a later version
+ */
+export function markFormat(db: DatabaseSync, { file, format }: MarkParams): void {
+  const found = Number(db.prepare('PRAGMA user_version').get()?.user_version);
+  if (found > DATA_FORMAT) throw newerData(file, found);
+  if (found < DATA_FORMAT) db.exec(`PRAGMA user_version = ${DATA_FORMAT}`);
+  if (format === DATA_FORMAT) return;
+  if (db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy !== 0)
+    throw new Error(`${file} is in use by another process: its format could not be written.`);
 }
 
 /** The file was written by a later version, in a format that this one does not know. */
@@ -76,6 +98,7 @@ export class Witness {
   readonly #file: string | undefined;
   readonly #fd: number | undefined;
   readonly #sync: boolean;
+  readonly #identity: string | undefined;
   /** The newest one that is committed; this process alone writes to the database. */
   #number = 0;
 
@@ -94,10 +117,12 @@ export class Witness {
     this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
     this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
     writeSync(this.#fd, line(this.#number), 0);
-    openHere.add(file);
-    if (!sync) return;
-    fsyncSync(this.#fd);
-    syncFolder(dirname(file));
+    if (sync) {
+      fsyncSync(this.#fd);
+      syncFolder(dirname(file));
+    }
+    this.#identity = identityOf(file);
+    openHere.set(this.#identity, (openHere.get(this.#identity) ?? 0) + 1);
   }
 
   /** Carries out `work` as one counted transaction. @throws what `work` and the database throw, with nothing written */
@@ -132,47 +157,58 @@ export class Witness {
   /** Call after the database was closed. */
   close(): void {
     if (this.#fd === undefined || this.#file === undefined) return;
-    openHere.delete(this.#file);
-    if (!existsSync(`${this.#file}-wal`)) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
+    this.#leave();
+    if (!existsSync(logOf(this.#file))) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
     if (this.#sync) fsyncSync(this.#fd);
     closeSync(this.#fd);
+  }
+
+  #leave(): void {
+    if (this.#identity === undefined) return;
+    const others = (openHere.get(this.#identity) ?? 1) - 1;
+    if (others > 0) openHere.set(this.#identity, others);
+    else openHere.delete(this.#identity);
   }
 }
 
 export interface Checking {
   readonly file: string;
-  /** Copies damaged files to `*.damaged` and continues with the readable data: with none, if the file is no database at all. */
+  /** Puts damaged files aside as `*.damaged`, and continues with the data that can be read. */
   readonly acceptDamage: boolean;
 }
 
-/** Call before the database is opened for writing. @throws NewerDataError; DamagedDataError unless damage is accepted */
-export function checkDatabase({ file, acceptDamage }: Checking): void {
-  assertKnownFormat(file);
+/**
+ * Call before the database is opened for writing.
+ *
+ * @returns the format in the header of the file
+ * @throws NewerDataError; DamagedDataError unless damage is accepted
+ */
+export function checkDatabase({ file, acceptDamage }: Checking): number {
+  // Before anything else is read: a later format may keep the number of commits in another way.
+  const format = formatOf(file);
+  if (format > DATA_FORMAT) throw newerData(file, format);
   const damage = damageOf(file);
-  if (damage === undefined) return;
+  if (damage === undefined) return format;
   if (!acceptDamage) {
     throw new DamagedDataError(
-      `${file} is damaged: ${damage}\nRestore a copy of the data directory, or start with --accept-damage, which keeps the readable data, and a copy of each of the current files as *.damaged.`,
+      `${file} is damaged: ${damage}\nRestore a copy of the data directory, or start with --accept-damage, which keeps the data that can be read, and the current files as *.damaged.`,
     );
   }
-  const parts = [file, `${file}-wal`, besides(file)].filter((part) => existsSync(part));
-  for (const part of parts) copyFileSync(part, `${part}.damaged`);
-  if (!isDatabase(file)) for (const part of parts) rmSync(part);
+  const putAside = isUsable(file) ? copyFileSync : renameSync;
+  for (const part of [file, logOf(file), besides(file)])
+    if (existsSync(part)) putAside(part, `${part}.damaged`);
+  return formatOf(file);
 }
 
-/** Before anything else is read: a later format may keep the number of commits in another way. */
-function assertKnownFormat(file: string): void {
-  const format = formatOf(file);
-  if (format <= DATA_FORMAT) return;
-  throw new NewerDataError(
+function newerData(file: string, format: number): NewerDataError {
+  return new NewerDataError(
     `${file} was written by a later version of Cairn (format ${format} of its data; this version knows ${DATA_FORMAT}). The file was not changed. Install that version again, or choose another directory with --data.`,
   );
 }
 
 /** 0 for a file that has none, or is damaged. Read without SQLite, which would make files beside it. */
 function formatOf(file: string): number {
-  // A second owner in this process is refused by SQLite.
-  if (openHere.has(file) || !existsSync(file)) return 0;
+  if (!existsSync(file) || openHere.has(identityOf(file))) return 0;
   const fd = openSync(file, 'r');
   try {
     const head = Buffer.alloc(HEAD_BYTES);
@@ -188,51 +224,55 @@ function formatOf(file: string): number {
 function damageOf(file: string): string | undefined {
   const noted = readNote(file);
   if (noted === 'unreadable') return `${besides(file)}, which records the number of commits, cannot be read.`;
-  if (!existsSync(file))
-    return noted && noted.number > 0 ? `it is missing, with ${noted.number} commits.` : undefined;
-  if (noted?.checksum !== undefined && !existsSync(`${file}-wal`) && noted.checksum !== checksum(file))
+  // SQLite would delete the log of an empty database.
+  if (sizeOf(file) === 0) {
+    const problem = existsSync(file) ? 'it is empty' : 'it is missing';
+    if (noted && noted.number > 0) return `${problem}, with ${noted.number} commits.`;
+    return sizeOf(logOf(file)) > 0 ? `${problem}, with a log of commits (${logOf(file)}).` : undefined;
+  }
+  if (noted?.checksum !== undefined && !existsSync(logOf(file)) && noted.checksum !== checksum(file))
     return 'its content changed since the local cloud ended.';
-  const found = readDatabase(file, newestCommit);
-  if ('problem' in found) return found.problem;
+  const found = newestCommit(file);
+  if (typeof found === 'string') return found;
   if (noted === undefined || found.number >= noted.number) return undefined;
   const since = found.at > 0 ? ` after ${new Date(found.at * 1000).toISOString()}` : '';
   return `of ${noted.number} acknowledged commits only the first ${found.number} can be read; the last ${noted.number - found.number} are lost (those${since}).`;
 }
 
-interface Damage {
-  readonly problem: string;
-  /** True: SQLite cannot open the file at all. */
-  readonly isTotal: boolean;
+/** 0 for a file that does not exist. */
+const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The newest readable commit, or the problem of the file. */
+function newestCommit(file: string): { readonly number: number; readonly at: number } | string {
+  return unlessDamaged(file, (db) => {
+    const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
+    if (result !== 'ok') return `${result.replaceAll('\n', ' ')}.`;
+    const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
+    const row = known && db.prepare('SELECT number, at FROM commits').get();
+    return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };
+  });
 }
 
-interface NewestCommit {
-  readonly number: number;
-  readonly at: number;
+/** True if a server can continue with what is readable: each table, at its beginning at least. */
+function isUsable(file: string): boolean {
+  if (sizeOf(file) === 0) return false;
+  const problem = unlessDamaged(file, (db) => {
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    for (const { name } of tables) db.prepare(`SELECT 1 FROM "${String(name)}" LIMIT 1`).get();
+    return undefined;
+  });
+  return problem === undefined;
 }
 
-function newestCommit(db: DatabaseSync): NewestCommit | Damage {
-  const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
-  if (result !== 'ok') return { problem: `${result.replaceAll('\n', ' ')}.`, isTotal: false };
-  const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
-  const row = known && db.prepare('SELECT number, at FROM commits').get();
-  return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };
-}
-
-/** True for a file that does not exist, which SQLite makes. */
-function isDatabase(file: string): boolean {
-  const found = existsSync(file) ? readDatabase(file, newestCommit) : undefined;
-  return !(found && 'isTotal' in found && found.isTotal);
-}
-
-/** @throws what SQLite throws, unless the file is damaged */
-function readDatabase<T>(file: string, read: (db: DatabaseSync) => T): T | Damage {
+/** What `read` returns, or the problem if SQLite finds damage meanwhile. */
+function unlessDamaged<T>(file: string, read: (db: DatabaseSync) => T): T | string {
   const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
   try {
     return read(db);
   } catch (error) {
     const { errcode } = error as { errcode?: number };
     if (errcode !== CORRUPT && errcode !== NOT_A_DATABASE) throw error;
-    return { problem: `${(error as Error).message}.`, isTotal: errcode === NOT_A_DATABASE };
+    return `${(error as Error).message}.`;
   } finally {
     db.close();
   }
@@ -243,6 +283,7 @@ const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
 const besides = (file: string) => `${file}-commits`;
+const logOf = (file: string) => `${file}-wal`;
 
 /** Lines have one length, so that each overwrites the one before in one write. */
 const line = (number: number, sum?: number) =>

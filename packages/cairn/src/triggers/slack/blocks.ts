@@ -18,7 +18,7 @@ export interface ApprovalWait {
   /** ISO 8601. */
   readonly dueAt?: string | undefined;
   readonly detail?: unknown;
-  /** Absent in lists of runs, which then cannot be told from approvals without data. */
+  /** Lists of runs leave it out: their waits look like approvals without data. */
   readonly dataSchema?: unknown;
 }
 

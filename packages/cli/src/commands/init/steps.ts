@@ -124,7 +124,7 @@ function isLeft(files: InitTarget['files'], folder: string): boolean {
   const names = files.names(folder);
   if (!names.includes('node_modules')) return names.length === 0;
   // `lib` could also have the sources of a folder that is not Cairn's.
-  const isBuilt = Buffer.from(files.read(`${folder}/lib/index.js`) ?? []).includes('cairnFunctions(');
+  const isBuilt = Buffer.from(files.read(`${folder}/lib/index.js`) ?? []).includes('cairnFunctions');
   return names.every(
     (name) => name === 'node_modules' || (name === 'lib' && isBuilt) || name.endsWith('.local'),
   );

@@ -10,8 +10,8 @@ import { countedIn } from '../run/actions/decisions.ts';
 import { usePart } from './use-part.tsx';
 
 const EVERY_MS = 10_000;
-/** Newest raises that are shown. `cairn budgets` shows all. */
-const MAX_RAISES = 5;
+/** Newest raises that are shown. `cairn budgets` shows up to 50. */
+const SHOWN_RAISES = 5;
 
 type DayBudget = Answer<'DayBudget'>;
 type Amounts = DayBudget['limits'];
@@ -48,7 +48,7 @@ export function Budget() {
           isWrong: isReached(data, limit),
         }))}
       />
-      {data.raises.slice(-MAX_RAISES).map(({ by, at, amounts }) => (
+      {data.raises.slice(-SHOWN_RAISES).map(({ by, at, amounts }) => (
         <p key={at} className="dim">
           <Text value={by} max={200} /> {raiseText(amounts)} <When at={at} />.
         </p>
@@ -59,7 +59,8 @@ export function Budget() {
 
 /** True if nothing more may begin. What is reserved counts. */
 function isReached({ limits, spent, held }: DayBudget, limit: keyof Amounts): boolean {
-  return (spent[limit] ?? 0) + (held[limit] ?? 0) >= (limits[limit] ?? Number.POSITIVE_INFINITY);
+  const most = limits[limit];
+  return most !== undefined && millionths((spent[limit] ?? 0) + (held[limit] ?? 0)) >= millionths(most);
 }
 
 function raiseText(amounts: Amounts): string {
@@ -67,5 +68,8 @@ function raiseText(amounts: Amounts): string {
   return raised.length === 0 ? 'approved it without a raise' : `raised it by ${raised.join(', ')}`;
 }
 
-/** An amount with the millionths that money is counted in. */
+/** Money is counted in millionths; sums of its fractions are not exact. */
+const millionths = (amount: number) => Math.round(amount * 1e6);
+
+/** Up to six decimals, for millionths of money. */
 const amountText = (amount = 0): string => amount.toLocaleString('en', { maximumFractionDigits: 6 });

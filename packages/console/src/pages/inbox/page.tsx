@@ -50,6 +50,9 @@ export default function InboxPage() {
   };
   const still = useStillItems(items, states);
   const rows = useRowKeys(answering !== undefined);
+  // What is not loaded may be a question whose run moved down the list: it is ordered by the oldest question of each run.
+  const isListed = (item: InboxItem) =>
+    list.hasMore || items.some((one) => itemKeyOf(one) === itemKeyOf(item));
   return (
     <div className="stack">
       <Heading count={items.length} hasMore={list.hasMore} />
@@ -107,7 +110,7 @@ export default function InboxPage() {
       {answering && (
         <Answering
           {...answering}
-          outdated={items.some((one) => itemKeyOf(one) === itemKeyOf(answering.item)) ? undefined : NOT_OPEN}
+          outdated={isListed(answering.item) ? undefined : NOT_OPEN}
           onAnswered={setLast}
           onClose={() => setAnswering(undefined)}
         />

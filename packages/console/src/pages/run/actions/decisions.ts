@@ -103,9 +103,9 @@ export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
   ],
 };
 
-/** The reason why a form cannot be sent whose question has disappeared since it was opened. */
+/** Why a form cannot be sent: its question disappeared after it was opened. */
 export const NOT_OPEN =
-  'The question is not open any more: it was answered or timed out, or the run has ended.';
+  'The question is not open any more: it was answered, its time is over, or the run has ended.';
 
 interface KnownAnswers {
   /** Question as the run has it. */

@@ -211,9 +211,12 @@ function useView({ layout, walk, isLarge, selected }: ViewOptions) {
     if (!isLarge && !isMoved.current)
       void flow.setViewport(wholeOf(layout, { width, height }, leastZoom.current));
     else {
-      const [at, { y, zoom }] = [walk.placed(selected ?? ''), flow.getViewport()];
-      if (at && !isWithin(at, flow.getViewport(), width))
-        void flow.setViewport({ ...centred(at, { width, height, zoom }, isLarge), y });
+      const [at, view] = [walk.placed(selected ?? ''), flow.getViewport()];
+      if (at && !isWithin(at, view, width)) {
+        const { zoom, y } = view;
+        const whole = centred(at, { width, height, zoom }, isLarge);
+        void flow.setViewport(isAtHeight(at, view, height) ? { ...whole, y } : whole);
+      }
     }
   }, [width, height, isLarge, flow]);
 
@@ -254,6 +257,12 @@ function wholeOf(
 function isWithin(at: PlacedNode, { x, zoom }: Viewport, width: number): boolean {
   const left = at.x * zoom + x;
   return left >= 0 && left + NODE_WIDTH * zoom <= width;
+}
+
+/** True if a part of the step is between top and bottom of a frame of this height. */
+function isAtHeight(at: PlacedNode, { y, zoom }: Viewport, height: number): boolean {
+  const top = at.y * zoom + y;
+  return top < height && top + NODE_HEIGHT * zoom > 0;
 }
 
 interface FrameSize {
