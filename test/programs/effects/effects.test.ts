@@ -108,6 +108,7 @@ function blindfolded(bindings: Parameters<Sabotage>[0]['bindings']) {
         return binding.lookup ? { ...binding, lookup: async () => ({ found: false }) } : binding;
       },
     },
+    has: { value: (id: string) => bindings.has(id) },
     byId: { value: (id: string) => bindings.byId(id) },
     canFindOut: { value: (id: string) => bindings.canFindOut(id) },
   }) as typeof bindings;
