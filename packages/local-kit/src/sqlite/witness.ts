@@ -264,7 +264,7 @@ function isUsable(file: string): boolean {
   return problem === undefined;
 }
 
-/** What `read` returns, or the problem if SQLite finds damage meanwhile. */
+/** Reads from the database, or returns the problem if SQLite finds damage meanwhile. */
 function unlessDamaged<T>(file: string, read: (db: DatabaseSync) => T): T | string {
   const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
   try {

@@ -50,7 +50,7 @@ export default function InboxPage() {
   };
   const still = useStillItems(items, states);
   const rows = useRowKeys(answering !== undefined);
-  // What is not loaded may be a question whose run moved down the list: it is ordered by the oldest question of each run.
+  // The list is ordered by the oldest question of each run, so a question may have moved to a page that is not loaded.
   const isListed = (item: InboxItem) =>
     list.hasMore || items.some((one) => itemKeyOf(one) === itemKeyOf(item));
   return (

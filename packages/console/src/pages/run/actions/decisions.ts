@@ -103,7 +103,7 @@ export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
   ],
 };
 
-/** Why a form cannot be sent: its question disappeared after it was opened. */
+/** The reason why a form cannot be sent: its question disappeared after it was opened. */
 export const NOT_OPEN =
   'The question is not open any more: it was answered, its time is over, or the run has ended.';
 
