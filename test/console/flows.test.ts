@@ -102,7 +102,10 @@ test('a form says that its run has ended or its question is answered, and keeps 
   await cancels.getByRole('button', { name: 'Cancel', exact: true }).click();
   await cancels.getByRole('textbox', { name: /^Reason/ }).fill('too late');
   await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'by another' });
-  await answers.getByRole('dialog').getByText('it was answered or timed out, or the run has ended').waitFor();
+  await answers
+    .getByRole('dialog')
+    .getByText('it was answered, its time is over, or the run has ended')
+    .waitFor();
   await cancels.getByRole('dialog').getByText('The run has ended: it is cancelled.').waitFor();
   expect(await answers.getByRole('textbox', { name: /^Note/ }).inputValue()).toBe('looks right');
   expect(await cancels.getByRole('textbox', { name: /^Reason/ }).inputValue()).toBe('too late');

@@ -47,7 +47,7 @@ test.each([
     await dialog.getByRole('combobox', { name: 'reason' }).selectOption('late');
     await becomes(() => send.isEnabled(), true);
     await stage.cloud.call('POST', `/v1/runs/${runId}/approvals/agree`, { decision: 'reject' });
-    const why = dialog.getByText('it was answered or timed out, or the run has ended');
+    const why = dialog.getByText('it was answered, its time is over, or the run has ended');
     await becomes(async () => {
       await page.clock.runFor('00:05');
       return why.isVisible();
