@@ -1,6 +1,7 @@
 /** The version of the deployed functions: that of the package's own manifest. scripts/bundle.mjs replaces this module. */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { readCallSites } from '../core/call-sites.ts';
 
 let found: string | undefined;
 
@@ -33,24 +34,12 @@ function readVersion(): string {
 
 /** The address of the file that this code is in, as the stack has it; undefined if the stack has none. */
 function runningFile(): string | undefined {
-  const { prepareStackTrace } = Error;
   let name: string | null | undefined;
   try {
-    Error.prepareStackTrace = (_, [site]) => {
-      name = site?.getFileName();
-    };
+    name = readCallSites(([site]) => site?.getFileName());
   } catch {
     // Frozen, as by --frozen-intrinsics.
     return undefined;
-  }
-  try {
-    const holder: { stack?: unknown } = {};
-    Error.captureStackTrace(holder);
-    // The trace is prepared when it is first read.
-    void holder.stack;
-  } finally {
-    if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
-    else Error.prepareStackTrace = prepareStackTrace;
   }
   if (!name) return undefined;
   return name.startsWith('file:') ? name : pathToFileURL(name).href;

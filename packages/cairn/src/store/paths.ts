@@ -29,7 +29,7 @@ export class Paths {
   }
 
   run(runId: string): DocumentReference {
-    return this.runs().doc(encodeKey(runId));
+    return this.#db.doc(this.runPath(runId));
   }
 
   /** Path of {@link run}, for writes: a reference costs a dozen objects. */
@@ -43,7 +43,7 @@ export class Paths {
   }
 
   event(run: DocumentReference, seq: number): DocumentReference {
-    return this.events(run).doc(seqId(seq));
+    return this.#db.doc(this.eventPath(run.path, seq));
   }
 
   eventPath(run: string, seq: number): string {
@@ -56,7 +56,7 @@ export class Paths {
   }
 
   checkpoint(run: DocumentReference, seq: number): DocumentReference {
-    return this.checkpoints(run).doc(seqId(seq));
+    return this.#db.doc(this.checkpointPath(run.path, seq));
   }
 
   checkpointPath(run: string, seq: number): string {
@@ -69,7 +69,7 @@ export class Paths {
   }
 
   step(run: DocumentReference, key: string): DocumentReference {
-    return this.steps(run).doc(encodeKey(key));
+    return this.#db.doc(this.stepPath(run.path, key));
   }
 
   stepPath(run: string, key: string): string {

@@ -5,6 +5,7 @@
  * Must not: count as a sync of commits. What is written meanwhile is not waited for.
  */
 import { close, fdatasync, openSync } from 'node:fs';
+import { logOf } from './witness.ts';
 
 /** About 4 MiB of small documents: the disk needs a few ms for the rest. */
 const ROWS = 1_000;
@@ -18,7 +19,7 @@ export class EarlySync {
 
   /** @param database file of a database in WAL mode */
   constructor(database: string) {
-    this.#log = `${database}-wal`;
+    this.#log = logOf(database);
   }
 
   /** Call after a commit. @param rows that it changed, of which nearly each is in a page of its own */

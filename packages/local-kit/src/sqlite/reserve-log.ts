@@ -3,6 +3,7 @@
  * that grew writes the file system's own journal too, and takes about twice as long.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { logOf } from './witness.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -14,7 +15,7 @@ const CHUNK_BYTES = 1024 * 1024;
  * @param bytes of the log between two checkpoints. Where the disk has no room for them the log grows as it is written
  */
 export function reserveLog(database: string, bytes: number): void {
-  const fd = openSync(`${database}-wal`, 'r+');
+  const fd = openSync(logOf(database), 'r+');
   try {
     const zeros = Buffer.alloc(CHUNK_BYTES);
     for (let end = fstatSync(fd).size; end < bytes; )

@@ -283,7 +283,9 @@ const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
 const besides = (file: string) => `${file}-commits`;
-const logOf = (file: string) => `${file}-wal`;
+
+/** SQLite's write-ahead log of a database. */
+export const logOf = (file: string) => `${file}-wal`;
 
 /** Lines have one length, so that each overwrites the one before in one write. */
 const line = (number: number, sum?: number) =>

@@ -6,7 +6,7 @@ import { Readings } from '../../parts/readings/readings.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
-import { countedIn } from '../run/actions/decisions.ts';
+import { namedLimits } from '../run/actions/decisions.ts';
 import { usePart } from './use-part.tsx';
 
 const EVERY_MS = 10_000;
@@ -25,11 +25,12 @@ export function Budget() {
   });
   const part = usePart(query, {
     what: 'the budget of today',
-    absenceOf: (data) => (countedIn(data.limits).length === 0 ? 'There is no budget of the day.' : undefined),
+    absenceOf: (data) =>
+      namedLimits(data.limits).length === 0 ? 'There is no budget of the day.' : undefined,
   });
   if (!part.data) return part.instead;
   const { data, failure } = part;
-  const limits = countedIn(data.limits);
+  const limits = namedLimits(data.limits);
   if (limits.length === 0) return failure;
   return (
     <section className="stack" aria-label="Budget of today">
@@ -64,7 +65,7 @@ function isReached({ limits, spent, held }: DayBudget, limit: keyof Amounts): bo
 }
 
 function raiseText(amounts: Amounts): string {
-  const raised = countedIn(amounts).map(([limit, name]) => `${amountText(amounts[limit])} ${name}`);
+  const raised = namedLimits(amounts).map(([limit, name]) => `${amountText(amounts[limit])} ${name}`);
   return raised.length === 0 ? 'approved it without a raise' : `raised it by ${raised.join(', ')}`;
 }
 

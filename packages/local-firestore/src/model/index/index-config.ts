@@ -159,7 +159,7 @@ function lookUp(
   return overrides.get(`${collectionId}/*`) ?? AUTOMATIC;
 }
 
-/** Total over the members of a map too: each may have an override of its own. */
+/** Considers the members of a map too: each may have an override of its own. */
 function isExemptBy(
   overrides: ReadonlyMap<string, FieldIndexes>,
   collectionId: string,

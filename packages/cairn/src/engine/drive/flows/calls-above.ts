@@ -1,4 +1,5 @@
 /** The source location (file and line) from which a flow's code asks for an operation. */
+import { readCallSites } from '../../../core/call-sites.ts';
 import { optional } from '../../../core/optional.ts';
 import type { CodePosition, SourceLocations } from '../../../ports/source-locations.ts';
 
@@ -27,23 +28,13 @@ export function locationOf(
  * on the stack.
  */
 export function callsAbove(called: CalledFunction): readonly CodePosition[] {
-  const { stackTraceLimit, prepareStackTrace } = Error;
-  const holder: { stack?: unknown } = {};
+  const { stackTraceLimit } = Error;
   try {
     Error.stackTraceLimit = MAX_CALLS;
-    Error.prepareStackTrace = (_, sites) => sites.flatMap(positionOf);
-    Error.captureStackTrace(holder, called);
-    // The sites are prepared when the stack is first read.
-    return Array.isArray(holder.stack) ? holder.stack : [];
+    return readCallSites((sites) => sites.flatMap(positionOf), called) ?? [];
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
-    restore(prepareStackTrace);
   }
-}
-
-function restore(prepare: typeof Error.prepareStackTrace): void {
-  if (prepare === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
-  else Error.prepareStackTrace = prepare;
 }
 
 function positionOf(site: NodeJS.CallSite): CodePosition[] {

@@ -179,7 +179,7 @@ const COUNTED = [
 ] as const;
 
 /** Those that the amounts have, with their names. */
-export function countedIn(
+export function namedLimits(
   amounts: Partial<Record<(typeof COUNTED)[number][0], number | undefined>>,
 ): readonly (typeof COUNTED)[number][] {
   return COUNTED.filter(([limit]) => amounts[limit] !== undefined);
