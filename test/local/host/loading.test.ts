@@ -7,6 +7,7 @@ import {
   LOADS_AFTER_MS,
   Loading,
   type LoadingWorker,
+  PAUSE_MS,
   SPARE_WAITS_MS,
 } from '../../../packages/local/src/host/workers/loading.ts';
 import { REQUESTS, roleOf, TASKS } from '../../../packages/local/src/host/workers/roles.ts';
@@ -15,8 +16,7 @@ import { API, MANY, makePool, PLAIN, SPEC } from './pool-fixture.ts';
 
 type Facts = Omit<LoadingWorker, 'warmUp'>;
 
-const IDLE = LOADS_AFTER_MS;
-const worker: Facts = { role: TASKS, port: 1, idleMs: IDLE };
+const worker: Facts = { role: TASKS, port: 1, idleMs: PAUSE_MS };
 const spare: Facts = { ...worker, role: undefined };
 
 let now: number;
@@ -35,8 +35,9 @@ function told(...workers: readonly Facts[]): Facts[] {
 
 describe('a worker of tasks', () => {
   test('loads what its first request needs once it has served for a while without one', () => {
-    const early = { ...worker, idleMs: IDLE - 1 };
-    expect(told(worker, early, { ...worker, port: undefined })).toEqual([worker]);
+    const idle = { ...worker, idleMs: LOADS_AFTER_MS };
+    const early = { ...worker, idleMs: LOADS_AFTER_MS - 1 };
+    expect(told(idle, early, { ...idle, port: undefined })).toEqual([idle]);
   });
 
   test('loads nothing before its first request in a cloud that ends soon', () => {
@@ -54,8 +55,8 @@ describe('a spare', () => {
 
   test.each([MANY, SPEC])('loads at a pause after a task of $name has begun', (spec) => {
     loading.begin(roleOf(spec));
-    const busy = { ...worker, idleMs: 0 };
-    expect(told(busy, spare)).toEqual([]);
+    const busy = { ...worker, idleMs: PAUSE_MS - 1 };
+    expect(told(busy, spare)).not.toContain(spare);
     expect(told(worker, spare)).toEqual([worker, spare]);
   });
 
@@ -105,10 +106,10 @@ test('no worker that serves a request, does not serve yet or has another role is
         loading = new Loading(true, () => now);
         if (hasTask) loading.begin(TASKS);
         now = at;
-        const isPause = workers.every(({ idleMs }) => idleMs >= IDLE);
+        const isPause = workers.every(({ idleMs }) => idleMs >= PAUSE_MS);
         for (const one of told(...workers)) {
           expect(one.port).toBe(1);
-          expect(one.idleMs).toBeGreaterThanOrEqual(IDLE);
+          expect(one.idleMs).toBeGreaterThanOrEqual(one.role === undefined ? PAUSE_MS : LOADS_AFTER_MS);
           expect([TASKS, ...(hasTask ? [undefined] : [])]).toContain(one.role);
           if (one.role === undefined && !isPause)
             expect(Math.min(at, one.idleMs)).toBeGreaterThanOrEqual(SPARE_WAITS_MS);

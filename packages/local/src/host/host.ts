@@ -58,6 +58,8 @@ export interface FunctionsHost {
   readonly warmWorker: WorkerProcess | undefined;
   /** Time in ms that all workers but spares have been idle. */
   readonly idleMs: number;
+  /** Lets idle workers load the libraries of a first request now, in place of at the next check. */
+  loadIdleWorkers(): void;
   /** Tasks and messages that were passed to workers so far, without calls by schedules. */
   readonly dispatches: number;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
@@ -156,6 +158,9 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     },
     get idleMs() {
       return Math.min(...all.map(({ idleMs }) => idleMs));
+    },
+    loadIdleWorkers() {
+      for (const one of all) one.loadIdleWorkers();
     },
     get dispatches() {
       return dispatches;

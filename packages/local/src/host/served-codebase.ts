@@ -113,6 +113,10 @@ export class ServedCodebase {
     return Math.min(...[...this.#generations].map(({ pool }) => pool.idleMs));
   }
 
+  loadIdleWorkers(): void {
+    this.#serving?.pool.loadIdleWorkers();
+  }
+
   /**
    * Loads the current module; resolves when it serves and has passed its check. The previous workers finish their requests.
    *

@@ -5,9 +5,11 @@
 import { REQUESTS, TASKS, type WorkerRole } from './roles.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 
-/** Delay in ms after which an idle worker loads them, so that what starts with it comes first. */
-export const LOADS_AFTER_MS = 500;
-/** Loading takes a processor for a third of a second, so an idle spare waits for a pause of the others, but not longer than this. */
+/** Delay in ms after which an idle worker of tasks loads them, so that what starts with it comes first. */
+export const LOADS_AFTER_MS = 100;
+/** Idle time in ms of all workers in which a spare loads, because that takes a processor for a third of a second. */
+export const PAUSE_MS = 500;
+/** An idle spare waits for such a pause, but not longer than this. */
 export const SPARE_WAITS_MS = 3_000;
 
 export type LoadingWorker = Pick<WorkerProcess, 'role' | 'port' | 'idleMs' | 'warmUp'>;
@@ -45,14 +47,17 @@ export class Loading {
   }
 
   check(workers: readonly LoadingWorker[]): void {
-    const isPause = workers.every(({ idleMs }) => idleMs >= LOADS_AFTER_MS);
+    const isPause = workers.every(({ idleMs }) => idleMs >= PAUSE_MS);
     const waitedMs = this.#now() - (this.#spareWantedAt ?? Number.POSITIVE_INFINITY);
     const loadsSpare = (idleMs: number) =>
       Math.min(waitedMs, idleMs) >= SPARE_WAITS_MS || (waitedMs >= 0 && isPause);
     for (const worker of workers) {
       const { role, port, idleMs } = worker;
-      const isNext = role === undefined ? loadsSpare(idleMs) : role === TASKS && this.#isEarly;
-      if (isNext && port !== undefined && idleMs >= LOADS_AFTER_MS) worker.warmUp();
+      const isNext =
+        role === undefined
+          ? idleMs >= PAUSE_MS && loadsSpare(idleMs)
+          : role === TASKS && this.#isEarly && idleMs >= LOADS_AFTER_MS;
+      if (isNext && port !== undefined) worker.warmUp();
     }
   }
 }

@@ -64,8 +64,7 @@ export class WorkerPool {
     const first = roles ? Array.from({ length: workers }, () => TASKS) : [REQUESTS];
     await Promise.all(first.map((role) => this.#spawn(role).ready));
     this.#fillWhenIdle(performance.now() + FIRST_SPARE_MS.latest);
-    this.#checkTimer = setInterval(() => this.#check(), TICK_MS);
-    this.#checkTimer.unref();
+    this.#checkTimer = setInterval(() => this.#check(), TICK_MS).unref();
   }
 
   /** The workers that are alive, serving or about to. */
@@ -76,6 +75,11 @@ export class WorkerPool {
   /** Time in ms that all workers but spares have been idle. */
   get idleMs(): number {
     return Math.min(...[...this.#workers].map(({ role, idleMs }) => (role ? idleMs : Infinity)));
+  }
+
+  /** Lets idle workers load the libraries of a first request, which {@link Loading} decides. */
+  loadIdleWorkers(): void {
+    if (this.#options.roles) this.#loading.check([...this.#workers]);
   }
 
   /** {@link pids} by role; also `spare`, and `starting` for those that do not serve yet. */
@@ -124,9 +128,8 @@ export class WorkerPool {
     this.#stopping = true;
     clearInterval(this.#checkTimer);
     this.#waiters.refuseAll('the workers were replaced');
-    const workers = [...this.#workers];
-    for (const worker of workers) worker.kill('SIGTERM');
-    await Promise.all(workers.map((worker) => worker.ended));
+    for (const worker of this.#workers) worker.kill('SIGTERM');
+    await Promise.all([...this.#workers].map((worker) => worker.ended));
     this.#orphanKiller?.close();
   }
 
@@ -146,14 +149,12 @@ export class WorkerPool {
     this.#workers.add(worker);
     this.#orphanKiller?.watch(worker.pid);
     let servedAt: number | undefined;
-    worker.ready.then(
-      () => {
-        servedAt = performance.now();
-        this.#hasServed = true;
-        this.#waiters.serve();
-      },
-      () => {},
-    );
+    const onReady = () => {
+      servedAt = performance.now();
+      this.#hasServed = true;
+      this.#waiters.serve();
+    };
+    worker.ready.then(onReady, () => {});
     void worker.ended.then((end) => {
       this.#workers.delete(worker);
       this.#orphanKiller?.forget(worker.pid);
@@ -211,7 +212,7 @@ export class WorkerPool {
   #check(): void {
     this.#watchdog.check(this.#workers);
     this.#blockers.check();
-    if (this.#options.roles) this.#loading.check([...this.#workers]);
+    this.loadIdleWorkers();
     // Answers that came while this process was busy are read first.
     setImmediate(() =>
       setImmediate(() => {
