@@ -21,6 +21,8 @@ import { openSqliteStorage } from './storage/sqlite-storage.ts';
 import { WebChannels } from './web-channel/web-channels.ts';
 import { firestoreProtocol, firestoreService, v1beta1Of } from './wire/protocol.ts';
 
+export { ExportFileError } from './storage/export-file.ts';
+
 export interface FirestoreServerOptions {
   readonly storage: StorageChoice;
   /** 0, the default, takes a free port. */
@@ -53,7 +55,7 @@ export interface FirestoreServer {
   listening(): number;
   /** Copies all databases to a new file, as of one moment. @throws when the file exists. */
   exportTo(file: string): void;
-  /** Replaces all databases by such a copy. */
+  /** Replaces all databases by such a copy. @throws ExportFileError, with nothing changed */
   importFrom(file: string): void;
   /** Deletes all documents, of one project or of all. */
   reset(projectId?: string): void;

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Faults } from '../../../packages/local-firestore/src/faults.ts';
 import { type Bench, startBench } from './support/client.ts';
@@ -95,22 +92,4 @@ describe('an injected fault', () => {
     expect(share).toBeGreaterThan(0.2);
     expect(share).toBeLessThan(0.4);
   });
-});
-
-test('an export is a consistent snapshot, and an import restores it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cairn-export-'));
-  const file = join(folder, 'copy.sqlite');
-  const { db, server } = bench;
-  await db.doc('ex/a').set({ v: 1, list: ['x'] });
-  server.exportTo(file);
-  await db.doc('ex/a').set({ v: 2 });
-  await db.doc('ex/b').set({ v: 3 });
-  server.importFrom(file);
-  expect((await db.doc('ex/a').get()).data()).toEqual({ v: 1, list: ['x'] });
-  expect((await db.collection('ex').where('list', 'array-contains', 'x').get()).size).toBe(1);
-  expect((await db.collection('ex').get()).size).toBe(1);
-  const after = await db.doc('ex/a').set({ v: 4 });
-  expect((await db.doc('ex/a').get()).updateTime?.isEqual(after.writeTime)).toBe(true);
-  expect(() => server.exportTo(file)).toThrow();
-  rmSync(folder, { recursive: true });
 });

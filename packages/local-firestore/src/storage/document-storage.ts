@@ -84,7 +84,7 @@ export interface DocumentStorage {
   indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void;
   /** Writes a copy of everything to a new file, as of one moment. @throws when the file exists. */
   exportTo(file: string): void;
-  /** Replaces everything by an exported copy. All or nothing. */
+  /** Replaces everything by an exported copy. All or nothing. @throws ExportFileError for another file */
   importFrom(file: string): void;
   close(): void;
 }

@@ -20,6 +20,7 @@ import type {
   StorageMutation,
   StoredDocument,
 } from './document-storage.ts';
+import { assertExportFile, columnsOf } from './export-file.ts';
 import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 
 /**
@@ -281,6 +282,7 @@ export class SqliteStorage implements DocumentStorage {
   }
 
   importFrom(file: string): void {
+    assertExportFile(file, new Map(TABLES.map((table) => [table, columnsOf(this.#db, table)])));
     this.#commit();
     this.#large.clear();
     this.#db.prepare('ATTACH ? AS copy').run(file);

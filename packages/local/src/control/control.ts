@@ -3,6 +3,7 @@
  * gets a 4xx problem document.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ExportFileError } from '@cairn/local-firestore/server';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { listenOnLoopback } from '@cairn/local-kit/http/listen';
@@ -74,6 +75,7 @@ export async function startControlPort(options: {
 
 function statusOf(error: unknown): number {
   if (error instanceof StorageFullError) return 503;
+  if (error instanceof ExportFileError) return 400;
   return error instanceof ControlError ? error.status : 500;
 }
 

@@ -1,0 +1,52 @@
+/** Checks a file before its content replaces the documents of a server. */
+import { DatabaseSync } from 'node:sqlite';
+import { DATA_FORMAT } from '@cairn/local-kit/sqlite/witness';
+
+/** The file cannot replace the documents of a server. The message has the reason, and what to do. */
+export class ExportFileError extends Error {
+  override readonly name = 'ExportFileError';
+}
+
+/** Result codes of SQLite. Source: https://www.sqlite.org/rescode.html */
+const BUSY = 5;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+
+const REASONS: Readonly<Record<number, string>> = {
+  [BUSY]: 'is in use: it is no export, but the data of a running local cloud. Export that one.',
+  [CORRUPT]: 'is damaged.',
+  [NOT_A_DATABASE]: 'is no database of SQLite.',
+};
+
+/** Columns of a table in their order, which an import relies on. */
+export function columnsOf(db: DatabaseSync, table: string): string {
+  const columns = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(table);
+  return columns.map(({ name }) => name).join();
+}
+
+/**
+ * Checks that a file is an undamaged export of a server with these tables, in a format that this version knows.
+ *
+ * @param tables columns by table, as {@link columnsOf} returns them
+ * @throws ExportFileError
+ */
+export function assertExportFile(file: string, tables: ReadonlyMap<string, string>): void {
+  const refused = (reason: string) => new ExportFileError(`${file} ${reason}`);
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const format = Number(db.prepare('PRAGMA user_version').get()?.user_version);
+    if (format > DATA_FORMAT)
+      throw refused(
+        `was exported by a later version of Cairn (format ${format}; this version knows ${DATA_FORMAT}).`,
+      );
+    for (const [table, columns] of tables)
+      if (columnsOf(db, table) !== columns) throw refused('is no export of a local Firestore.');
+    const [problem] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {});
+    if (problem !== 'ok') throw refused(`is damaged: ${String(problem).replaceAll('\n', ' ')}`);
+  } catch (error) {
+    const reason = REASONS[(error as { readonly errcode?: number }).errcode ?? 0];
+    throw reason === undefined ? error : refused(reason);
+  } finally {
+    db.close();
+  }
+}
