@@ -76,3 +76,69 @@ test('a form that got no answer is not to be sent once more after its run has en
   await dialog.getByText('It is not known whether the form was carried out.').waitFor();
   expect(await dialog.getByText('once more').count()).toBe(0);
 });
+
+test('the form of an action in doubt says that somebody else has resolved it', async () => {
+  const body = { type: 'pay-invoice', input: { invoice: 'D-1', text: 'in doubt' } };
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
+  const hasWait = (holds: (wait: { purpose?: string; kind?: string }) => boolean) =>
+    eventually(`the question of ${runId}`, async () => {
+      const { waits } = await stage.cloud.call<{ waits: { purpose?: string }[] }>('GET', `/v1/runs/${runId}`);
+      return waits.some(holds) || undefined;
+    });
+  await hasWait(() => true);
+  await stage.cloud.call('POST', `/v1/runs/${runId}/approvals/approve`, { decision: 'approve' });
+  await hasWait(({ purpose }) => purpose === 'effect');
+  const page = await stage.browser.open(`/runs/${runId}`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: /^Resolve the action/ }).click();
+  await dialog.getByRole('textbox', { name: /^Note/ }).fill('they say yes');
+  const send = dialog.getByRole('button', { name: 'Record the result' });
+  await becomes(() => send.isEnabled(), true);
+  const { items } = await stage.cloud.call<{ items: { effectId: string }[] }>(
+    'GET',
+    `/v1/runs/${runId}/effects`,
+  );
+  const effect = encodeURIComponent(items[0]?.effectId ?? '');
+  await stage.cloud.call('POST', `/v1/runs/${runId}/effects/${effect}/resolve`, { outcome: 're-execute' });
+  await dialog.getByText('The question is not open any more').waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  expect(await dialog.getByRole('textbox', { name: /^Note/ }).inputValue()).toBe('they say yes');
+});
+
+test('the form of an effect without a run says that somebody else has resolved it, also of the last one', async () => {
+  const owner = 'external:default:report-7';
+  const asking = {
+    owner,
+    effectId: 'made-up',
+    key: 'report-7',
+    question: 'Was the report sent?',
+    blockedBy: 'doubt',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  };
+  let external = [asking];
+  const page = await stage.browser.open('/inbox', {
+    prepare: async (one) => {
+      await one.clock.install();
+      await one.route(
+        ({ pathname }) => pathname === '/v1/inbox',
+        async (route) => {
+          const answer = await route.fetch();
+          await route.fulfill({ response: answer, json: { ...(await answer.json()), external } });
+        },
+      );
+    },
+  });
+  const section = page.getByRole('region', { name: 'Effects without a run' });
+  await section.getByRole('button', { name: 'Resolve' }).click();
+  const dialog = page.getByRole('dialog');
+  const note = dialog.getByRole('textbox', { name: /^Note/ });
+  await note.fill('they say yes');
+  external = [];
+  await becomes(async () => {
+    await page.clock.runFor('00:05');
+    return dialog.getByText('The question is not open any more').isVisible();
+  }, true);
+  expect(await note.inputValue()).toBe('they say yes');
+  await page.keyboard.press('Escape');
+  await section.waitFor({ state: 'detached' });
+});

@@ -4,6 +4,7 @@ import type { Answer } from '../../api/client.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Details } from '../../parts/json-view/details.tsx';
 import { Text } from '../../parts/value-text.tsx';
+import { NOT_OPEN } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import type { LastAnswer } from './answered.tsx';
 
@@ -16,6 +17,8 @@ interface ExternalProps {
 
 export function External({ external, onAnswered }: ExternalProps) {
   const [answering, setAnswering] = useState<ListedExternal[number]>();
+  if (external.length === 0 && !answering) return null;
+  const isListed = external.some(({ effectId }) => effectId === answering?.effectId);
   return (
     <section className="stack" aria-label="Effects without a run">
       {external.map((asking) => (
@@ -39,6 +42,7 @@ export function External({ external, onAnswered }: ExternalProps) {
           runId={answering.owner}
           effectId={answering.effectId}
           caller="function"
+          outdated={isListed ? undefined : NOT_OPEN}
           onDone={(done) => onAnswered({ step: answering.key, run: undefined, done })}
           onClose={() => setAnswering(undefined)}
         />

@@ -78,7 +78,7 @@ export default function InboxPage() {
         <Selected {...selection} onApprove={approveNow} />
       </div>
       {findings.length > 0 && <Findings findings={findings} />}
-      {external.length > 0 && <External external={external} onAnswered={setLast} />}
+      <External external={external} onAnswered={setLast} />
       <ol
         className="inbox"
         ref={rows.list}

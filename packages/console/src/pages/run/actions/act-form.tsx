@@ -4,11 +4,13 @@ import { useState } from 'react';
 import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
 import { useMay, useSession } from '../../../session/session.ts';
+import { effectFacts, isResolvedByPerson } from '../effects/words.ts';
 import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { SuccessorDialog } from '../successors/successor-dialog.tsx';
 import { DecideDialog } from './decide-dialog.tsx';
 import { askedBy, NOT_OPEN, stepsBefore } from './decisions.ts';
+import { useEffectRow } from './effect-row.ts';
 import { NEEDS, requires } from './offers.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
@@ -50,14 +52,7 @@ function FormOf({ act, run }: { readonly act: Act; readonly run: Run }) {
     case 'decide':
       return <Decide run={run} waitId={about.wait ?? ''} key={about.wait} onClose={close} />;
     case 'resolve':
-      return (
-        <ResolveDialog
-          {...form}
-          effectId={about.effect ?? ''}
-          caller={isFinal(run.status) ? 'ended' : 'run'}
-          key={about.effect}
-        />
-      );
+      return <Resolve run={run} effectId={about.effect ?? ''} key={about.effect} onClose={close} />;
     case 'signal':
       return (
         <SignalDialog {...form} waitedFor={run.waits.find(({ id }) => id === about.wait)} key={about.wait} />
@@ -81,6 +76,28 @@ function FormOf({ act, run }: { readonly act: Act; readonly run: Run }) {
     case 'fork':
       return <SuccessorDialog run={run} mode={act} key={act} onClose={close} />;
   }
+}
+
+interface ResolveProps {
+  readonly run: Run;
+  readonly effectId: string;
+  onClose(): void;
+}
+
+function Resolve({ run, effectId, onClose }: ResolveProps) {
+  const { isOver, head } = useRunData();
+  const { data: effect } = useEffectRow(run.id, effectId, head);
+  const isOpen = !effect || isResolvedByPerson(effect, effectFacts(run, isOver));
+  return (
+    <ResolveDialog
+      runId={run.id}
+      effectId={effectId}
+      caller={isFinal(run.status) ? 'ended' : 'run'}
+      head={head}
+      outdated={isOpen ? undefined : NOT_OPEN}
+      onClose={onClose}
+    />
+  );
 }
 
 interface DecideProps {

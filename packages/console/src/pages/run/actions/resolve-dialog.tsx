@@ -1,6 +1,5 @@
 /** Form that resolves an effect that is in doubt or needs consent to be repeated. */
 import { stepKey } from '@cairn/client';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Answer } from '../../../api/client.ts';
 import { plannedAct } from '../../../parts/act.ts';
@@ -11,8 +10,8 @@ import { readJson } from '../../../parts/json-view/json-text.ts';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
-import { useSession } from '../../../session/session.ts';
 import { ChoiceOf } from './choice.tsx';
+import { useEffectRow } from './effect-row.ts';
 import {
   type AskedOfEffect,
   askedOfEffect,
@@ -29,6 +28,8 @@ interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
   readonly caller: EffectCaller;
+  /** Newest event of the run that the page has: a later one may have changed the effect. */
+  readonly head?: number | undefined;
   /** The reason why it cannot be resolved any more. */
   readonly outdated?: string | undefined;
   /** Called before it closes, with what was done in words. */
@@ -37,8 +38,8 @@ interface ResolveDialogProps {
 }
 
 export function ResolveDialog(props: ResolveDialogProps) {
-  const { runId, effectId, caller, outdated, onDone, onClose } = props;
-  const { data: row, error, refetch } = useEffectRow(runId, effectId);
+  const { runId, effectId, caller, head, outdated, onDone, onClose } = props;
+  const { data: row, error, refetch } = useEffectRow(runId, effectId, head);
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
@@ -138,35 +139,4 @@ function Asked({ row }: { readonly row: Answer<'Effect'> }) {
       )}
     </section>
   );
-}
-
-const PAGE = '100';
-/** Rows looked through: 2,000, which is more effects than a run has. */
-const MAX_PAGES = 20;
-
-/**
- * One row of the ledger of a run, looked for in its list, since the API has no address for one. `data` is null where the run has no
- * such row among those.
- */
-function useEffectRow(runId: string, effectId: string) {
-  const { api } = useSession();
-  return useQuery({
-    queryKey: ['run', runId, 'effect', effectId],
-    queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
-      let cursor: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page += 1) {
-        const query = { limit: PAGE, cursor };
-        const { items, next } = await api.get('/v1/runs/{id}/effects', {
-          params: { id: runId },
-          query,
-          signal,
-        });
-        const found = items.find((row) => row.effectId === effectId);
-        if (found) return found;
-        if (next === undefined) return null;
-        cursor = next;
-      }
-      return null;
-    },
-  });
 }
