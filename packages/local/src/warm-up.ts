@@ -111,7 +111,7 @@ async function warmUp(options: WarmingUp): Promise<number> {
     const api = { url, agent, key: `cairn_${DEV_CLIENT_ID}_${setting.dev.apiSecret}`, signal: dead.signal };
     let begun = 0;
     const caller = async () => {
-      while (begun < RUNS && (await idle()) === worker) {
+      while ((await idle()) === worker && begun < RUNS) {
         begun += 1;
         await completed(api);
         runs += 1;
