@@ -5,6 +5,7 @@
  */
 
 import { LEAST_OFFSET_MS, offsetMs } from '@cairn/client';
+import { Observable } from './observable.ts';
 
 export interface Reached {
   /** Time since which the API does not answer, by this machine's clock; epoch ms. Undefined: it answers. */
@@ -13,32 +14,25 @@ export interface Reached {
   readonly clockOffsetMs: number;
 }
 
-export class Reach {
-  readonly #listeners = new Set<() => void>();
-  #now: Reached = { lostAt: undefined, clockOffsetMs: 0 };
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  readonly shown = (): Reached => this.#now;
+export class Reach extends Observable<Reached> {
+  constructor() {
+    super({ lostAt: undefined, clockOffsetMs: 0 });
+  }
 
   /** @param date from the header of the answer; times by this machine's clock, epoch ms */
   answered(date: string | null, askedAt: number, answeredAt: number): void {
-    const clockOffsetMs = offsetMs(date, askedAt, answeredAt) ?? this.#now.clockOffsetMs;
-    this.#become({ lostAt: undefined, clockOffsetMs });
+    const clockOffsetMs = offsetMs(date, askedAt, answeredAt) ?? this.shown().clockOffsetMs;
+    this.#take({ lostAt: undefined, clockOffsetMs });
   }
 
   lost(at: number): void {
-    if (this.#now.lostAt === undefined) this.#become({ ...this.#now, lostAt: at });
+    if (this.shown().lostAt === undefined) this.#take({ ...this.shown(), lostAt: at });
   }
 
-  #become(next: Reached): void {
-    const { lostAt, clockOffsetMs } = this.#now;
+  #take(next: Reached): void {
+    const { lostAt, clockOffsetMs } = this.shown();
     const hasMoved = Math.abs(next.clockOffsetMs - clockOffsetMs) >= LEAST_OFFSET_MS;
     if (next.lostAt === lostAt && !hasMoved) return;
-    this.#now = { ...next, clockOffsetMs: hasMoved ? next.clockOffsetMs : clockOffsetMs };
-    for (const listener of this.#listeners) listener();
+    this.become({ ...next, clockOffsetMs: hasMoved ? next.clockOffsetMs : clockOffsetMs });
   }
 }

@@ -2,6 +2,8 @@
  * Outcomes of what was sent from a part that has left the page since: whichever page is open shows them. Independent of React.
  */
 
+import { Observable } from '../api/observable.ts';
+
 export interface RefusedApproval {
   /** Names its question. */
   readonly key: string;
@@ -28,26 +30,15 @@ export interface ClosedForm {
 /** The newest are kept. */
 const MOST = 10;
 
-export class LateOutcomes<T extends { readonly key: string }> {
-  readonly #listeners = new Set<() => void>();
-  #all: readonly T[] = [];
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  readonly shown = (): readonly T[] => this.#all;
+export class LateOutcomes<T extends { readonly key: string }> extends Observable<readonly T[]> {
+  constructor() {
+    super([]);
+  }
 
   /** One of the same key is replaced. */
   add(outcome: T): void {
-    this.#become([...this.#all.filter(({ key }) => key !== outcome.key), outcome].slice(-MOST));
+    this.become([...this.shown().filter(({ key }) => key !== outcome.key), outcome].slice(-MOST));
   }
 
-  readonly dismiss = (): void => this.#become([]);
-
-  #become(all: readonly T[]): void {
-    this.#all = all;
-    for (const listener of this.#listeners) listener();
-  }
+  readonly dismiss = (): void => this.become([]);
 }

@@ -1,4 +1,5 @@
 /** Keys of the whole page: single letters are commands, unless they go into a field. */
+import { useEffect, useRef } from 'react';
 
 export function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
@@ -8,4 +9,17 @@ export function isTyping({ target }: KeyboardEvent): boolean {
 export function isCommand(event: KeyboardEvent): boolean {
   const isWithAnother = event.ctrlKey || event.metaKey || event.altKey;
   return !isTyping(event) && !isWithAnother && document.querySelector('dialog[open]') === null;
+}
+
+/** Calls back for every key pressed on the page. */
+export function usePageKeys(onKey: (event: KeyboardEvent) => void): void {
+  const latest = useRef(onKey);
+  useEffect(() => {
+    latest.current = onKey;
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => latest.current(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
 }

@@ -1,7 +1,7 @@
 /** Dialog with the keys of the pages; `?` opens it anywhere. */
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Dialog } from '../parts/dialog/dialog.tsx';
-import { isCommand } from './is-command.ts';
+import { isCommand, usePageKeys } from './is-command.ts';
 import { GO_KEYS } from './pages.ts';
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
@@ -17,15 +17,11 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 
 export function KeyHelp() {
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== '?' || !isCommand(event)) return;
-      event.preventDefault();
-      setOpen(true);
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
+  usePageKeys((event) => {
+    if (event.key !== '?' || !isCommand(event)) return;
+    event.preventDefault();
+    setOpen(true);
+  });
   return (
     <>
       <button

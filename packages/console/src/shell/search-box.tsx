@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { focusIfLost } from '../parts/focus.ts';
 import { useQueryState } from './address.ts';
-import { isTyping } from './is-command.ts';
+import { isTyping, usePageKeys } from './is-command.ts';
 
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
@@ -12,16 +12,12 @@ export function SearchBox() {
   const [, navigate] = useLocation();
   // The page's address has the text that was searched for; other pages have none.
   useEffect(() => setText(query ?? ''), [query]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== '/' || isTyping(event)) return;
-      event.preventDefault();
-      input.current?.focus();
-      input.current?.select();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
+  usePageKeys((event) => {
+    if (event.key !== '/' || isTyping(event)) return;
+    event.preventDefault();
+    input.current?.focus();
+    input.current?.select();
+  });
   return (
     <search>
       <form

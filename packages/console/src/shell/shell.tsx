@@ -6,7 +6,7 @@ import { visibleText } from '../parts/visible-text.ts';
 import { useSession } from '../session/session.ts';
 import { ClosedForms } from './closed-forms.tsx';
 import { InboxCount } from './inbox-count.tsx';
-import { isCommand } from './is-command.ts';
+import { isCommand, usePageKeys } from './is-command.ts';
 import { KeyHelp } from './key-help.tsx';
 import { LateRefusals, Notices } from './notices.tsx';
 import { PAGES } from './pages.ts';
@@ -91,16 +91,12 @@ function useFocusOfPage(location: string): void {
 const CHORD_MS = 1_000;
 
 function useGoKeys(navigate: (path: string) => void): void {
-  useEffect(() => {
-    let armedAt = Number.NEGATIVE_INFINITY;
-    const onKey = (event: KeyboardEvent) => {
-      if (!isCommand(event)) return;
-      const isArmed = event.timeStamp - armedAt < CHORD_MS;
-      armedAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
-      const page = PAGES.find(({ letter }) => letter === event.key);
-      if (page && isArmed) navigate(page.path);
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, [navigate]);
+  const armedAt = useRef(Number.NEGATIVE_INFINITY);
+  usePageKeys((event) => {
+    if (!isCommand(event)) return;
+    const isArmed = event.timeStamp - armedAt.current < CHORD_MS;
+    armedAt.current = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+    const page = PAGES.find(({ letter }) => letter === event.key);
+    if (page && isArmed) navigate(page.path);
+  });
 }

@@ -3,6 +3,8 @@
  * sent then. Independent of React.
  */
 
+import { Observable } from '../../api/observable.ts';
+
 /** Time to undo, ms. */
 export const UNDO_MS = 5_000;
 
@@ -28,30 +30,22 @@ interface WaitingBatch {
   send(): void;
 }
 
-export class ApprovalQueue<T> {
+/** Shows progress by the keys of the items. */
+export class ApprovalQueue<T> extends Observable<ReadonlyMap<string, ApprovalProgress>> {
   readonly #options: ApprovalQueueOptions<T>;
-  readonly #listeners = new Set<() => void>();
   /** One per approval. */
   readonly #batches = new Map<readonly T[], WaitingBatch>();
-  #states: ReadonlyMap<string, ApprovalProgress> = new Map();
 
   constructor(options: ApprovalQueueOptions<T>) {
+    super(new Map());
     this.#options = options;
   }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  /** By the keys of the items. */
-  readonly shown = (): ReadonlyMap<string, ApprovalProgress> => this.#states;
 
   /** Items that already wait or are being sent stay as they are. */
   readonly approve = (items: readonly T[]): void => {
     const batch = items.filter((item) => !this.#isUnderWay(item));
     if (batch.length === 0) return;
-    this.#become(batch, { at: 'waiting' });
+    this.#set(batch, { at: 'waiting' });
     const sendAll = this.#options.sender();
     const send = () => this.#send(batch, sendAll);
     this.#batches.set(batch, { send, stop: this.#options.later(UNDO_MS, send) });
@@ -64,7 +58,7 @@ export class ApprovalQueue<T> {
       if (!batch.some((one) => this.#options.keyOf(one) === key)) continue;
       stop();
       this.#batches.delete(batch);
-      this.#become(batch, undefined);
+      this.#set(batch, undefined);
     }
   };
 
@@ -78,24 +72,23 @@ export class ApprovalQueue<T> {
 
   #send(batch: readonly T[], sendAll: ApprovalSender<T>): void {
     this.#batches.delete(batch);
-    this.#become(batch, { at: 'sending' });
+    this.#set(batch, { at: 'sending' });
     void sendAll(batch, (item, error) =>
-      this.#become([item], error === undefined ? undefined : { at: 'failed', error }),
+      this.#set([item], error === undefined ? undefined : { at: 'failed', error }),
     );
   }
 
   #isUnderWay(item: T): boolean {
-    const state = this.#states.get(this.#options.keyOf(item));
+    const state = this.shown().get(this.#options.keyOf(item));
     return state !== undefined && state.at !== 'failed';
   }
 
-  #become(items: readonly T[], state: ApprovalProgress | undefined): void {
-    const states = new Map(this.#states);
+  #set(items: readonly T[], state: ApprovalProgress | undefined): void {
+    const states = new Map(this.shown());
     for (const item of items) {
       if (state === undefined) states.delete(this.#options.keyOf(item));
       else states.set(this.#options.keyOf(item), state);
     }
-    this.#states = states;
-    for (const listener of this.#listeners) listener();
+    this.become(states);
   }
 }

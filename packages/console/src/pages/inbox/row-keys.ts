@@ -3,7 +3,7 @@
  * focus is answered, the next in its place takes it.
  */
 import { useCallback, useEffect, useRef } from 'react';
-import { isCommand } from '../../shell/is-command.ts';
+import { isCommand, usePageKeys } from '../../shell/is-command.ts';
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
@@ -32,17 +32,13 @@ export function useRowKeys(isAnswering: boolean) {
     if (document.activeElement === document.body) focusRow(answered.current, 1);
     answered.current = undefined;
   }, [isAnswering, focusRow]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const step = STEPS[event.key];
-      if (step === undefined || !isCommand(event)) return;
-      const rows = [...(list.current?.children ?? [])];
-      const at = rows.findIndex((row) => row.contains(document.activeElement));
-      if (focusRow(at + step, step)) event.preventDefault();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, [focusRow]);
+  usePageKeys((event) => {
+    const step = STEPS[event.key];
+    if (step === undefined || !isCommand(event)) return;
+    const rows = [...(list.current?.children ?? [])];
+    const at = rows.findIndex((row) => row.contains(document.activeElement));
+    if (focusRow(at + step, step)) event.preventDefault();
+  });
   return {
     list,
     answering: (at: number) => {

@@ -1,23 +1,15 @@
 /** Escape closes a panel beside what it was opened from, and the focus returns there. */
-import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { type RefObject, useLayoutEffect } from 'react';
 import { isFocusLost } from '../../../parts/focus.ts';
-import { isTyping } from '../../../shell/is-command.ts';
+import { isTyping, usePageKeys } from '../../../shell/is-command.ts';
 
 export function useClosing(panel: RefObject<HTMLElement | null>, onClose: () => void): void {
-  const latest = useRef(onClose);
-  useEffect(() => {
-    latest.current = onClose;
+  usePageKeys((event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event)) return;
+    if (document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    onClose();
   });
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event)) return;
-      if (document.querySelector('dialog[open]')) return;
-      event.preventDefault();
-      latest.current();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
   // Before the panel is taken from the page, with whatever has the focus in it.
   useLayoutEffect(() => {
     const opener = document.activeElement;

@@ -4,6 +4,7 @@
  *
  * Must not: request the same data twice, or hold more than `event-log.ts` allows.
  */
+import { Observable } from '../../../api/observable.ts';
 import { ApiError, isPassing } from '../../../api/problem.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
@@ -74,10 +75,8 @@ const NOTHING: FollowedState = {
   error: undefined,
 };
 
-export class RunFollower {
+export class RunFollower extends Observable<FollowedState> {
   readonly #source: RunSource;
-  readonly #listeners = new Set<() => void>();
-  #shown = NOTHING;
   #plan: RunGraph | undefined;
   #state: GraphState | undefined;
   #hasStarted = false;
@@ -95,19 +94,13 @@ export class RunFollower {
 
   /** @param graph shown at once; absent: it is read first */
   constructor(source: RunSource, graph?: RunGraph) {
+    super(NOTHING);
     this.#source = source;
     if (!graph) return;
     this.#plan = graph;
     this.#state = graphState(graph);
     this.#show({});
   }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  readonly shown = (): FollowedState => this.#shown;
 
   /** Starts, or restarts after a failure with the events already known. Returns the function that ends it. */
   start(): () => void {
@@ -143,7 +136,7 @@ export class RunFollower {
     }
     this.#hasStarted = true;
     const isOver = isFinal(this.#state?.status ?? '');
-    this.#show({ live: isOver ? 'ended' : this.#shown.live });
+    this.#show({ live: isOver ? 'ended' : this.shown().live });
     void this.#loadHistory(signal);
     // A restart also follows a run that has ended: events such as `run_superseded` are appended after its end.
     if (!isOver || !isFirst) await this.#follow(signal);
@@ -224,10 +217,11 @@ export class RunFollower {
     const { status = '', head = 0, steps = NOTHING.steps } = this.#state ?? {};
     this.#histories.add(this.#log.history);
     const graph = this.#plan && { ...this.#plan, status, head, steps: [...steps.values()] };
-    this.#shown = {
-      ...this.#shown,
+    const shown = this.shown();
+    this.become({
+      ...shown,
       ...change,
-      graph: steps === this.#shown.steps && head === this.#shown.head ? (this.#shown.graph ?? graph) : graph,
+      graph: steps === shown.steps && head === shown.head ? (shown.graph ?? graph) : graph,
       steps,
       head,
       events: this.#log.history,
@@ -238,8 +232,7 @@ export class RunFollower {
         full: isFull(this.#log),
         error: this.#historyError,
       },
-    };
-    for (const listener of this.#listeners) listener();
+    });
   }
 }
 

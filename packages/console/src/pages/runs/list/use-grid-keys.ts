@@ -1,6 +1,5 @@
 /** Keys of the list. They work from anywhere on the page but for fields, buttons and dialogs. */
-import { useEffect, useRef } from 'react';
-import { isTyping } from '../../../shell/is-command.ts';
+import { isTyping, usePageKeys } from '../../../shell/is-command.ts';
 
 interface GridKeys {
   move(by: number, isRange: boolean): void;
@@ -13,22 +12,14 @@ interface GridKeys {
 }
 
 export function useGridKeys(keys: GridKeys): void {
-  const latest = useRef(keys);
-  useEffect(() => {
-    latest.current = keys;
+  usePageKeys((event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isTyping(event) || document.querySelector('dialog[open]')) return;
+    const act = actionOf(event, keys);
+    if (!act) return;
+    event.preventDefault();
+    act();
   });
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event) || document.querySelector('dialog[open]')) return;
-      const act = actionOf(event, latest.current);
-      if (!act) return;
-      event.preventDefault();
-      act();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
 }
 
 function actionOf({ key, shiftKey, target }: KeyboardEvent, keys: GridKeys): (() => void) | undefined {
