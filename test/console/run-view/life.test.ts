@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import type { Run, RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
-import { endText } from '../../../packages/console/src/pages/run/live/span-words.ts';
+import { endText } from '../../../packages/console/src/pages/run/live/span.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
 import {
   dispatchesAsLoaded,

@@ -5,8 +5,7 @@ import { Stack } from '../../../parts/stack.tsx';
 import { duration, soFar } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
-import type { StepHistory, TimelineSpan } from '../live/span.ts';
-import { endText, endTone } from '../live/span-words.ts';
+import { endText, endTone, type StepHistory, type TimelineSpan } from '../live/span.ts';
 
 /** Newest attempts shown of a step; the journal has all. */
 const MOST = 50;

@@ -1,27 +1,29 @@
-/** A step as time passed over it: its attempts and its waits. Types only; `step-history.ts` makes them of events. */
+/** A step as time passed over it: its attempts and its waits, and their ends in words. `step-history.ts` makes them of events. */
 
 /**
- * The end of a stretch of time of a step; `interrupted`: its dispatch died, `released`: its dispatch handed it over, `polled`: not yet,
- * `deferred`: by a budget, `resumed`: without an answer, because the budget of the day allows more, `not_loaded`: a later event
- * tells.
+ * Ends of a stretch of time of a step. `interrupted`: its dispatch died; `released`: its dispatch handed it over; `polled`: not yet;
+ * `resumed`: without an answer, because the budget of the day allows more; `not_loaded`: a later event tells.
  */
-export type SpanEnd =
-  | 'succeeded'
-  | 'degraded'
-  | 'skipped'
-  | 'reused'
-  | 'failed'
-  | 'retried'
-  | 'polled'
-  | 'deferred'
-  | 'interrupted'
-  | 'released'
-  | 'sent_back'
-  | 'answered'
-  | 'resumed'
-  | 'expired'
-  | 'ended'
-  | 'not_loaded';
+const ENDS = {
+  succeeded: ['succeeded', 'good'],
+  degraded: ['degraded', 'good'],
+  skipped: ['skipped', 'quiet'],
+  reused: ['reused', 'good'],
+  failed: ['failed', 'bad'],
+  retried: ['failed', 'warn'],
+  polled: ['condition not met', 'quiet'],
+  deferred: ['deferred by the budget', 'quiet'],
+  interrupted: ['interrupted: the worker died', 'warn'],
+  released: ['released', 'quiet'],
+  sent_back: ['sent back', 'warn'],
+  answered: ['answered', 'good'],
+  resumed: ['resumed', 'good'],
+  expired: ['timed out', 'bad'],
+  ended: ['ended', 'quiet'],
+  not_loaded: ['its end is not loaded', 'quiet'],
+} as const satisfies Readonly<Record<string, readonly [words: string, tone: string]>>;
+
+export type SpanEnd = keyof typeof ENDS;
 
 /** A stretch of time; times are epoch ms. */
 export interface TimelineSpan {
@@ -58,4 +60,13 @@ export interface StepHistory {
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
   readonly effects: readonly string[];
+}
+
+export function endText({ kind, end }: Pick<TimelineSpan, 'kind' | 'end'>): string {
+  if (end !== undefined) return ENDS[end][0];
+  return kind === 'wait' ? 'waiting' : 'running';
+}
+
+export function endTone(end: SpanEnd | undefined): string {
+  return end === undefined ? 'live' : ENDS[end][1];
 }
