@@ -33,7 +33,7 @@ import { deviceNow } from './device-clock.ts';
 import { ApiError, isSignedOut, NOT_SENT, OUTCOME_UNKNOWN, problemOf, shownError } from './problem.ts';
 import { Reach } from './reach.ts';
 
-export type { Answer, AnswerOf, Change, ChangingMethod, ItemOf, PagedPath, PathWith };
+export type { Answer, AnswerOf, Change, ChangingMethod, GetRequest, ItemOf, PagedPath, PathWith };
 
 /** An API key or an ID token. Asked for with each request: an ID token lives an hour and is renewed. */
 export type Credential = () => Promise<string>;

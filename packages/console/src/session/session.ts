@@ -41,8 +41,12 @@ export function useReached(): Reached {
 
 /** True if the role of the signed-in person includes this one. */
 export function useMay(least: CallerRole): boolean {
+  return useMayEach()(least);
+}
+
+export function useMayEach(): (least: CallerRole) => boolean {
   const { me } = useSession();
-  return includes(me.role, least);
+  return (least) => includes(me.role, least);
 }
 
 /** True if what was read for one person may be shown to the next. */

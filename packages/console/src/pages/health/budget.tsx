@@ -1,11 +1,10 @@
 /** The budget of the caller's tenant for today, shared by all its runs. Absent where the installation sets none. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
-import { useSession } from '../../session/session.ts';
+import { useAnswer } from '../../session/use-answer.ts';
 import { namedLimits } from '../run/actions/decisions.ts';
 import { usePart } from './use-part.tsx';
 
@@ -17,12 +16,7 @@ type DayBudget = Answer<'DayBudget'>;
 type Amounts = DayBudget['limits'];
 
 export function Budget() {
-  const { api } = useSession();
-  const query = useQuery({
-    queryKey: ['health', 'budget'],
-    queryFn: ({ signal }) => api.get('/v1/budgets/today', { signal }),
-    refetchInterval: EVERY_MS,
-  });
+  const query = useAnswer('/v1/budgets/today', {}, { refetchInterval: EVERY_MS });
   const part = usePart(query, {
     what: 'the budget of today',
     absenceOf: (data) =>

@@ -9,6 +9,7 @@ import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useMay, useSession } from '../../session/session.ts';
+import { useAnswer } from '../../session/use-answer.ts';
 import { Budget } from './budget.tsx';
 import { Erasures } from './erasures.tsx';
 import { Findings } from './findings.tsx';
@@ -61,12 +62,7 @@ function Answers() {
 }
 
 function Diagnosis() {
-  const { api } = useSession();
-  const query = useQuery({
-    queryKey: ['health', 'diagnosis'],
-    queryFn: ({ signal }) => api.get('/v1/diagnosis', { signal }),
-    refetchInterval: EVERY_MS,
-  });
+  const query = useAnswer('/v1/diagnosis', {}, { refetchInterval: EVERY_MS });
   const part = usePart(query, { what: 'the diagnosis' });
   if (!part.data) return part.instead;
   const { data, failure } = part;

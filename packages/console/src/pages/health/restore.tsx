@@ -1,5 +1,4 @@
 /** The pause after a restore of the database, and the questions that the restore left. Absent if there was none. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
@@ -9,7 +8,7 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Failure, useLastFailure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
-import { useSession } from '../../session/session.ts';
+import { useAnswer } from '../../session/use-answer.ts';
 import { usePart } from './use-part.tsx';
 
 const EVERY_MS = 10_000;
@@ -17,13 +16,8 @@ const EVERY_MS = 10_000;
 const MAX_ASKING = 100;
 
 export function Restore() {
-  const { api } = useSession();
   const [isReleasing, setReleasing] = useState(false);
-  const query = useQuery({
-    queryKey: ['health', 'restore'],
-    queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
-    refetchInterval: EVERY_MS,
-  });
+  const query = useAnswer('/v1/restore', {}, { refetchInterval: EVERY_MS });
   const part = usePart(query, {
     what: 'the state of a restored database',
     absenceOf: (data) => (isOfRestored(data) ? undefined : 'The database was not restored.'),
@@ -93,13 +87,8 @@ const isOfRestored = ({ held, restoredAt }: Answer<'Restore'>) => held || restor
 
 /** Questions of the tenant of the signed-in person. */
 function QuestionsSince({ at }: { readonly at: string }) {
-  const { api } = useSession();
   const { data, error, refetch } = useLastFailure(
-    useQuery({
-      queryKey: ['health', 'restore', 'questions'],
-      queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: MAX_ASKING }, signal }),
-      refetchInterval: EVERY_MS,
-    }),
+    useAnswer('/v1/inbox', { query: { limit: MAX_ASKING } }, { refetchInterval: EVERY_MS }),
   );
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return null;

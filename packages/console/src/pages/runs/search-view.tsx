@@ -1,5 +1,4 @@
 /** Results of the search `?q=`. A single hit opens at once. */
-import { useQuery } from '@tanstack/react-query';
 import { Link, Redirect } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { Scrolls } from '../../parts/scrolls.tsx';
@@ -8,7 +7,7 @@ import { Status } from '../../parts/status.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
-import { useSession } from '../../session/session.ts';
+import { useAnswer } from '../../session/use-answer.ts';
 import { NAMES } from './filter/filter.ts';
 import { type RunRow, rowOf } from './row.ts';
 import { useWorkflows } from './use-workflows.ts';
@@ -29,11 +28,7 @@ const BY: Readonly<Record<SearchHit['by'], string>> = {
 const MAX_CHARS = 200;
 
 export function SearchView({ sought }: { readonly sought: string }) {
-  const { api } = useSession();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['runs', 'search', sought],
-    queryFn: ({ signal }) => api.get('/v1/search', { query: { q: sought }, signal }),
-  });
+  const { data, error, refetch } = useAnswer('/v1/search', { query: { q: sought } });
   if (error && !data) return <Failure isPage error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="what was found" />;
   const [only] = data.items;

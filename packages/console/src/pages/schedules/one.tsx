@@ -1,5 +1,4 @@
 /** One schedule: next slots, last outcome, input and actions. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
@@ -12,7 +11,7 @@ import { inZone } from '../../parts/local-time.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
-import { useSession } from '../../session/session.ts';
+import { useAnswer } from '../../session/use-answer.ts';
 import { CATCH_UPS, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './acts.ts';
 import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
@@ -27,13 +26,12 @@ type ScheduleAct = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'del
 const DECLARED = 'declared by a workflow: change it there';
 
 export function OneSchedule({ id }: { readonly id: string }) {
-  const { api } = useSession();
   const [doing, setDoing] = useState<ScheduleAct>();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['schedules', 'one', id],
-    queryFn: ({ signal }) => api.get('/v1/schedules/{id}', { params: { id }, signal }),
-    refetchInterval: EVERY_MS,
-  });
+  const { data, error, refetch } = useAnswer(
+    '/v1/schedules/{id}',
+    { params: { id } },
+    { refetchInterval: EVERY_MS },
+  );
   const failure = error && <Failure error={error} again={() => void refetch()} />;
   if (!data) return failure ?? <Loading what="the schedule" />;
   const { cron, timezone, upcoming, slots, pause, lastCatchUp, catchUp, input, state, origin, last } = data;

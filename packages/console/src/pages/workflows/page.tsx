@@ -1,5 +1,4 @@
 /** Workflows: all with their versions, or one in full. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
@@ -9,7 +8,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
-import { useSession } from '../../session/session.ts';
+import { useAnswer } from '../../session/use-answer.ts';
 import { OneWorkflow } from './one.tsx';
 import { KillSwitch } from './switches.tsx';
 
@@ -19,12 +18,7 @@ type List = Answer<'WorkflowList'>;
 const EVERY_MS = 30_000;
 
 export default function WorkflowsPage({ type }: { readonly type?: string }) {
-  const { api } = useSession();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['workflows'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
-    refetchInterval: EVERY_MS,
-  });
+  const { data, error, refetch } = useAnswer('/v1/workflows', {}, { refetchInterval: EVERY_MS });
   if (error && !data) return <Failure isPage error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the workflows" />;
   const one = data.items.find((item) => item.type === type);

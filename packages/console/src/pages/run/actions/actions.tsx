@@ -3,7 +3,7 @@ import { declaredType } from '@cairn/client';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { focusIfLost } from '../../../parts/focus.ts';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
-import { type CallerRole, useMay } from '../../../session/session.ts';
+import { useMayEach } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
@@ -74,17 +74,6 @@ export function AnswerButtons({ waitId }: { readonly waitId: string }) {
     ({ about }) => about.wait === waitId || (about.effect !== undefined && about.effect === wait.effectId),
   );
   return <OfferRow offers={answers} label="Answers" />;
-}
-
-function useMayEach(): (role: CallerRole) => boolean {
-  const may: Readonly<Record<CallerRole, boolean>> = {
-    viewer: true,
-    submitter: useMay('submitter'),
-    operator: useMay('operator'),
-    admin: useMay('admin'),
-    installation: useMay('installation'),
-  };
-  return (role) => may[role];
 }
 
 interface OfferRowProps {

@@ -1,11 +1,11 @@
 /** All ledger data of one external call. */
 import { attemptKey, stepKey } from '@cairn/client';
+import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/tables/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
-import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import { type Effect, type EffectRunFacts, effectWords, isResolvedByPerson } from './words.ts';
@@ -83,20 +83,15 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
 
 function ResolveButton({ effectId }: { readonly effectId: string }) {
   const open = useOpenAct();
-  const may = useMay('operator');
-  const why = 'Resolving it requires the role operator.';
   return (
     <p className="row">
-      <button
-        type="button"
+      <GuardedButton
+        least="operator"
         className="primary"
-        disabled={!may}
-        title={may ? undefined : why}
         onClick={() => open('resolve', { effect: effectId })}
       >
         Resolve
-      </button>
-      {!may && <span className="hint">{why}</span>}
+      </GuardedButton>
     </p>
   );
 }

@@ -2,11 +2,11 @@
  * Integrity check of a run on request, because it reads all of its documents, and repair after
  * its preview.
  */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { When } from '../../../parts/when.tsx';
-import { useMay, useSession } from '../../../session/session.ts';
+import { useMay } from '../../../session/session.ts';
+import { useAnswer } from '../../../session/use-answer.ts';
 import { useRunData } from '../live/run-data.ts';
 import { ProblemList } from './problem-list.tsx';
 import { RepairDialog } from './repair-dialog.tsx';
@@ -15,16 +15,14 @@ import './integrity.css';
 
 export function IntegrityPanel() {
   const { id } = useRunData();
-  const { api } = useSession();
   const may = useMay('operator');
   const [isRepairing, setRepairing] = useState(false);
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['run', id, 'consistency'],
+  const { data, error, isFetching, refetch } = useAnswer(
+    '/v1/runs/{id}/consistency',
+    { params: { id } },
     // Only when somebody asks: it reads every document of the run.
-    enabled: false,
-    retry: false,
-    queryFn: ({ signal }) => api.get('/v1/runs/{id}/consistency', { params: { id }, signal }),
-  });
+    { enabled: false, retry: false },
+  );
   const summary = data && integritySummary(data);
   return (
     <section className="card integrity" aria-label="Are the documents consistent?">

@@ -1,9 +1,8 @@
 /** Another input for a fork, initially that of the run. */
-import { useQuery } from '@tanstack/react-query';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { escapedJson, sizeWords } from '../../../parts/visible-text.ts';
-import { useSession } from '../../../session/session.ts';
+import { useAnswer } from '../../../session/use-answer.ts';
 import type { Run } from '../live/events.ts';
 
 interface OtherInputProps {
@@ -47,17 +46,12 @@ export function OtherInput({ run, text, onText }: OtherInputProps) {
 }
 
 function LargeInput({ run, onText }: { readonly run: Run; onText(text: string): void }) {
-  const { api } = useSession();
   const { inputRef } = run;
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['run', run.id, 'input'],
-    enabled: false,
-    queryFn: ({ signal }) =>
-      api.get('/v1/runs/{id}/checkpoints/{seq}/output', {
-        params: { id: run.id, seq: String(inputRef?.checkpoint ?? '') },
-        signal,
-      }),
-  });
+  const { data, error, isFetching, refetch } = useAnswer(
+    '/v1/runs/{id}/checkpoints/{seq}/output',
+    { params: { id: run.id, seq: String(inputRef?.checkpoint ?? '') } },
+    { enabled: false },
+  );
   const bytes = inputRef?.bytes ?? 0;
   const load = async () => {
     const { data: input } = data === undefined ? await refetch() : { data };
