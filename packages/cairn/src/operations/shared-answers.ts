@@ -2,33 +2,41 @@
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { Clock } from '../ports/clock.ts';
 
-interface SharedAnswersOptions {
+interface SharedAnswersOptions<T> {
   readonly clock: Pick<Clock, 'now'>;
   readonly ttlMs: number;
+  /** Time that this answer is kept instead. */
+  ttlOf?(answer: T): number;
   /** Answers kept, whatever questions callers make up. */
   readonly most: number;
 }
 
 export class SharedAnswers<T> {
-  readonly #options: SharedAnswersOptions;
-  readonly #known: BoundedMap<string, { readonly until: number; readonly answer: Promise<T> }>;
+  readonly #options: SharedAnswersOptions<T>;
+  readonly #known: BoundedMap<string, { until: number; readonly answer: Promise<T> }>;
 
-  constructor(options: SharedAnswersOptions) {
+  constructor(options: SharedAnswersOptions<T>) {
     this.#options = options;
     this.#known = new BoundedMap(options.most);
   }
 
   /** @throws errors of `ask` */
   get(question: string, ask: () => Promise<T>): Promise<T> {
-    const { clock, ttlMs } = this.#options;
+    const { clock, ttlMs, ttlOf = () => ttlMs } = this.#options;
     const now = clock.now();
     const known = this.#known.get(question);
     if (known && now < known.until) return known.answer;
     const answer = ask();
-    this.#known.set(question, { answer, until: now + ttlMs });
-    answer.catch(() => {
-      if (this.#known.get(question)?.answer === answer) this.#known.delete(question);
-    });
+    const kept = { answer, until: now + ttlMs };
+    this.#known.set(question, kept);
+    answer.then(
+      (value) => {
+        kept.until = now + ttlOf(value);
+      },
+      () => {
+        if (this.#known.get(question) === kept) this.#known.delete(question);
+      },
+    );
     return answer;
   }
 }

@@ -5,6 +5,7 @@
  * Must not: change anything.
  */
 import type { OperationReader } from '../../ports/diagnosis/operations.ts';
+import { SharedAnswers } from '../shared-answers.ts';
 import type { DiagnosisFinding } from './finding.ts';
 import {
   type CurrentObservations,
@@ -36,57 +37,32 @@ const ORDER: readonly DiagnosisFinding['state'][] = ['wrong', 'note', 'well'];
 
 export class Diagnostician {
   readonly #deps: DiagnosisDeps;
-  readonly #now: Shared<CurrentObservations>;
-  readonly #slow: Shared<SlowObservations>;
+  readonly #now: SharedAnswers<CurrentObservations & Pick<Diagnosis, 'at'>>;
+  readonly #slow: SharedAnswers<SlowObservations>;
 
   constructor(deps: DiagnosisDeps) {
+    const { clock } = deps;
     this.#deps = deps;
-    this.#now = new Shared(deps, () => observeNow(deps), FAST_TTL_MS);
-    this.#slow = new Shared(deps, () => observeSlowly(deps), SLOW_TTL_MS);
+    this.#now = new SharedAnswers({ clock, ttlMs: FAST_TTL_MS, most: 1 });
+    this.#slow = new SharedAnswers({ clock, ttlMs: SLOW_TTL_MS, ttlOf: slowTtlOf, most: 1 });
   }
 
   /** @throws CairnError UNAVAILABLE if no question could be answered */
   async diagnose(): Promise<Diagnosis> {
-    const [{ value: now, at }, { value: slow }] = await Promise.all([this.#now.get(), this.#slow.get()]);
+    const deps = this.#deps;
+    const at = deps.clock.now();
+    const [now, slow] = await Promise.all([
+      this.#now.get('now', async () => ({ ...(await observeNow(deps)), at })),
+      this.#slow.get('slow', () => observeSlowly(deps)),
+    ]);
     const findings = [...now.findings, ...slow.findings].sort(
       (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state),
     );
-    return { ...now, at, findings, operations: this.#deps.operations };
+    return { ...now, findings, operations: deps.operations };
   }
 }
 
-interface TimedResult<T> {
-  readonly value: T;
-  readonly at: number;
-}
-
-/** One answer for all callers within a time; one with unanswered questions is kept only briefly. */
-class Shared<T extends { readonly findings: readonly DiagnosisFinding[] }> {
-  readonly #clock: { now(): number };
-  readonly #ask: () => Promise<T>;
-  readonly #ttlMs: number;
-  #known: { readonly result: Promise<TimedResult<T>>; until: number } | undefined;
-
-  constructor({ clock }: { readonly clock: { now(): number } }, ask: () => Promise<T>, ttlMs: number) {
-    this.#clock = clock;
-    this.#ask = ask;
-    this.#ttlMs = ttlMs;
-  }
-
-  get(): Promise<TimedResult<T>> {
-    const at = this.#clock.now();
-    if (this.#known && at < this.#known.until) return this.#known.result;
-    const result = this.#ask().then((value) => ({ value, at }));
-    const known = { result, until: at + this.#ttlMs };
-    this.#known = known;
-    const forgetSoon = ({ value }: TimedResult<T>) => {
-      if (value.findings.some(({ code }) => code === UNSEEN))
-        known.until = at + Math.min(this.#ttlMs, FAST_TTL_MS);
-    };
-    // The next caller repeats a failed diagnosis.
-    result.then(forgetSoon, () => {
-      if (this.#known === known) this.#known = undefined;
-    });
-    return result;
-  }
+/** Observations with unanswered questions are kept only briefly. */
+function slowTtlOf({ findings }: SlowObservations): number {
+  return findings.some(({ code }) => code === UNSEEN) ? FAST_TTL_MS : SLOW_TTL_MS;
 }

@@ -1,4 +1,5 @@
 /** `GET /v1/healthz`: the version, and whether the store can be reached. It is public, so it has nothing else. */
+import { SharedAnswers } from '../../../operations/shared-answers.ts';
 import { type Clock, pause } from '../../../ports/clock.ts';
 import type { ApiDeps } from '../../deps.ts';
 
@@ -11,26 +12,18 @@ const PROBE_CLIENT = 'healthz';
 
 export class HealthProbe {
   readonly #deps: ApiDeps;
-  #probe: { readonly reachable: Promise<boolean>; readonly until: number } | undefined;
+  readonly #probes: SharedAnswers<boolean>;
 
   constructor(deps: ApiDeps) {
     this.#deps = deps;
+    this.#probes = new SharedAnswers({ clock: deps.clock, ttlMs: PROBE_TTL_MS, most: 1 });
   }
 
   async answer(): Promise<Response> {
-    const { version } = this.#deps;
-    const reachable = await this.#reachable();
+    const { clock, version } = this.#deps;
+    const reachable = await this.#probes.get(PROBE_CLIENT, () => this.#read(clock));
     const body = { status: reachable ? 'ok' : 'degraded', version, store: reachable ? 'ok' : 'unreachable' };
     return Response.json(body, { status: reachable ? 200 : 503, headers: { 'cache-control': 'no-store' } });
-  }
-
-  #reachable(): Promise<boolean> {
-    const { clock } = this.#deps;
-    const now = clock.now();
-    if (!this.#probe || now >= this.#probe.until) {
-      this.#probe = { reachable: this.#read(clock), until: now + PROBE_TTL_MS };
-    }
-    return this.#probe.reachable;
   }
 
   async #read(clock: Clock): Promise<boolean> {
