@@ -7,6 +7,7 @@
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError } from '../core/errors.ts';
 import { firstIssue } from '../core/first-issue.ts';
+import { isRecord } from '../core/is-record.ts';
 import { BufferedRequest } from './buffered.ts';
 import { assertShape } from './json-shape.ts';
 
@@ -65,7 +66,7 @@ export function mediaType(request: Request): string {
 export function parseObject(text: string): JsonObject {
   assertShape(text);
   const value = parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     throw new CairnError('INVALID_INPUT', 'the body must be a JSON object', { help: BODY_HELP });
   }
   assertStorable(value as JsonObject);

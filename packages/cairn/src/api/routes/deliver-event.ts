@@ -1,7 +1,7 @@
 /** `POST /v1/events`: delivers an event to waiting runs, or buffers it. */
 import { deliverEvent, eventDataText } from '../../operations/events/deliver-event.ts';
 import type { ChangeHandler } from '../route.ts';
-import { iso } from '../views/values.ts';
+import { isoIf } from '../views/values.ts';
 
 /** The largest data an event can have (256 KiB), with room for names and for JSON that is not canonical. */
 export const MAX_EVENT_BODY_BYTES = 320 * 1024;
@@ -19,7 +19,7 @@ export const deliver: ChangeHandler<'POST /v1/events'> = {
     const delivered = {
       ...outcome,
       refused: refused.map((refusal) => ({ ...refusal })),
-      keptUntil: keptUntil === undefined ? undefined : iso(keptUntil),
+      keptUntil: isoIf(keptUntil),
     };
     return { status: 200, body: delivered };
   },

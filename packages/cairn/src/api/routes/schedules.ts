@@ -1,11 +1,13 @@
 /** `/v1/schedules`: of the caller's tenant, those that workflows declare among them. Changes and starts require an operator. */
+import type { Schedule } from '../../core/schedule/schedule.ts';
 import * as operations from '../../operations/schedules/alter-schedule.ts';
 import { assertPast, backfillSchedule } from '../../operations/schedules/backfill-schedule.ts';
 import { ownSchedule } from '../../operations/schedules/change-schedule.ts';
 import { triggerSchedule } from '../../operations/schedules/trigger-schedule.ts';
-import type { Caller } from '../auth.ts';
 import type { ChangeHandler, MutationCall, ReadHandler } from '../route.ts';
 import { scheduleDetails, scheduleView } from '../views/schedule.ts';
+
+type ScheduleCall = Omit<MutationCall<'POST /v1/schedules/{id}/trigger'>, 'body'>;
 
 /** Newest first. */
 export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, query }) => {
@@ -32,31 +34,25 @@ export const create: ChangeHandler<'POST /v1/schedules'> = {
 /** Omitted members are unchanged. */
 export const patch: ChangeHandler<'PATCH /v1/schedules/{id}'> = {
   before: assertOwnSchedule,
-  async work(call) {
-    const { deps, body } = call;
-    const schedule = await operations.patchSchedule(deps, scheduleOf(call), body);
-    return { status: 200, body: scheduleDetails(schedule, deps.clock.now()) };
-  },
+  work: (call) => changed(call, operations.patchSchedule(call.deps, scheduleOf(call), call.body)),
 };
 
 export const pause: ChangeHandler<'POST /v1/schedules/{id}/pause'> = {
   before: assertOwnSchedule,
-  async work(call) {
-    const { deps, caller, body } = call;
-    const request = { ...scheduleOf(call), actor: caller.principal, reason: body.reason };
-    const schedule = await operations.pauseSchedule(deps, request);
-    return { status: 200, body: scheduleDetails(schedule, deps.clock.now()) };
+  work(call) {
+    const request = { ...scheduleOf(call), actor: call.caller.principal, reason: call.body.reason };
+    return changed(call, operations.pauseSchedule(call.deps, request));
   },
 };
 
 export const resume: ChangeHandler<'POST /v1/schedules/{id}/resume'> = {
   before: assertOwnSchedule,
-  async work(call) {
-    const { deps } = call;
-    const schedule = await operations.resumeSchedule(deps, scheduleOf(call));
-    return { status: 200, body: scheduleDetails(schedule, deps.clock.now()) };
-  },
+  work: (call) => changed(call, operations.resumeSchedule(call.deps, scheduleOf(call))),
 };
+
+async function changed({ deps }: Pick<ScheduleCall, 'deps'>, schedule: Promise<Schedule>) {
+  return { status: 200, body: scheduleDetails(await schedule, deps.clock.now()) };
+}
 
 /** Keeps the runs of the schedule. */
 export const remove: ChangeHandler<'DELETE /v1/schedules/{id}'> = {
@@ -99,13 +95,11 @@ function rangeOf({ body }: MutationCall<'POST /v1/schedules/{id}/backfill'>) {
   return { from: Date.parse(body.from), until: Date.parse(body.to) };
 }
 
-function scheduleOf({ params, caller }: { params: { readonly id: string }; caller: Caller }) {
+function scheduleOf({ params, caller }: Pick<ScheduleCall, 'params' | 'caller'>) {
   return { id: params.id, tenantId: caller.tenantId };
 }
 
 /** @throws CairnError NOT_FOUND */
-async function assertOwnSchedule(
-  call: Omit<MutationCall<'POST /v1/schedules/{id}/trigger'>, 'body'>,
-): Promise<void> {
+async function assertOwnSchedule(call: ScheduleCall): Promise<void> {
   await ownSchedule(call.deps, scheduleOf(call));
 }

@@ -6,7 +6,7 @@ import type {
   RunRetentionState,
 } from '../../operations/retention/preview-retention.ts';
 import type { View } from './run.ts';
-import { iso } from './values.ts';
+import { iso, isoIf } from './values.ts';
 
 export function holdView({ by, at, reason }: LegalHold): View {
   return { by, at: iso(at), reason };
@@ -40,7 +40,7 @@ function reasonView(reason: KeptReason): View {
   const { why, runId } = reason;
   switch (reason.why) {
     case 'not_due':
-      return { why, runId, until: reason.dueAt === undefined ? undefined : iso(reason.dueAt) };
+      return { why, runId, until: isoIf(reason.dueAt) };
     case 'parent':
       return { why, runId, relatedRunId: reason.parentRunId };
     case 'child':

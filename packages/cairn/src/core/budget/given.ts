@@ -1,6 +1,8 @@
 /** Checks budgets, raises and estimates as people write them, and converts them to the units of the state and back. */
+
 import { parseDuration } from '../duration.ts';
 import { invalidInput } from '../errors.ts';
+import { isRecord } from '../is-record.ts';
 import type { BudgetLimits, BudgetName, Spend } from './budget.ts';
 
 /** A budget or a raise as written. `usd` in US dollars, `wallClock` as '2h' or ms. */
@@ -85,7 +87,7 @@ function count(given: unknown, field: string, least: number): number {
 }
 
 function membersOf(given: unknown, field: string, known: readonly string[]): Record<string, unknown> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (!isRecord(given)) {
     throw invalidInput(field, `'${field}' must be an object with ${known.join(', ')}`);
   }
   const unknown = Object.keys(given).find((name) => !known.includes(name));

@@ -5,8 +5,10 @@
  *
  * Must not: know the meaning of a member.
  */
+
 import { Timestamp } from '@google-cloud/firestore';
 import { canonicalJson, canonicalTextOf, type Json } from '../../core/encoding/json.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { NewerSchemaError, SCHEMA_VERSION, type StoredValue } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
@@ -81,10 +83,7 @@ export function jsonList<T extends readonly unknown[]>(): Kind<T> {
 
 /** {@link json} of an object. */
 export function jsonObject<T extends object>(): Kind<T> {
-  return shaped<T>(
-    'an object',
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  );
+  return shaped<T>('an object', isRecord);
 }
 
 function shaped<T>(shape: string, isShaped: (value: unknown) => boolean): Kind<T> {
@@ -222,7 +221,7 @@ function wholeNumber(value: number): number {
 }
 
 function isMembers(raw: unknown): raw is Members {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Timestamp);
+  return isRecord(raw) && !(raw instanceof Timestamp);
 }
 
 /** The message of the parser is dropped, because it would quote the stored text. */

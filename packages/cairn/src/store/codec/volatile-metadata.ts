@@ -1,7 +1,9 @@
 /**
  * Volatile metadata of a run document, not folded from the journal: heartbeats, running bodies, publication, retention.
  */
+
 import { BILLED, type Cost } from '../../core/cost/cost.ts';
+import { isRecord } from '../../core/is-record.ts';
 import type { LogTotals } from '../../core/logs/segment.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { VolatileMetadata } from '../../core/run/state.ts';
@@ -54,8 +56,7 @@ export function salvageMetadata(document: Members): {
   readonly damaged: readonly string[];
 } {
   const stored = document.soft ?? {};
-  if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
-    return { metadata: {}, damaged: ['soft'] };
+  if (!isRecord(stored)) return { metadata: {}, damaged: ['soft'] };
   let salvaged: VolatileMetadata = {};
   const damaged: string[] = [];
   for (const [name, member] of Object.entries(stored)) {

@@ -70,16 +70,13 @@ async function initOrUndoIn(root: string, context: CommandContext, request: Init
 /** Says which options change nothing, because they are for a codebase that is being added. */
 function noteUnused(context: CommandContext, { name, created }: InitRecord, request: InitRequest): void {
   const { path } = created.find((file) => /(^|\/)index\.[jt]s$/.test(file.path)) ?? { path: name };
-  const notes = [
-    ...(request.region === undefined
-      ? []
-      : [
-          `--region changes no codebase that is there. The region of '${name}' is in ${clean(path)}; docs/deploy.md, step 7, says what a change of it does.`,
-        ]),
-    ...(request.language === undefined
-      ? []
-      : [`--language changes no codebase that is there, such as '${name}'.`]),
-  ];
+  const notes: string[] = [];
+  if (request.region !== undefined)
+    notes.push(
+      `--region changes no codebase that is there. The region of '${name}' is in ${clean(path)}; docs/deploy.md, step 7, says what a change of it does.`,
+    );
+  if (request.language !== undefined)
+    notes.push(`--language changes no codebase that is there, such as '${name}'.`);
   if (notes.length > 0) print(context, `${advised(notes)}\n`);
 }
 

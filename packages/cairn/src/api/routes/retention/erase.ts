@@ -76,6 +76,6 @@ function erasureView({
     gone: { ...gone },
     requestedAt: iso(requestedAt),
     requestedBy,
-    finishedAt: finishedAt === undefined ? undefined : isoIf(finishedAt),
+    finishedAt: isoIf(finishedAt),
   };
 }
