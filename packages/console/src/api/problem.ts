@@ -53,13 +53,16 @@ export function refusalOf(error: unknown): ShownProblem | undefined {
   return error instanceof ApiError ? error.problem : undefined;
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 export function unreachable(error: unknown): ApiError {
-  const message = error instanceof Error ? error.message : String(error);
   return new ApiError({
     status: 0,
     code: 'UNREACHABLE',
     title: 'The API does not respond',
-    detail: `No response (${message}).`,
+    detail: `No response (${messageOf(error)}).`,
     help: 'Check the network. On your machine, check that the local cloud (npx cairn dev, npm start) is running.',
   });
 }

@@ -1,7 +1,7 @@
 /** Placeholders for content: loading, empty, failed, incomplete. Each says what to do. */
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import { ApiError } from '../api/problem.ts';
+import { ApiError, messageOf } from '../api/problem.ts';
 
 export function Loading({ what }: { readonly what: string }) {
   return (
@@ -51,7 +51,7 @@ export function Failure({ error, isPage = false, again }: FailureProps) {
           <strong>{title}</strong> {code}
         </p>
       )}
-      <p>{problem ? problem.detail : error instanceof Error ? error.message : String(error)}</p>
+      <p>{problem ? problem.detail : messageOf(error)}</p>
       {problem?.field && (
         <p>
           Field: <code>{problem.field}</code>

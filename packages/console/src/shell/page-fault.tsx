@@ -2,7 +2,9 @@
  * Shown instead of a page that failed or could not be fetched, so that the frame of the page stays. A page that was open
  * during a deployment of the console requests files that are gone.
  */
+
 import { Component, type ReactNode } from 'react';
+import { messageOf } from '../api/problem.ts';
 import { useReached } from '../session/session.ts';
 
 interface Props {
@@ -40,7 +42,7 @@ class Fault extends Component<FaultProps, State> {
     return (
       <div className="failure" role="alert">
         <h1>This page cannot be shown</h1>
-        <p>{error.thrown instanceof Error ? error.thrown.message : String(error.thrown)}</p>
+        <p>{messageOf(error.thrown)}</p>
         <p>
           {this.props.lostAt === undefined
             ? 'If the console was redeployed since you opened it, reload it. No run is affected.'

@@ -1,4 +1,5 @@
 /** Starts the runs of past slots, after showing their number. */
+
 import { useQuery } from '@tanstack/react-query';
 import { type ChangeEvent, useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -6,6 +7,7 @@ import type { Answer } from '../../api/client.ts';
 import { refusalOf } from '../../api/problem.ts';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { countOf } from '../../parts/json-view/words.ts';
 import { isoOf, localOf } from '../../parts/local-time.ts';
 import { Failure } from '../../parts/states.tsx';
 import { useNow } from '../../parts/when.tsx';
@@ -76,7 +78,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
       <p aria-live="polite">
         {isRange &&
           (data
-            ? `${counted(data.slots, 'slot')}. Slots that already have a run are skipped.`
+            ? `${countOf(data.slots, 'slot')}. Slots that already have a run are skipped.`
             : !error && 'Counting…')}
       </p>
       {error && <Failure error={error} />}
@@ -104,11 +106,9 @@ function Outcome({ done: { scheduleId, started, existing }, onClose }: OutcomePr
   return (
     <Dialog title="Backfilled" onClose={onClose}>
       <p role="status">
-        {counted(started, 'run')} started; {counted(existing, 'slot')} had one.{' '}
+        {countOf(started, 'run')} started; {countOf(existing, 'slot')} had one.{' '}
         <Link href={`/runs?thread=${encodeURIComponent(scheduleId)}`}>Runs of the schedule</Link>
       </p>
     </Dialog>
   );
 }
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

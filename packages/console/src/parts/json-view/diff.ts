@@ -2,6 +2,7 @@
  * Differences between two JSON values, member by member. Pure. Items of arrays are matched by value, so that one
  * inserted item does not make all later ones different.
  */
+import { isObject } from './json-text.ts';
 import { matched } from './matched.ts';
 
 /** Names and indexes from the root; an index is that in the later array, of what was removed that in the earlier one. */
@@ -47,13 +48,11 @@ function compared({ path, before, after }: Pair): (Pair | JsonChange)[] {
   return Object.is(before, after) ? [] : [{ kind: 'changed', path, before, after }];
 }
 
-type JsonMembers = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is JsonMembers {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function comparedMembers(path: JsonPath, before: JsonMembers, after: JsonMembers): (Pair | JsonChange)[] {
+function comparedMembers(
+  path: JsonPath,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): (Pair | JsonChange)[] {
   const names = [
     ...Object.keys(before),
     ...Object.keys(after).filter((name) => !Object.hasOwn(before, name)),

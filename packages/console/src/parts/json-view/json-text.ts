@@ -140,3 +140,7 @@ class Scan {
     return { at: this.#at, why };
   }
 }
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -4,6 +4,7 @@
  */
 
 import { exampleOf } from '@cairn/client';
+import { isObject } from '../json-view/json-text.ts';
 
 type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
 
@@ -170,8 +171,4 @@ function typedOf(value: unknown, kind: FieldKind): string {
 
 function firstOf(values: unknown): unknown {
   return Array.isArray(values) ? values[0] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 /** The header of a run's page: type, status with its reason, and actions; facts below, which can be folded. */
+
 import { declaredType, explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
+import { messageOf } from '../../../api/problem.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Stack } from '../../../parts/stack.tsx';
 import { Status } from '../../../parts/status.tsx';
@@ -155,7 +157,7 @@ function Live() {
   const shown = live === 'ended' && !isOver ? 'live' : live;
   const [word, title] = LIVE_WORDS[shown];
   if (live === 'ended' && !isOver && error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return (
       <>
         <span className="live-mark refused" role="status">

@@ -1,5 +1,7 @@
 /** Plan of a bulk change: for each run whether and how it changes, or why not. Pure. */
+
 import type { BulkResult } from '@cairn/client';
+import { countOf } from '../../../parts/json-view/words.ts';
 import type { RunListFilter, RunStatusName } from '../filter/filter.ts';
 
 /** In the order of their buttons. */
@@ -81,9 +83,9 @@ function successorText({
   effectsAsked = 0,
 }: Would): string {
   const parts = [
-    `starts a new run: ${plural(stepsReused, 'step')} reused, ${plural(stepsRun, 'step')} to run`,
-    effectsRepeated > 0 && `${plural(effectsRepeated, 'side effect')} repeated`,
-    effectsAsked > 0 && `a person is asked about ${plural(effectsAsked, 'side effect')}`,
+    `starts a new run: ${countOf(stepsReused, 'step')} reused, ${countOf(stepsRun, 'step')} to run`,
+    effectsRepeated > 0 && `${countOf(effectsRepeated, 'side effect')} repeated`,
+    effectsAsked > 0 && `a person is asked about ${countOf(effectsAsked, 'side effect')}`,
   ];
   return parts.filter(Boolean).join('; ');
 }
@@ -96,8 +98,4 @@ export function doneText(mode: BulkMode, { answer }: BulkResult): string {
   if (mode === 'cancel')
     return 'status' in answer && answer.status === 'cancelled' ? 'cancelled' : 'cancel requested';
   return 'started a new run';
-}
-
-export function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

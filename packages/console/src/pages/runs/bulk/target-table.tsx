@@ -1,5 +1,5 @@
 /** Each run of a change: whether it changes, and its outcome. */
-import { ApiError, shownError } from '../../../api/problem.ts';
+import { ApiError, messageOf, shownError } from '../../../api/problem.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { type BulkMode, doneText } from './plan.ts';
@@ -98,8 +98,7 @@ function Came({ mode, target: { row, decision, sent } }: CameProps) {
 function Failed({ error }: { readonly error: unknown }) {
   return (
     <span className="bad">
-      ✕ {error instanceof ApiError && <code>{error.problem.code}</code>}{' '}
-      <Text value={error instanceof Error ? error.message : String(error)} />
+      ✕ {error instanceof ApiError && <code>{error.problem.code}</code>} <Text value={messageOf(error)} />
     </span>
   );
 }

@@ -2,10 +2,10 @@
  * One change of many runs, from their selection to the outcome of each. Owns its stages. All requests belong to one batch as long as
  * the dialog is open, so a repeated request changes no run twice.
  */
-import { type BulkResult, Refusal, randomKey, type Sent, sendBulk } from '@cairn/client';
+import { type BulkResult, randomKey, type Sent, sendBulk } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
-import { refusalOf, shownError } from '../../../api/problem.ts';
+import { messageOf, refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunListFilter } from '../filter/filter.ts';
 import { PAGE } from '../list/query-keys.ts';
@@ -93,7 +93,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
         onSent: (id, sent) => {
           if (sent.at === 'done') update(id, { decision: targetDecision(sent.answer) });
           if (sent.at === 'failed')
-            update(id, { decision: { isIncluded: false, why: messageOf(sent.error) } });
+            update(id, { decision: { isIncluded: false, why: messageOf(shownError(sent.error)) } });
         },
         onPause: setPausedMs,
         refusalOf,
@@ -178,10 +178,4 @@ async function matching(
     if (cursor !== undefined) leftOut = isSparse ? 'not searched' : 'not read';
   }
   return { rows, leftOut };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof Refusal) return error.problem.detail ?? error.problem.title;
-  const shown = shownError(error);
-  return shown instanceof Error ? shown.message : String(shown);
 }

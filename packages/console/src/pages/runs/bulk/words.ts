@@ -1,6 +1,7 @@
 /** Texts of the dialog that changes many runs: counts and outcomes. Pure. */
+import { countOf } from '../../../parts/json-view/words.ts';
 import { MAX_CHOSEN } from '../selection.ts';
-import { type BulkMode, plural } from './plan.ts';
+import type { BulkMode } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';
 
 /** Effect of the change on each run. */
@@ -49,17 +50,17 @@ export function progressText(
     case 'finding':
       return 'Finding the runs…';
     case 'checking':
-      return `Checking what would happen: ${checked} of ${plural(targets, 'run')} checked.`;
+      return `Checking what would happen: ${checked} of ${countOf(targets, 'run')} checked.`;
     case 'broken':
       return 'The runs could not be listed. Nothing was changed.';
     case 'ready':
       return readyText(mode, included, targets - included);
     case 'sending':
-      return `${done + failed} of ${plural(included, 'run')} sent.`;
+      return `${done + failed} of ${countOf(included, 'run')} sent.`;
     case 'over': {
       const left = included - done - failed;
       return [
-        `Done for ${done} of ${plural(included, 'run')}.`,
+        `Done for ${done} of ${countOf(included, 'run')}.`,
         failed > 0 && `${failed} failed.`,
         left > 0 && `${left} not sent.`,
       ]
@@ -71,7 +72,7 @@ export function progressText(
 
 function readyText(mode: BulkMode, included: number, left: number): string {
   if (included + left === 0) return 'No run matches.';
-  const willBe = `${plural(included, 'run')} will be ${DONE[mode]}.`;
+  const willBe = `${countOf(included, 'run')} will be ${DONE[mode]}.`;
   return left === 0 ? willBe : `${willBe} ${left} will not: the list gives the reasons.`;
 }
 
@@ -80,7 +81,7 @@ export function submitText(
   verb: string,
   { included, left }: { readonly included: number; readonly left: number },
 ): string {
-  return left > 0 ? `Send the other ${left} again` : `${verb} ${plural(included, 'run')}`;
+  return left > 0 ? `Send the other ${left} again` : `${verb} ${countOf(included, 'run')}`;
 }
 
 /**

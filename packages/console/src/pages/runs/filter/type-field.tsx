@@ -1,4 +1,5 @@
 /** The workflow of the runs that are listed, chosen among those that are deployed. */
+import { messageOf } from '../../../api/problem.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useWorkflows } from '../use-workflows.ts';
 
@@ -47,7 +48,7 @@ interface UnreadProps {
 }
 
 function Unread({ isShort, error, again }: UnreadProps) {
-  const why = visibleText(error instanceof Error ? error.message : String(error));
+  const why = visibleText(messageOf(error));
   return (
     <span className="unread" role="alert" title={`Workflows not read: ${why}`}>
       <span className="bad">
