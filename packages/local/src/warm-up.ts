@@ -28,8 +28,10 @@ import type { Setting } from './stand-ins.ts';
 const RUNS = 200;
 /** Enough to keep both processes busy, few enough that a request of a user does not wait long for those that have begun. */
 const AT_ONCE = 8;
-/** Time without requests of users before the first run, and after a request. */
+/** Time without requests before the first run, so that what starts with the cloud comes first. */
 const IDLE_MS = 200;
+/** The same after a request of a user, who may send another one soon. */
+const PAUSE_MS = 500;
 const LOOK_EVERY_MS = 50;
 /** End of the warm-up, for a cloud that is never idle: its users' requests have warmed it up by then. */
 const LIMIT_MS = 60_000;
@@ -87,17 +89,18 @@ async function warmUp(options: WarmingUp): Promise<number> {
   const failed = (error: unknown) =>
     setting.log(`the warm-up failed, so the first runs are slower: ${String(error)}`);
   const until = performance.now() + LIMIT_MS;
-  /** The warm worker once all are idle; undefined: no further run is to begin. */
-  const idle = async () => {
+  /** The warm worker once all are idle for so long; undefined: no further run is to begin. */
+  const idleFor = async (ms: number) => {
     while (!signal.aborted && performance.now() < until) {
-      if (host.warmWorker && host.idleMs >= IDLE_MS) return host.warmWorker;
+      if (host.warmWorker && host.idleMs >= ms) return host.warmWorker;
       host.loadIdleWorkers();
       await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
     }
     return undefined;
   };
-  const worker = await idle();
+  const worker = await idleFor(IDLE_MS);
   if (!worker) return 0;
+  const idleSince = performance.now() - IDLE_MS;
   const dead = new AbortController();
   void worker.ended.then(() => dead.abort());
   const stack = new CleanupStack();
@@ -111,7 +114,8 @@ async function warmUp(options: WarmingUp): Promise<number> {
     const api = { url, agent, key: `cairn_${DEV_CLIENT_ID}_${setting.dev.apiSecret}`, signal: dead.signal };
     let begun = 0;
     const caller = async () => {
-      while ((await idle()) === worker && begun < RUNS) {
+      const pauseMs = () => Math.min(PAUSE_MS, performance.now() - idleSince);
+      while ((await idleFor(pauseMs())) === worker && begun < RUNS) {
         begun += 1;
         await completed(api);
         runs += 1;
