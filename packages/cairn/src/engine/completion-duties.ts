@@ -3,9 +3,15 @@
  * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
  * set until all are done, and the scan has a dispatch finish them (J10).
  */
-import { hasCompletionDuties, hasReceived, isOver, type RunState } from '../core/run/state.ts';
-import type { LoadedRun } from '../ports/run-store.ts';
+import {
+  type ExternalRegistration,
+  hasCompletionDuties,
+  hasReceived,
+  isOver,
+  type RunState,
+} from '../core/run/state.ts';
 import type { EngineDeps } from './deps.ts';
+import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/unpublished.ts';
 
@@ -24,10 +30,7 @@ export async function meetCompletionDuties(
   const loaded = await deps.store.load(runId);
   if (!loaded) return;
   const { state, metadata, snapshotVersion: seen } = loaded;
-  if (!metadata.dutiesMet) {
-    await removeRegistrations(deps, loaded);
-    await deps.otherRuns.notifyParent(state);
-  }
+  if (!metadata.dutiesMet) await settleWithOthers(deps, state);
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
   if (unpublished) return settleEvents(deps, state, unpublished);
   if (metadata.dutiesMet) return;
@@ -35,14 +38,18 @@ export async function meetCompletionDuties(
   await deps.store.touch({ runId, seen, metadata: { heartbeat: false, dutiesMet: true } });
 }
 
-async function removeRegistrations(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
+/** After a roll-back the others do not wait for a run that a newer version wrote. */
+function settleWithOthers(deps: EngineDeps, state: RunState): Promise<void> {
+  const removals = state.ties.map((registration) => () => remove(deps, state, registration));
+  return eachReadable([...removals, () => deps.otherRuns.notifyParent(state)], (duty) => duty());
+}
+
+async function remove(deps: EngineDeps, state: RunState, registration: ExternalRegistration): Promise<void> {
   const { id: runId, tenantId } = state;
-  for (const registration of state.ties) {
-    if (registration.kind === 'event') {
-      const { name: event, key } = registration;
-      await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => hasReceived(state, eventId));
-    } else if (registration.onParentEnd !== 'abandon') {
-      await deps.otherRuns.cancelChild(state, registration.runId);
-    }
+  if (registration.kind === 'event') {
+    const { name: event, key } = registration;
+    await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => hasReceived(state, eventId));
+  } else if (registration.onParentEnd !== 'abandon') {
+    await deps.otherRuns.cancelChild(state, registration.runId);
   }
 }

@@ -11,8 +11,8 @@ import { cut } from '../core/run/records.ts';
 import { isOver, type RunState, refsInFlight, runsAlone, type VolatileMetadata } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
-import { FINDINGS_READ, MAX_FINDING_CHARS } from '../ports/diagnosis/findings.ts';
-import type { StoreRefused } from '../ports/store-errors.ts';
+import { FINDINGS_READ, MAX_FINDING_CHARS, type RunFinding } from '../ports/diagnosis/findings.ts';
+import { isOfDocument, type StoreRefused } from '../ports/store-errors.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
@@ -162,19 +162,29 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why:
  */
 const REVIEWED_PAGES = 10;
 
-/** Deletes findings that are outdated, or whose runs are gone. For the scan. */
+/** Deletes findings that are outdated, or whose runs are gone. One of a run that cannot be read is kept. For the scan. */
 export async function reviewFindings({ findings, store }: EngineDeps): Promise<number> {
   let left = 0;
   let after: string | undefined;
   for (let page = 0; page < REVIEWED_PAGES; page += 1) {
     const named = await findings.list(FINDINGS_READ, after);
     for (const finding of named) {
-      const state = (await store.load(finding.runId))?.state;
-      if (state && isFindingCurrent(finding, state)) left += 1;
+      if (await mayBeCurrent({ store }, finding)) left += 1;
       else await findings.clear(finding.runId);
     }
     after = named.at(-1)?.runId;
     if (named.length < FINDINGS_READ) break;
   }
   return left;
+}
+
+/** The finding of a run that cannot be read must not keep those of other runs. */
+async function mayBeCurrent({ store }: Pick<EngineDeps, 'store'>, finding: RunFinding): Promise<boolean> {
+  try {
+    const state = (await store.load(finding.runId))?.state;
+    return state !== undefined && isFindingCurrent(finding, state);
+  } catch (error) {
+    if (isOfDocument(error)) return true;
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import type { Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { eachReadable } from '../each-readable.ts';
 import { askAbout } from '../effects/questions.ts';
 import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../recording/output.ts';
 import type { DispatchState } from './dispatch-state.ts';
@@ -94,7 +95,7 @@ async function cancelChildren(
   { deps, journal }: DispatchState,
   { runIds, message }: CommandOf<'cancel_children'>,
 ): Promise<Message> {
-  for (const runId of runIds) await deps.otherRuns.cancelChild(journal.state, runId);
+  await eachReadable(runIds, (runId) => deps.otherRuns.cancelChild(journal.state, runId));
   return message ?? MOVED;
 }
 

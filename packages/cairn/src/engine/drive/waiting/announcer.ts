@@ -11,6 +11,7 @@ import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
+import { eachReadable } from '../../each-readable.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
 import { recordedError } from '../../recording/output.ts';
@@ -191,10 +192,10 @@ export class Announcer {
     const { deps, journal, waits } = this.#dispatch;
     // A start under way would arrive after its cancellation.
     await this.quiet();
-    for (const { id, child } of waits.childrenOf(journal.state)) {
-      if (!child) continue;
+    await eachReadable(waits.childrenOf(journal.state), async ({ id, child }) => {
+      if (!child) return;
       await deps.otherRuns.cancelChild(journal.state, child.runId);
       if (!(await this.#isStarted(child))) waits.neverStarted.add(id);
-    }
+    });
   }
 }

@@ -1,0 +1,21 @@
+/** Work on several runs, of which one may be unreadable: after a roll-back, those that a newer version wrote. */
+import { isOfDocument } from '../ports/store-errors.ts';
+
+/**
+ * Works on each item in turn. One whose documents are damaged, or were written by a newer version, delays no other: it is
+ * reported at the end, so that the caller is called again.
+ *
+ * @throws the first error of a document, at the end; any other error at once
+ */
+export async function eachReadable<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  let unreadable: Error | undefined;
+  for (const item of items) {
+    try {
+      await work(item);
+    } catch (error) {
+      if (!isOfDocument(error)) throw error;
+      unreadable ??= error;
+    }
+  }
+  if (unreadable) throw unreadable;
+}

@@ -1,0 +1,129 @@
+/** Runs that a newer version of Cairn wrote, after a roll-back: they wait for it, and keep nothing else from going on. */
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { NewerSchemaError } from '../../../packages/cairn/src/core/run/events.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
+import { World } from '../../support/world.ts';
+
+const NEWER = 99;
+const KIDS = ['first', 'second', 'third'] as const;
+
+const kid = defineWorkflow({
+  type: 'kid',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ night: step.sleep('night', { for: '8h' }) }),
+});
+
+const familyOf = (onParentEnd: 'cancel' | 'wait') =>
+  defineWorkflow({
+    type: 'family',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) =>
+      Object.fromEntries(
+        KIDS.map((id) => [id, step.child(id, { workflow: kid, input: () => ({}), onParentEnd })]),
+      ),
+  });
+
+/** Goes on after the end of its one child, whatever that is. */
+const above = defineWorkflow({
+  type: 'above',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({
+    family: step.child('family', { workflow: 'family', input: () => ({}), onFailure: { degradeTo: null } }),
+  }),
+});
+
+class Scene extends World {
+  /** As the newer version left the run; returns what the older one left there. */
+  written(runId: string, schemaVersion: number): number {
+    const run = this.db.runs.get(runId);
+    if (!run) throw new Error(`no run ${runId}`);
+    const before = run.snapshot.schemaVersion;
+    this.db.runs.set(runId, { ...run, snapshot: { ...run.snapshot, schemaVersion } });
+    return before;
+  }
+
+  statusesOf(parent: string): string[] {
+    return KIDS.map((id) => this.db.runs.get(childRunId(parent, `${id}.1`))?.snapshot.status ?? 'none');
+  }
+}
+
+/** A dispatch that may fail, as its task would be delivered again. */
+async function driven(world: Scene, runId: string): Promise<void> {
+  try {
+    await drive(world.deps, { runId });
+  } catch (error) {
+    if (!(error instanceof NewerSchemaError)) throw error;
+  }
+}
+
+describe.each(KIDS)('while the %s child was written by a newer version', (newer) => {
+  test.each(['cancel', 'wait'] as const)(
+    'the others are cancelled with their parent, and it once its version is back: %s',
+    async (onParentEnd) => {
+      const world = new Scene({ workflows: [kid, familyOf(onParentEnd)] });
+      const runId = await world.start('family');
+      const newerId = childRunId(runId, `${newer}.1`);
+      await world.run(() => world.statusesOf(runId).every((status) => status === 'waiting_external'));
+      const before = world.written(newerId, NEWER);
+      await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+      await driven(world, runId);
+      const cancelled = KIDS.filter((id) => world.stateOf(childRunId(runId, `${id}.1`)).cancellation);
+      expect(cancelled).toEqual(KIDS.filter((id) => id !== newer));
+      world.written(newerId, before);
+      await world.run();
+      expect(world.statusesOf(runId)).toEqual(KIDS.map(() => 'cancelled'));
+      expect(world.stateOf(runId).status).toBe('cancelled');
+      for (const run of world.db.runs.values()) expect(run.wakeAt).toBeUndefined();
+    },
+  );
+});
+
+test('a run with a child of a newer version tells its parent of its own end', async () => {
+  const world = new Scene({ workflows: [kid, familyOf('cancel'), above] });
+  const top = await world.start('above');
+  const runId = childRunId(top, 'family.1');
+  const isAsleep = () => world.statusesOf(runId).every((status) => status === 'waiting_external');
+  await world.run(isAsleep);
+  const newerId = childRunId(runId, 'first.1');
+  const before = world.written(newerId, NEWER);
+  await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+  await driven(world, runId);
+  await driven(world, top);
+  expect(world.stateOf(top).status).toBe('completed');
+  world.written(newerId, before);
+  await world.run();
+  expect(world.stateOf(newerId).status).toBe('cancelled');
+});
+
+test('a finding of a run of a newer version does not keep those of recovered runs', async () => {
+  const world = new Scene({ workflows: [kid] });
+  const [newer = '', recovered = ''] = [await world.start('kid'), await world.start('kid')].sort();
+  for (const runId of [newer, recovered])
+    world.db.findings.set(runId, {
+      runId,
+      tenantId: 't1',
+      type: 'kid',
+      reason: 'request',
+      message: 'too large',
+      head: 1,
+      since: 0,
+      lastAt: 0,
+    });
+  await world.run(
+    () => world.stateOf(recovered).status === 'waiting_external' && world.stateOf(newer).head > 1,
+  );
+  const before = world.written(newer, NEWER);
+  await scan(world.deps);
+  expect([...world.db.findings.keys()]).toEqual([newer]);
+  world.written(newer, before);
+  await scan(world.deps);
+  expect(world.db.findings.size).toBe(0);
+});
