@@ -8,7 +8,7 @@ import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.
 import { KnownPlans } from '../../packages/cairn/src/engine/plans/known-plans.ts';
 import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
 import { deliveryRequest, Installation } from '../api/installation.ts';
-import { MINUTE, Scene, stored } from '../operations/schedules/scene.ts';
+import { MINUTE, Scene, stored, T0 } from '../operations/schedules/scene.ts';
 import type { World } from '../support/world.ts';
 import { PubsubEndpoint } from './pubsub/endpoint.ts';
 import { commandForm, SlackEndpoint } from './slack/endpoint.ts';
@@ -100,24 +100,28 @@ describe('a schedule', () => {
 
   function scene() {
     const on = new Scene([old]);
-    const to = (workflow: Workflow) => ({
-      ...on.depsOver([workflow]),
+    const to = (...workflows: readonly Workflow[]) => ({
+      ...on.depsOver(workflows),
       plans: new KnownPlans({ ...on.world.deps, store: on.world.planStore }),
     });
     return { on, to };
   }
 
-  test.each([
+  const policies = [
     ['latest', [5, 20]],
     ['all', [5, 10, 15, 20]],
     ['skip', [5]],
-  ] as const)(
-    'reports why nothing is started, tries every ten minutes, and then treats missed slots by its policy: %s',
-    async (catchUp, slots) => {
+  ] as const;
+  test.each([
+    ...policies.map(([catchUp, slots]) => ['a changed workflow', catchUp, slots, [changed]] as const),
+    ...policies.map(([catchUp, slots]) => ['an absent workflow', catchUp, slots, []] as const),
+  ])(
+    'of %s reports why nothing is started, tries at its next slot, and then treats missed slots by its policy: %s',
+    async (_, catchUp, slots, wrong) => {
       const { on, to } = scene();
       await on.deps.schedules.create(stored({ type: 'ships', catchUp }));
       await on.tickAt(5.5);
-      expect(await on.tickAt(10.5, to(changed))).toEqual({
+      expect(await on.tickAt(10.5, to(...wrong))).toEqual({
         due: 1,
         fired: 0,
         skipped: 0,
@@ -126,10 +130,15 @@ describe('a schedule', () => {
         isCut: false,
       });
       expect(await on.schedule()).toMatchObject({
-        last: { error: { code: 'PLAN_CHANGED', message: expect.stringContaining('mail') } },
-        nextAt: on.world.clock.now() + 10 * MINUTE,
+        last: {
+          error:
+            wrong.length > 0
+              ? { code: 'PLAN_CHANGED', message: expect.stringContaining('mail') }
+              : { code: 'NOT_FOUND', message: 'no workflow "ships" is deployed' },
+        },
+        nextAt: T0 + 15 * MINUTE,
       });
-      expect(await on.tickAt(13, to(changed))).toMatchObject({ due: 0 });
+      expect(await on.tickAt(13, to(...wrong))).toMatchObject({ due: 0 });
       expect(await on.tickAt(22.5, to(old))).toMatchObject({ due: 1, failed: 0 });
       expect(on.slots()).toEqual([...slots]);
       expect(await on.schedule()).toMatchObject({
@@ -140,6 +149,17 @@ describe('a schedule', () => {
     },
   );
 
+  test('of an absent workflow fires what is on time from its deployment on, and tries a rare slot every ten minutes', async () => {
+    const { on, to } = scene();
+    await on.deps.schedules.create(stored({ type: 'ships', catchUp: 'skip' }));
+    await on.deps.schedules.create(stored({ id: 'sch_2', type: 'ships', cron: '5 * * * *' }));
+    await on.tickAt(5.5, to());
+    expect(await on.schedule('sch_2')).toMatchObject({ nextAt: T0 + 15.5 * MINUTE, refused: 0 });
+    await on.tickAt(10.5, to(old));
+    await on.tickAt(15.5, to(old));
+    expect(on.slots()).toEqual([5, 10, 15]);
+  });
+
   test('does not delay the slots of other schedules', async () => {
     const [sound] = both('beside', {});
     const { on } = scene();
@@ -149,6 +169,6 @@ describe('a schedule', () => {
     await on.tickAt(5.5, { ...on.depsOver([old, sound]), plans: plans() });
     const wrong = { ...on.depsOver([changed, sound]), plans: plans() };
     expect(await on.tickAt(10.5, wrong)).toMatchObject({ due: 2, fired: 1 });
-    expect(await on.tickAt(15.5, wrong)).toMatchObject({ due: 1, fired: 1 });
+    expect(await on.tickAt(15.5, wrong)).toMatchObject({ due: 2, fired: 1 });
   });
 });

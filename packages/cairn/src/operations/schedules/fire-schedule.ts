@@ -6,6 +6,7 @@ import { CairnError } from '../../core/errors.ts';
 import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
 import type { Schedule, SlotResult } from '../../core/schedule/schedule.ts';
+import { nextSlot } from '../../core/schedule/slots.ts';
 import { isPlanMissing } from '../../engine/deployed.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { isDeclared } from './declared.ts';
@@ -24,8 +25,8 @@ const NOTHING: Fired = { fired: 0, skipped: 0, refused: 0 };
 /**
  * Fires a schedule; does nothing if it is no longer due. A slot whose start is refused is settled, because it would be
  * refused again. If a start fails for another reason, the schedule advances to that slot and the next tick continues;
- * if the definition changed without a new version, a tick in ten minutes, and `catchUp` applies to the slots until
- * then.
+ * if the workflow is not deployed, or its definition changed without a new version, a tick at the next slot, at the latest in ten
+ * minutes, and `catchUp` applies to the slots until it starts.
  *
  * @throws errors of a start or of the store
  */
@@ -54,8 +55,7 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   // Stale: another tick did the same, or the schedule was changed; both writes are newer.
   await write({
     ...moved,
-    // Not at the next tick, so that schedules that cannot start do not displace those that can.
-    ...(blocked && { nextAt: now + LONGEST_CHECK_MS }),
+    ...(blocked && { nextAt: nextTry(schedule, now) }),
     last: blocked ?? last ?? schedule.last,
     lastCatchUp: (blocked ? undefined : decision.catchUp) ?? schedule.lastCatchUp,
     fired: schedule.fired + done.fired,
@@ -69,6 +69,12 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
     log.warn('schedule_caught_up', { scheduleId: id, missed, made, policy });
   }
   return done;
+}
+
+/** Not the next tick, so that schedules that cannot start do not displace those that can. */
+function nextTry(schedule: Schedule, now: number): number {
+  const latest = now + LONGEST_CHECK_MS;
+  return Math.min(latest, nextSlot(schedule, now) ?? latest);
 }
 
 interface SlotsFired {
@@ -93,7 +99,7 @@ async function fireSlots(
       if (!isRefusal(error)) return { outcomes, failure: { error } };
       const { code, message } = error;
       const refused = { slot, at, error: { code, message } };
-      if (isPlanMissing(error)) {
+      if (isPlanMissing(error) || !deps.registry.newest(schedule.type)) {
         deps.log.error('schedule_blocked', { scheduleId: schedule.id, slot, code, error: message });
         return { outcomes, failure: { error, blocked: refused } };
       }
