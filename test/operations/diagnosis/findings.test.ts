@@ -65,6 +65,16 @@ test('an installation that was moved to another region, and still runs in the fo
   expect(found?.help).toContain('Do not change collectionPrefix');
 });
 
+test('an installation that was renamed, and still runs under the former name, is told to delete those functions first', () => {
+  const installations = { 'us-central1/cairn-drive': NOW - MINUTE_MS, 'us-central1/shop-drive': NOW };
+  const [found] = work.ofInstallations(heartbeats({ installations }));
+  expect(found).toMatchObject({ code: 'STORE_SHARED', state: 'wrong' });
+  expect(found?.help).toMatch(
+    /renamed .*Delete them: firebase functions:delete.*do not change collectionPrefix/,
+  );
+  expect(found?.help).toMatch(/separate installations, .*its own collectionPrefix/);
+});
+
 test('a move beside another installation is reported by itself, and first', () => {
   const names = ['eu/cairn-drive', 'us/cairn-drive', 'eu/shop-drive'];
   const installations = Object.fromEntries(names.map((name) => [name, NOW]));

@@ -95,7 +95,7 @@ export function ofInstallations({ latest, readAt }: StoredHeartbeats): Diagnosis
   if (byDrive.size > 1)
     findings.push(
       wrong('STORE_SHARED', `${byDrive.size} installations share the same collections: ${names.join(', ')}`, {
-        help: 'Each dispatches the runs of the others. Give the one without live runs its own collectionPrefix or database. See docs/adopt.md.',
+        help: `If you renamed an export or the prefix of a codebase: the functions with the former name still dispatch runs, with their own code. Delete them: firebase functions:delete. If that was done, this ends within ${span(INSTALLED_MS)}; do not change collectionPrefix or database. If they are separate installations, each dispatches the runs of the others: give the one without live runs its own collectionPrefix or database. See docs/adopt.md.`,
         evidence,
       }),
     );
