@@ -225,6 +225,8 @@ test('a decision requires the definition of the step', async () => {
   await expect(scene.decide('approve', {}, { registry })).rejects.toMatchObject({
     code: 'PLAN_VERSION_UNAVAILABLE',
     details: { type: 'release', planVersion: 1 },
+    // Only an ended run can be forked.
+    help: expect.stringContaining('a live run has to be cancelled first'),
   });
   expect(scene.state.head).toBe(head);
 });

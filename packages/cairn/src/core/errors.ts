@@ -70,7 +70,7 @@ export const ERROR_CODES = {
   PLAN_VERSION_UNAVAILABLE: {
     httpStatus: 409,
     title: 'The plan version of the run is not deployed',
-    help: 'Deploy that version again, or fork the run to a version that is deployed.',
+    help: 'Deploy that version again, or fork the run to a version that is deployed: a live run has to be cancelled first, without undo.',
   },
   PLAN_CHANGED: {
     httpStatus: 409,
