@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { budgetOf, longestStepIn } from '../../../packages/cairn/src/core/drive-time.ts';
+import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cairnFunctions } from '../../../packages/cairn/src/platform/installation/cairn-functions.ts';
 import {
@@ -212,4 +213,40 @@ test('two installations that keep their runs in the same place are refused', () 
   expect(() => assertApart([named('shop-drive', 'gwi_'), named('drive')])).toThrow(
     "the installations of 'shop-drive' and 'drive' both use the database '(default)' with the prefix 'gwi_'",
   );
+});
+
+describe('bindings', () => {
+  const capability = (id: string) =>
+    defineCapability({
+      id,
+      sideEffects: 'external_action',
+      idempotency: 'required',
+      request: z.object({}),
+      response: z.object({}),
+    });
+  const using = (id: string) =>
+    defineWorkflow({
+      type: 'pays',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => ({ done: step('charge', { uses: [capability(id)] }, () => 1) }),
+    });
+  const pay = defineBinding(capability('bank.pay'), { id: 'bank.test', call: async () => ({}) });
+
+  test('that are missing are refused while the module loads, so that no deployment replaces functions that work', () => {
+    expect(() => cairnFunctions({ workflows: [using('bank.pay')] })).toThrow(
+      "cairnFunctions: step 'charge' of workflow 'pays' uses 'bank.pay', which has no binding. Add a binding (defineBinding)",
+    );
+    expect(() => cairnFunctions({ workflows: [using('bank.pay')], bindings: [pay, pay] })).toThrow(
+      "cairnFunctions: capability 'bank.pay' is bound twice. Leave one",
+    );
+    expect(() => cairnFunctions({ workflows: [using('github.create-comment')] })).toThrow('has no binding');
+  });
+
+  test('that are given, shipped, or known to the first request only are not', () => {
+    expect(() => cairnFunctions({ workflows: [using('bank.pay')], bindings: [pay] })).not.toThrow();
+    expect(() => cairnFunctions({ workflows: [using('bank.pay')], bindings: () => [pay] })).not.toThrow();
+    expect(() => cairnFunctions({ workflows: () => [using('bank.pay')] })).not.toThrow();
+    expect(() => cairnFunctions({ workflows: [using('github.create-comment')], github: true })).not.toThrow();
+  });
 });

@@ -3,6 +3,8 @@ import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
 import { closest } from '../../core/closest.ts';
+import { assertBound, byCapability } from '../../core/effects/bound.ts';
+import { CairnError } from '../../core/errors.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { Names } from '../../engine/define/known-options.ts';
@@ -183,6 +185,25 @@ function checkWorkflows(workflows: readonly Workflow[], options: CairnOptions): 
   }
   // A deployment does not know the value of the parameter for the timeout.
   if (!options.parameters || options.drive?.timeoutSeconds !== undefined) assertDrivesFit(options, workflows);
+  checkBindings(workflows, options);
+}
+
+/** The first request of each function refuses a missing binding, also where no live run needs it. */
+function checkBindings(
+  workflows: readonly Workflow[],
+  { bindings = [], github, slack }: Pick<CairnOptions, 'bindings' | 'github' | 'slack'>,
+): void {
+  if (typeof bindings === 'function') return;
+  try {
+    const given = byCapability(bindings);
+    // Shipped bindings take long to load: the first request checks that they are there.
+    const isShipped = (id: string) =>
+      (github && id.startsWith('github.')) || (slack && id.startsWith('slack.'));
+    assertBound(workflows, (id) => given.has(id) || Boolean(isShipped(id)));
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    throw new TypeError(`cairnFunctions: ${error.message}. ${error.help}`);
+  }
 }
 
 function checkPrefix(prefix: string): void {
