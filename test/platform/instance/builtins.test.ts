@@ -161,6 +161,25 @@ test('an instance ends also when the body has replaced `process.exit`', () => {
 });
 
 test.each([
+  "JSON.stringify = () => '{}'",
+  'Object.prototype.code = 5',
+  "Object.prototype.toJSON = () => 'x'",
+])('an instance ends before the refused write can be answered: %s', (breaks) => {
+  const script = `
+      import { assertIntact, endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
+      endWhenBroken({ error: (event) => { process.stdout.write(event) } });
+      ${breaks};
+      try { assertIntact(); } catch {}
+      process.stdout.write(' answered');
+      process.exit(0);`;
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '../../..'),
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([1, 'builtins_broken']);
+});
+
+test.each([
   "define(Object.prototype, 'tap', { value: () => 1 })",
   "define(Object.prototype, 'status', { value: 'x' })",
   "define(String.prototype, 'toJSON', { value() { return String(this) } })",

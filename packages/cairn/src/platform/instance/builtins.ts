@@ -142,6 +142,8 @@ class Language {
 }
 
 let language: Language | undefined;
+/** Ends this instance; undefined in a process whose end {@link endWhenBroken} does not govern. */
+let endInstance: (() => void) | undefined;
 
 function ofThisProcess(): Language {
   language ??= new Language();
@@ -149,12 +151,18 @@ function ofThisProcess(): Language {
 }
 
 /**
- * Takes a few microseconds, without garbage. Called before each write to a journal.
+ * Takes a few microseconds, without garbage. Called before each write to a journal. An instance ends here, not at the next check: the
+ * dispatch would be answered before, its run would not count as one whose worker died, and its body would be repeated without end.
  *
  * @throws Error if what this process writes would be wrong
  */
 export function assertIntact(): void {
-  ofThisProcess().assertIntact();
+  try {
+    ofThisProcess().assertIntact();
+  } catch (error) {
+    endInstance?.();
+    throw error;
+  }
 }
 
 /** Call it with the first work of an instance: what the app replaced or added before belongs to it. */
@@ -173,8 +181,11 @@ export function endWhenBroken(log: Log, end: () => void = () => exit(1)): void {
     }
   }, CHECK_MS).unref();
 
+  endInstance = broken;
+
   function broken(): void {
     clearInterval(timer);
+    endInstance = undefined;
     const names: string[] = [];
     // The log line needs them as they were.
     const members = added.harmful();
