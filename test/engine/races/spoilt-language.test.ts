@@ -8,6 +8,8 @@ const SPOILT = [
   'JSON.parse = () => ({})',
   'Object.keys = () => []',
   "Array.prototype.map = () => ['x']",
+  // With an empty batch the queue of the journal never became shorter.
+  'Array.prototype.map = () => []',
   "String.prototype.slice = () => 'x'",
   "Object.prototype.toJSON = () => 'x'",
   "Array.prototype.toJSON = () => 'x'",

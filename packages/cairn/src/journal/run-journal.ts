@@ -179,6 +179,8 @@ export class RunJournal {
   }
 
   async #next(): Promise<void> {
+    // Before the first use of a built-in: with a broken one no job might ever be taken off the queue.
+    this.#deps.assertIntact?.();
     this.#assertHolding();
     const job = this.#jobs[0];
     if (job?.kind === 'append') return this.#commitAppends();
