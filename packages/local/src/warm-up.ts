@@ -89,9 +89,11 @@ async function warmUp(options: WarmingUp): Promise<number> {
   const failed = (error: unknown) =>
     setting.log(`the warm-up failed, so the first runs are slower: ${String(error)}`);
   const until = performance.now() + LIMIT_MS;
+  /** Aborted when the worker has ended, or a run has failed. */
+  const over = new AbortController();
   /** The warm worker once all are idle for so long; undefined: no further run is to begin. */
   const idleFor = async (ms: number) => {
-    while (!signal.aborted && performance.now() < until) {
+    while (!signal.aborted && !over.signal.aborted && performance.now() < until) {
       if (host.warmWorker && host.idleMs >= ms) return host.warmWorker;
       host.loadIdleWorkers();
       await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
@@ -101,8 +103,7 @@ async function warmUp(options: WarmingUp): Promise<number> {
   const worker = await idleFor(IDLE_MS);
   if (!worker) return 0;
   const idleSince = performance.now() - IDLE_MS;
-  const dead = new AbortController();
-  void worker.ended.then(() => dead.abort());
+  void worker.ended.then(() => over.abort());
   const stack = new CleanupStack();
   stack.defer(() => worker.endWarmUp());
   let runs = 0;
@@ -111,18 +112,22 @@ async function warmUp(options: WarmingUp): Promise<number> {
     if (url === undefined) return runs;
     const agent = new Agent({ keepAlive: true });
     stack.defer(() => agent.destroy());
-    const api = { url, agent, key: `cairn_${DEV_CLIENT_ID}_${setting.dev.apiSecret}`, signal: dead.signal };
+    const api = { url, agent, key: `cairn_${DEV_CLIENT_ID}_${setting.dev.apiSecret}`, signal: over.signal };
     let begun = 0;
     const caller = async () => {
       const pauseMs = () => Math.min(PAUSE_MS, performance.now() - idleSince);
-      while ((await idleFor(pauseMs())) === worker && begun < RUNS) {
+      while (begun < RUNS && (await idleFor(pauseMs())) === worker) {
+        // Another caller may have begun the last one meanwhile.
+        if (begun === RUNS) return;
         begun += 1;
         await completed(api);
         runs += 1;
       }
     };
-    const callers = await Promise.allSettled(Array.from({ length: AT_ONCE }, caller));
-    for (const one of callers) if (one.status === 'rejected') throw one.reason;
+    const callers = Array.from({ length: AT_ONCE }, caller);
+    stack.defer(() => Promise.allSettled(callers));
+    stack.defer(() => over.abort());
+    await Promise.all(callers);
   } catch (error) {
     const isDead = worker.ended.then(() => true);
     if (!(await Promise.race([isDead, delay(END_NOTICED_MS, false, { ref: false })]))) failed(error);

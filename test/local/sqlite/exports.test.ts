@@ -1,4 +1,13 @@
-import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -40,7 +49,7 @@ describe('an import refuses, with nothing changed,', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
   beforeEach(() => {
-    rmSync(file, { force: true });
+    rmSync(file, { force: true, recursive: true });
     bench.server.exportTo(file);
   });
 
@@ -54,6 +63,10 @@ describe('an import refuses, with nothing changed,', () => {
     writeSync(fd, Buffer.alloc(bytes, 0xff), 0, bytes, at);
     closeSync(fd);
   };
+  const replacedByFolder = () => {
+    rmSync(file);
+    mkdirSync(file);
+  };
   test.each<[string, () => void, RegExp]>([
     ['text', () => writeFileSync(file, 'no database '.repeat(100)), /is no database of SQLite/],
     ['an empty file', () => writeFileSync(file, ''), /is no export of a local Firestore/],
@@ -62,6 +75,8 @@ describe('an import refuses, with nothing changed,', () => {
     ['a later format', changed('PRAGMA user_version = 9'), /by a later version of Cairn \(format 9;/],
     ['a cut file', () => truncateSync(file, 8_192), /is damaged/],
     ['a damaged header', overwritten(0, 16), /is no database of SQLite/],
+    ['a directory', replacedByFolder, /cannot be read as an export: /],
+    ['a header of an unknown format', overwritten(44, 4), /cannot be read as an export: /],
     ['damaged pages', overwritten(4_096, 4_096), /is damaged/],
   ])('%s', async (_, damage, reason) => {
     const { db, server } = bench;
@@ -76,7 +91,7 @@ describe('an import refuses, with nothing changed,', () => {
     const own = join(folder, 'own.sqlite');
     const other = await startFirestoreServer({ storage: { kind: 'sqlite', file: own } });
     try {
-      expect(() => bench.server.importFrom(own)).toThrow(/is in use: it is no export/);
+      expect(() => bench.server.importFrom(own)).toThrow(/is in use/);
     } finally {
       await other.stop();
     }

@@ -89,6 +89,15 @@ describe('a slot', () => {
     expect(scene.slots()).toEqual([5, 10]);
   });
 
+  test.each([
+    ['its next slot', 5.5, 10],
+    ['ten minutes, after an hour', 70.5, 80.5],
+  ])('whose workflow is not deployed is tried again after %s', async (_, at, next) => {
+    const scene = await sceneOf(stored({ catchUp: 'all' }));
+    await scene.tickAt(at, scene.depsOver([]));
+    expect((await scene.schedule())?.nextAt).toBe(T0 + next * MINUTE);
+  });
+
   test('that could not be started stays due, those before it do not', async () => {
     const scene = await sceneOf(stored({ catchUp: 'all' }));
     let starts = 0;

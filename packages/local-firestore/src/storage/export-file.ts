@@ -7,13 +7,14 @@ export class ExportFileError extends Error {
   override readonly name = 'ExportFileError';
 }
 
-/** Result codes of SQLite. Source: https://www.sqlite.org/rescode.html */
+/** Result codes of SQLite, the last byte of extended ones. Source: https://www.sqlite.org/rescode.html */
 const BUSY = 5;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
+const primary = (code: number) => code & 0xff;
 
 const REASONS: Readonly<Record<number, string>> = {
-  [BUSY]: 'is in use: it is no export, but the data of a running local cloud. Export that one.',
+  [BUSY]: 'is in use. If it is the data of a running local cloud, export that one.',
   [CORRUPT]: 'is damaged.',
   [NOT_A_DATABASE]: 'is no database of SQLite.',
 };
@@ -32,8 +33,9 @@ export function columnsOf(db: DatabaseSync, table: string): string {
  */
 export function assertExportFile(file: string, tables: ReadonlyMap<string, string>): void {
   const refused = (reason: string) => new ExportFileError(`${file} ${reason}`);
-  const db = new DatabaseSync(file, { readOnly: true });
+  let db: DatabaseSync | undefined;
   try {
+    db = new DatabaseSync(file, { readOnly: true });
     const format = Number(db.prepare('PRAGMA user_version').get()?.user_version);
     if (format > DATA_FORMAT)
       throw refused(
@@ -44,9 +46,10 @@ export function assertExportFile(file: string, tables: ReadonlyMap<string, strin
     const [problem] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {});
     if (problem !== 'ok') throw refused(`is damaged: ${String(problem).replaceAll('\n', ' ')}`);
   } catch (error) {
-    const reason = REASONS[(error as { readonly errcode?: number }).errcode ?? 0];
-    throw reason === undefined ? error : refused(reason);
+    const { errcode, message } = error as { readonly errcode?: number; readonly message: string };
+    if (errcode === undefined) throw error;
+    throw refused(REASONS[primary(errcode)] ?? `cannot be read as an export: ${message}`);
   } finally {
-    db.close();
+    db?.close();
   }
 }

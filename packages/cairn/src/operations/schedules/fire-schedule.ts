@@ -25,8 +25,8 @@ const NOTHING: Fired = { fired: 0, skipped: 0, refused: 0 };
 /**
  * Fires a schedule; does nothing if it is no longer due. A slot whose start is refused is settled, because it would be
  * refused again. If a start fails for another reason, the schedule advances to that slot and the next tick continues;
- * if the workflow is not deployed, or its definition changed without a new version, a tick at the next slot, at the latest in ten
- * minutes, and `catchUp` applies to the slots until it starts.
+ * if the workflow is not deployed, or its definition changed without a new version, a tick at the next slot, at the latest (and after an
+ * hour always) in ten minutes, and `catchUp` applies to the slots until it starts.
  *
  * @throws errors of a start or of the store
  */
@@ -71,9 +71,13 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   return done;
 }
 
+/** Time in which the slots of a blocked schedule are few, so that a try is cheap. */
+const TRIED_AT_SLOTS_MS = 60 * 60_000;
+
 /** Not the next tick, so that schedules that cannot start do not displace those that can. */
 function nextTry(schedule: Schedule, now: number): number {
   const latest = now + LONGEST_CHECK_MS;
+  if (now - schedule.settledUntil > TRIED_AT_SLOTS_MS) return latest;
   return Math.min(latest, nextSlot(schedule, now) ?? latest);
 }
 

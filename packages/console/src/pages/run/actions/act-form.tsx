@@ -86,14 +86,16 @@ interface ResolveProps {
 
 function Resolve({ run, effectId, onClose }: ResolveProps) {
   const { isOver, head } = useRunData();
-  const { data: effect } = useEffectRow(run.id, effectId, head);
+  // While the run goes on, its waits say whether the effect asks.
+  const version = isOver ? head : undefined;
+  const { data: effect } = useEffectRow(run.id, effectId, version);
   const isOpen = !effect || isResolvedByPerson(effect, effectFacts(run, isOver));
   return (
     <ResolveDialog
       runId={run.id}
       effectId={effectId}
       caller={isFinal(run.status) ? 'ended' : 'run'}
-      head={head}
+      version={version}
       outdated={isOpen ? undefined : NOT_OPEN}
       onClose={onClose}
     />

@@ -9,12 +9,12 @@ const MAX_PAGES = 20;
 
 /**
  * One row of the ledger of a run, looked for in its list, since the API has no address for one. `data` is null where the run has no
- * such row among those. Read anew with each `head`, and meanwhile as it was.
+ * such row among those. Read anew with each `version`, and meanwhile as it was.
  */
-export function useEffectRow(runId: string, effectId: string, head?: number) {
+export function useEffectRow(runId: string, effectId: string, version?: number) {
   const { api } = useSession();
   return useQuery({
-    queryKey: ['run', runId, 'effect', effectId, head],
+    queryKey: ['run', runId, 'effect', effectId, version],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
       let cursor: string | undefined;

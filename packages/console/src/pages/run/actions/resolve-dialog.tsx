@@ -28,8 +28,8 @@ interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
   readonly caller: EffectCaller;
-  /** Newest event of the run that the page has: a later one may have changed the effect. */
-  readonly head?: number | undefined;
+  /** The effect is read anew when it changes. */
+  readonly version?: number | undefined;
   /** The reason why it cannot be resolved any more. */
   readonly outdated?: string | undefined;
   /** Called before it closes, with what was done in words. */
@@ -38,8 +38,8 @@ interface ResolveDialogProps {
 }
 
 export function ResolveDialog(props: ResolveDialogProps) {
-  const { runId, effectId, caller, head, outdated, onDone, onClose } = props;
-  const { data: row, error, refetch } = useEffectRow(runId, effectId, head);
+  const { runId, effectId, caller, version, outdated, onDone, onClose } = props;
+  const { data: row, error, refetch } = useEffectRow(runId, effectId, version);
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
