@@ -1,17 +1,12 @@
 /** Checks a file before its content replaces the documents of a server. */
 import { DatabaseSync } from 'node:sqlite';
-import { DATA_FORMAT } from '@cairn/local-kit/sqlite/witness';
+import { BUSY, CORRUPT, NOT_A_DATABASE, resultCode } from '@cairn/local-kit/sqlite/result-codes';
+import { DATA_FORMAT, quickCheck } from '@cairn/local-kit/sqlite/witness';
 
 /** The file cannot replace the documents of a server. The message has the reason, and what to do. */
 export class ExportFileError extends Error {
   override readonly name = 'ExportFileError';
 }
-
-/** Result codes of SQLite, the last byte of extended ones. Source: https://www.sqlite.org/rescode.html */
-const BUSY = 5;
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
-const primary = (code: number) => code & 0xff;
 
 const REASONS: Readonly<Record<number, string>> = {
   [BUSY]: 'is in use. If it is the data of a running local cloud, export that one.',
@@ -43,12 +38,12 @@ export function assertExportFile(file: string, tables: ReadonlyMap<string, strin
       );
     for (const [table, columns] of tables)
       if (columnsOf(db, table) !== columns) throw refused('is no export of a local Firestore.');
-    const [problem] = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {});
-    if (problem !== 'ok') throw refused(`is damaged: ${String(problem).replaceAll('\n', ' ')}`);
+    const problem = quickCheck(db);
+    if (problem !== undefined) throw refused(`is damaged: ${problem}`);
   } catch (error) {
-    const { errcode, message } = error as { readonly errcode?: number; readonly message: string };
-    if (errcode === undefined) throw error;
-    throw refused(REASONS[primary(errcode)] ?? `cannot be read as an export: ${message}`);
+    const code = resultCode(error);
+    if (code === undefined) throw error;
+    throw refused(REASONS[code] ?? `cannot be read as an export: ${(error as Error).message}`);
   } finally {
     db?.close();
   }

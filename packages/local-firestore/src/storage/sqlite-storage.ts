@@ -6,6 +6,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { EarlySync } from '@cairn/local-kit/sqlite/early-sync';
 import { reserveLog } from '@cairn/local-kit/sqlite/reserve-log';
+import { BUSY, resultCode } from '@cairn/local-kit/sqlite/result-codes';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { checkDatabase, markFormat, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
 import { prefixEnd } from '../model/byte-writer.ts';
@@ -30,7 +31,6 @@ import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 const CACHE_KIB = 8_192;
 /** Time a server waits for its predecessor to release the file. */
 const HANDOVER_MS = 2_000;
-const SQLITE_BUSY = 5;
 /** 32 MiB of log between checkpoints: at SQLite's 4 MiB a write storm spent a third of its time in them. */
 const CHECKPOINT_PAGES = 8_000;
 /** The log of that many pages of 4 KiB. */
@@ -119,7 +119,7 @@ function check(file: string, acceptDamage: boolean): number {
 }
 
 function inUse(error: unknown, file: string | undefined): unknown {
-  if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) return error;
+  if (resultCode(error) !== BUSY) return error;
   return new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
 }
 

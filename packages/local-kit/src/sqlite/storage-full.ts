@@ -1,7 +1,7 @@
 /** The disk is full or not writable. Nothing was written, and a retry may succeed once there is room. */
+import { resultCode } from './result-codes.ts';
 
-/** SQLite's primary result codes. */
-/** Read-only, an error of the disk, full, and a file that cannot be created. */
+/** Result codes of SQLite: read-only, an error of the disk, full, and a file that cannot be created. */
 const DISK_CODES: ReadonlySet<number> = new Set([8, 10, 13, 14]);
 /** The same of the operating system: full, over quota, an error of the disk, read-only. */
 const DISK_ERRORS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
@@ -19,7 +19,8 @@ export class StorageFullError extends Error {
 
 /** Turns a thrown value into a {@link StorageFullError} where the disk is at fault. */
 export function storageError(error: unknown): unknown {
-  const { code, errcode = 0 } = error as { code?: string; errcode?: number };
-  // The extended codes are in the higher bits: of failed writes, syncs and truncations for lack of room.
-  return DISK_CODES.has(errcode & 0xff) || DISK_ERRORS.has(code) ? new StorageFullError(error) : error;
+  const { code } = error as { code?: string };
+  return DISK_CODES.has(resultCode(error) ?? 0) || DISK_ERRORS.has(code)
+    ? new StorageFullError(error)
+    : error;
 }

@@ -21,6 +21,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { CORRUPT, NOT_A_DATABASE, resultCode } from './result-codes.ts';
 import { syncFolder } from './sync-folder.ts';
 
 const SCHEMA = `
@@ -245,12 +246,18 @@ const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size
 /** The newest readable commit, or the problem of the file. */
 function newestCommit(file: string): { readonly number: number; readonly at: number } | string {
   return unlessDamaged(file, (db) => {
-    const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
-    if (result !== 'ok') return `${result.replaceAll('\n', ' ')}.`;
+    const problem = quickCheck(db);
+    if (problem !== undefined) return `${problem}.`;
     const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
     const row = known && db.prepare('SELECT number, at FROM commits').get();
     return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };
   });
+}
+
+/** The first problem of the content of a database, in one line. */
+export function quickCheck(db: DatabaseSync): string | undefined {
+  const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
+  return result === 'ok' ? undefined : result.replaceAll('\n', ' ');
 }
 
 /** True if a server can continue with what is readable: each table, at its beginning at least. */
@@ -270,17 +277,13 @@ function unlessDamaged<T>(file: string, read: (db: DatabaseSync) => T): T | stri
   try {
     return read(db);
   } catch (error) {
-    const { errcode } = error as { errcode?: number };
-    if (errcode !== CORRUPT && errcode !== NOT_A_DATABASE) throw error;
+    const code = resultCode(error);
+    if (code !== CORRUPT && code !== NOT_A_DATABASE) throw error;
     return `${(error as Error).message}.`;
   } finally {
     db.close();
   }
 }
-
-/** Result codes. Source: https://www.sqlite.org/rescode.html */
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
 
 const besides = (file: string) => `${file}-commits`;
 

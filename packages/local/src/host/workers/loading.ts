@@ -54,9 +54,7 @@ export class Loading {
     for (const worker of workers) {
       const { role, port, idleMs } = worker;
       const isNext =
-        role === undefined
-          ? idleMs >= PAUSE_MS && loadsSpare(idleMs)
-          : role === TASKS && this.#isEarly && idleMs >= LOADS_AFTER_MS;
+        role === undefined ? loadsSpare(idleMs) : role === TASKS && this.#isEarly && idleMs >= LOADS_AFTER_MS;
       if (isNext && port !== undefined) worker.warmUp();
     }
   }
