@@ -1,16 +1,17 @@
 /**
  * Decides which idle workers load the libraries of a first request. Task workers load while idle, because they serve the first request. A
- * spare, which takes the place of a worker that a body blocked or ended, loads once a task has begun: from then on it takes 45 MB more.
+ * spare, which takes the place of a worker that a body blocked or ended, loads in the first pause after a task has begun: from then
+ * on it takes 45 MB more.
  */
 import { REQUESTS, TASKS, type WorkerRole } from './roles.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 /** Delay in ms after which an idle worker of tasks loads them, so that what starts with it comes first. */
 export const LOADS_AFTER_MS = 100;
-/** Idle time in ms of all workers in which a spare loads, because that takes a processor for a third of a second. */
+/** Idle time in ms of all workers in which a spare loads, because that takes a processor for up to a second. */
 export const PAUSE_MS = 500;
-/** An idle spare waits for such a pause, but not longer than this. */
-export const SPARE_WAITS_MS = 3_000;
+/** An idle spare waits for such a pause, but not longer than this: a burst of runs is over by then, and one that lasts needs the spare. */
+export const SPARE_WAITS_MS = 30_000;
 
 export type LoadingWorker = Pick<WorkerProcess, 'role' | 'port' | 'idleMs' | 'warmUp'>;
 
