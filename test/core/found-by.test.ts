@@ -90,9 +90,7 @@ describe('a key as it was sent', () => {
   });
 
   test('of a schedule is the schedule with its slot, and of what has no source itself', () => {
-    expect(keyAsSent(schedulerKey('late', Date.UTC(2026, 0, 2, 3), 'hour'))).toBe(
-      'late:2026-01-02T03:00:00Z',
-    );
+    expect(keyAsSent(schedulerKey('late', Date.UTC(2026, 0, 2, 3)))).toBe('late:2026-01-02T03:00:00Z');
     expect(keyAsSent('k')).toBe('k');
   });
 });

@@ -34,17 +34,8 @@ describe('the key of each source', () => {
     expect(githubKey(delivery)).toBe(`github:${delivery}`);
     expect(apiKey('c.cli-abc123', 'req-550e8400')).toBe('api:c.cli-abc123:req-550e8400');
     expect(slackKey('T12345678', '1234567890.123456')).toBe('slack:T12345678:1234567890.123456');
-    expect(schedulerKey('daily-cleanup', SLOT, 'day')).toBe('scheduler:daily-cleanup:2024-12-19T00:00:00Z');
+    expect(schedulerKey('daily-cleanup', SLOT)).toBe('scheduler:daily-cleanup:2024-12-19T13:37:00Z');
     expect(pubsubKey('projects/p/subscriptions/s', '42')).toBe('pubsub:projects/p/subscriptions/s:42');
-  });
-
-  test.each([
-    ['second', '13:37:42Z'],
-    ['minute', '13:37:00Z'],
-    ['hour', '13:00:00Z'],
-    ['day', '00:00:00Z'],
-  ] as const)('a slot is cut to the %s', (granularity, time) => {
-    expect(schedulerKey('s', SLOT, granularity)).toBe(`scheduler:s:2024-12-19T${time}`);
   });
 
   test('two times have the same key exactly if they are in the same slot', () => {
@@ -53,7 +44,7 @@ describe('the key of each source', () => {
     fc.assert(
       fc.property(ms, fc.integer({ min: -200_000, max: 200_000 }), (time, distance) => {
         const other = Math.max(0, time + distance);
-        const same = schedulerKey('s', time, 'minute') === schedulerKey('s', other, 'minute');
+        const same = schedulerKey('s', time) === schedulerKey('s', other);
         expect(same).toBe(minute(time) === minute(other));
       }),
     );
@@ -95,9 +86,9 @@ describe('the key of each source', () => {
     ['an API key that is too long', 'idempotency key', () => apiKey('c.a', 'k'.repeat(MAX_KEY_PART + 1))],
     ['a team id with a colon', 'team_id', () => slackKey('T:1', '1')],
     ['no trigger id', 'trigger_id', () => slackKey('T1', '')],
-    ['a schedule id with a colon', 'scheduleId', () => schedulerKey('a:b', 0, 'day')],
-    ['a slot that is no time', 'slot', () => schedulerKey('a', Number.NaN, 'day')],
-    ['a slot after the year 9999', 'slot', () => schedulerKey('a', Date.UTC(10_000, 0), 'day')],
+    ['a schedule id with a colon', 'scheduleId', () => schedulerKey('a:b', 0)],
+    ['a slot that is no time', 'slot', () => schedulerKey('a', Number.NaN)],
+    ['a slot after the year 9999', 'slot', () => schedulerKey('a', Date.UTC(10_000, 0))],
     ['a message id with a colon', 'messageId', () => pubsubKey('s', '1:2')],
     ['no subscription', 'subscription', () => pubsubKey('', '1')],
   ])('%s is refused, naming the field', (_what, field, make) => {

@@ -16,16 +16,6 @@ export const MAX_KEY_PART = 255;
 /** Firestore's limit for a document id. */
 const MAX_DOCUMENT_ID_BYTES = 1_500;
 
-/** Length of an ISO time up to the granularity, and what completes it. */
-const SLOT_FORMS = {
-  second: { length: 19, rest: 'Z' },
-  minute: { length: 16, rest: ':00Z' },
-  hour: { length: 13, rest: ':00:00Z' },
-  day: { length: 10, rest: 'T00:00:00Z' },
-} as const;
-
-type SlotGranularity = keyof typeof SLOT_FORMS;
-
 /** @param deliveryId the `X-GitHub-Delivery` header, the same over all redeliveries of an event */
 export function githubKey(deliveryId: string): string {
   return `github:${part('X-GitHub-Delivery', deliveryId, 'plain')}`;
@@ -94,13 +84,10 @@ export function slackKey(teamId: string, triggerId: string): string {
   return `slack:${part('team_id', teamId, 'plain')}:${part('trigger_id', triggerId, 'with colons')}`;
 }
 
-/**
- * @param slotMs the time the schedule was due, epoch ms, not the time it fired
- * @param granularity the shortest distance of two slots of this schedule; what is finer is cut off, in UTC
- */
-export function schedulerKey(scheduleId: string, slotMs: number, granularity: SlotGranularity): string {
-  const form = SLOT_FORMS[granularity];
-  return `scheduler:${part('scheduleId', scheduleId, 'plain')}:${isoOf(slotMs).slice(0, form.length)}${form.rest}`;
+/** @param slotMs the time the schedule was due, epoch ms, not the time it fired; slots are whole minutes, so seconds are cut off */
+export function schedulerKey(scheduleId: string, slotMs: number): string {
+  const minute = isoOf(slotMs).slice(0, 'YYYY-MM-DDTHH:MM'.length);
+  return `scheduler:${part('scheduleId', scheduleId, 'plain')}:${minute}:00Z`;
 }
 
 /** @param subscription its name; may contain a colon (domain-scoped projects do), message ids never do */

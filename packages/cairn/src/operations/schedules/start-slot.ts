@@ -25,7 +25,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
   const workflow = deployed(deps, schedule.type);
   const runId = slotRunId(id, slot);
   // Cron lines have no seconds.
-  const key = schedulerKey(id, slot, 'minute');
+  const key = schedulerKey(id, slot);
   if (await sendUntilKnown(deps, () => deps.store.load(runId))) {
     const source = 'scheduler';
     logHit(deps.log, { key, source, tenantId, cachedRunId: runId });
