@@ -9,8 +9,8 @@ let own: readonly Binding[] = [];
 
 /**
  * Replaces the workflows of `index.ts`. Call it where its functions are exported again, before any of them is called.
+ * Projects of their own hand their workflows to `cairnFunctions`.
  *
- * @deprecated Hand your workflows to `cairnFunctions`, and export what it returns.
  * @param bindings beside the shipped ones, or in their place where they bind the same capability
  */
 export function installWorkflows(workflows: readonly Workflow[], bindings: readonly Binding[] = []): void {

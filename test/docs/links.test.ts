@@ -5,7 +5,7 @@ import { readDocument } from './snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const documents = [
-  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'packages/local/FIDELITY.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'packages/local/FIDELITY.md'],
   ...readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

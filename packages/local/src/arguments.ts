@@ -20,8 +20,8 @@ export const USAGE = `npm start -- [options]
                    survives a power cut; slower
   --port N         port of the gateway (default 8080 if it is free, any free one
                    with --json)
-  --workers N      worker processes that run steps (default 1); API, webhooks
-                   and schedules have one of their own
+  --workers N      worker processes that run steps (default 1); requests share
+                   them until a body blocks one
   --no-spare       start no spare worker: a worker that dies is replaced once
                    another has loaded
   --watchdog S     kill a worker that sends no heartbeat for S seconds

@@ -5,19 +5,22 @@ import { ERROR_CODES } from '../../../packages/cairn/src/core/errors.ts';
 import { PROBLEM_CODES } from '../../../packages/cairn/src/core/integrity/problems.ts';
 import { readDocument } from '../snippets.ts';
 
-const SOURCES = join(import.meta.dirname, '../../../packages/cairn/src');
+const PACKAGES = join(import.meta.dirname, '../../../packages');
+const RECORDING = ['cairn/src/engine', 'cairn/src/operations', 'cairn/src/core/decisions', 'agents/src'];
 
 /** Codes that only the error of a run or a step carries, as the engine writes them. */
 function recordedCodes(): string[] {
-  const files = ['engine', 'operations', 'core/decisions'].flatMap((folder) =>
-    readdirSync(join(SOURCES, folder), { recursive: true, encoding: 'utf8' })
+  const files = RECORDING.flatMap((folder) =>
+    readdirSync(join(PACKAGES, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
-      .map((name) => readFileSync(join(SOURCES, folder, name), 'utf8')),
+      .map((name) => readFileSync(join(PACKAGES, folder, name), 'utf8')),
   );
   return files.flatMap((text) =>
-    [...text.matchAll(/'((?:STEP|RUN|ITEMS|CHILD|EVENT|HEARTBEAT|APPROVAL|EFFECT|FLOW|LOOP)_[A-Z_]+)'/g)].map(
-      ([, code = '']) => code,
-    ),
+    [
+      ...text.matchAll(
+        /'((?:STEP|RUN|ITEMS|CHILD|EVENT|HEARTBEAT|APPROVAL|EFFECT|FLOW|LOOP|SET|BUDGET|AGENT)_[A-Z_]+)'/g,
+      ),
+    ].map(([, code = '']) => code),
   );
 }
 
@@ -32,7 +35,14 @@ const codes = [...new Set([...Object.keys(ERROR_CODES), ...PROBLEM_CODES, ...rec
 
 test('the codes of the engine are found in its sources', () => {
   expect(recordedCodes()).toEqual(
-    expect.arrayContaining(['STEP_FAILED', 'STEP_TIMEOUT', 'RUN_TIMEOUT', 'ITEMS_FAILED']),
+    expect.arrayContaining([
+      'STEP_FAILED',
+      'STEP_TIMEOUT',
+      'RUN_TIMEOUT',
+      'ITEMS_FAILED',
+      'SET_CHANGED',
+      'AGENT_CUT_OFF',
+    ]),
   );
 });
 

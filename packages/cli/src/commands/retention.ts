@@ -14,7 +14,7 @@ const MAX_LISTED = 5_000;
 
 export const gc = command({
   name: 'gc',
-  summary: 'List expired runs: which the next sweep deletes, and why others are kept',
+  summary: 'List expired runs: which will be deleted next, and why others are kept',
   details: 'Changes nothing, with or without --dry-run: a scheduled function deletes, lineage by lineage.',
   options: {
     'dry-run': { type: 'flag', help: 'the default; it never deletes' },

@@ -140,7 +140,7 @@ export const driveConcurrency = whole('DRIVE_CONCURRENCY', {
 export const driveTimeoutSeconds = whole('DRIVE_TIMEOUT_SECONDS', {
   default: DRIVE_TIMEOUT_S,
   description:
-    'Timeout of a dispatch of drive in seconds, from 60 to 1800. The longest step is about 90 seconds shorter, or a fifth shorter if that is less.',
+    'Timeout of a dispatch of drive in seconds, from 60 to 1800. From 540 on, the longest step is 140 seconds shorter; below, it is four fifths of it less 32 seconds.',
 });
 
 export const driveMinInstances = whole('DRIVE_MIN_INSTANCES', {
