@@ -205,7 +205,7 @@ describe('POST /v1/runs/{id}/signals', () => {
     const signalId = expect.stringMatching(/^s\.[0-9a-f]{32}$/);
     expect(await answer.json()).toEqual({ runId, signalId, outcome: 'kept' });
     expect(await (await signal(PLACE.event)).json()).toEqual({ runId, signalId, outcome: 'taken_in' });
-    expect(await installation.world.folded(runId)).toMatchObject({ waits: [], inbox: [{ name: 'later' }] });
+    expect(await installation.world.folded(runId)).toMatchObject({ waits: [], unread: [{ name: 'later' }] });
   });
 
   test('with an idempotency key is answered once, and repeated byte for byte', async () => {
@@ -215,7 +215,7 @@ describe('POST /v1/runs/{id}/signals', () => {
     const again = await signal();
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await again.text()).toBe(await first.text());
-    expect((await installation.world.folded(runId)).inbox).toHaveLength(1);
+    expect((await installation.world.folded(runId)).unread).toHaveLength(1);
   });
 
   test('to a run of another tenant is answered 404, and leaves no record', async () => {

@@ -62,7 +62,7 @@ describe('appends of one writer', () => {
     const appended = Array.from({ length: 20 }, (_, i) => journal.append(() => [signal(`s${i}`)]));
     await Promise.all(appended);
     expect(commits).toHaveLength(1);
-    expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(
+    expect((await world.folded(runId)).unread.map(({ signalId }) => signalId)).toEqual(
       Array.from({ length: 20 }, (_, i) => `s${i}`),
     );
   });
@@ -108,7 +108,7 @@ describe('appends of one writer', () => {
       journal.append(() => [signal('b')]),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect((await world.folded(runId)).inbox).toHaveLength(2);
+    expect((await world.folded(runId)).unread).toHaveLength(2);
     await journal.append(() => [signal('c')]);
     assertStored(world.db, runId);
   });
@@ -126,14 +126,14 @@ describe('an append that conflicts with events of others (J2)', () => {
     });
     expect(heads).toEqual([1, 2]);
     expect(events).toMatchObject([{ seq: 3 }]);
-    expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(['a', 'b']);
+    expect((await world.folded(runId)).unread.map(({ signalId }) => signalId)).toEqual(['a', 'b']);
   });
 
   test('may find that nothing is left to append', async () => {
     const { runId, world, open } = await begin();
     const [early, late] = [await open(), await open()];
     await early.append(() => [signal('a')]);
-    const appended = await late.append((state) => (state.inbox.length > 0 ? [] : [signal('b')]));
+    const appended = await late.append((state) => (state.unread.length > 0 ? [] : [signal('b')]));
     expect(appended.events).toEqual([]);
     expect((await world.folded(runId)).head).toBe(2);
   });
@@ -148,7 +148,7 @@ describe('an append that conflicts with events of others (J2)', () => {
       return [signal('a')];
     });
     await expect(append).rejects.toThrow('too late');
-    expect(assertStored(world.db, runId).inbox).toEqual([]);
+    expect(assertStored(world.db, runId).unread).toEqual([]);
   });
 
   test('succeeds for many outside callers of a driven run, and the driver continues', async () => {
@@ -170,8 +170,8 @@ describe('an append that conflicts with events of others (J2)', () => {
       world.clock.fireNext();
     }
     const state = assertStored(world.db, runId);
-    expect(new Set(state.inbox.map(({ signalId }) => signalId)).size).toBe(30);
-    expect(state.inbox).toHaveLength(30);
+    expect(new Set(state.unread.map(({ signalId }) => signalId)).size).toBe(30);
+    expect(state.unread).toHaveLength(30);
     expect(state.steps.get('only')?.phase).toBe('done');
   });
 

@@ -190,7 +190,7 @@ describe('a snapshot write without an event (J9)', () => {
     await journal.touch();
     expect(journal.lagging).toBe(false);
     expect(stored().snapshot.head).toBe(4);
-    expect(stored().snapshot.inbox).toHaveLength(1);
+    expect(stored().snapshot.unread).toHaveLength(1);
     assertSnapshot(stored());
   });
 

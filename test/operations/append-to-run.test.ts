@@ -111,7 +111,7 @@ describe('an append from outside', () => {
     expect(await inVirtualTime(world, work)).toMatchObject({ value: { events: [{ seq: 7 }] } });
     expect(heads).toEqual([1, 2, 3, 4, 5, 6]);
     expect(Object.fromEntries(calls)).toEqual({ load: 1, commit: 6, readEvents: 9 });
-    expect(assertStored(world.db, runId).inbox.at(-1)).toMatchObject({ signalId: 'mine' });
+    expect(assertStored(world.db, runId).unread.at(-1)).toMatchObject({ signalId: 'mine' });
   });
 
   test('reads the run again after each pause: appends of a busy run use up no attempt', async () => {
@@ -177,7 +177,7 @@ describe('an append from outside', () => {
       );
       expect(await inVirtualTime(world, work)).toMatchObject({ value: { events: [{ seq: 2 }] } });
       expect(losses).toBe(3);
-      expect(assertStored(world.db, runId).inbox).toHaveLength(1);
+      expect(assertStored(world.db, runId).unread).toHaveLength(1);
     },
   );
 });

@@ -97,7 +97,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     inFlight: fc.array(stepRef, { maxLength: 3 }),
     steps,
     waits: fc.array(wait, { maxLength: 3 }),
-    inbox: fc.array(
+    unread: fc.array(
       withOptional({ signalId: text, name: text, payloadText: fc.json(), at: time }, { key: text }),
       { maxLength: 3 },
     ),

@@ -155,13 +155,13 @@ function withoutAttempt(waitId: string): string {
 }
 
 function finalOf(state: RunState): Record<string, unknown> {
-  const { status, stopKind, error, input, inbox, decisions, feedback, cancellation, waits } = state;
+  const { status, stopKind, error, input, unread, decisions, feedback, cancellation, waits } = state;
   return stripped({
     status,
     stopKind,
     error,
     input,
-    inbox: inbox.map(({ signalId }) => signalId),
+    unread: unread.map(({ signalId }) => signalId),
     received: [...state.received].sort(),
     decisions: decisions.map(({ waitId, ...decided }) => ({ ...decided, waitId: withoutAttempt(waitId) })),
     feedback: feedback.map(({ steps, text }) => ({ steps, text })),

@@ -20,7 +20,7 @@ function full(): RunState {
   };
   return {
     ...state,
-    inbox: Array.from({ length: 100 }, (_, i) => ({ ...signal, signalId: `s${i}` })),
+    unread: Array.from({ length: 100 }, (_, i) => ({ ...signal, signalId: `s${i}` })),
     waits: Array.from({ length: 30 }, (_, i) => ({
       id: `ask.${i}`,
       kind: 'approval' as const,

@@ -24,8 +24,8 @@ describe('a run accepts an unread signal', () => {
 });
 
 describe('a successor takes over signals', () => {
-  const ids = (inbox: ReturnType<typeof many>, received: string[], unread: ReturnType<typeof many>) =>
-    signalsToCarry({ inbox, received }, unread).map(({ signalId }) => signalId);
+  const ids = (unread: ReturnType<typeof many>, received: string[], ofSource: ReturnType<typeof many>) =>
+    signalsToCarry({ unread, received }, ofSource).map(({ signalId }) => signalId);
 
   test.each([
     ['nothing where nothing is unread', [], [], [], []],
@@ -39,15 +39,15 @@ describe('a successor takes over signals', () => {
       [large('a'), large('b'), signal('c')],
       ['a'],
     ],
-  ])('%s', (_, inbox, received, unread, expected) => {
-    expect(ids(inbox, received, unread)).toEqual(expected);
+  ])('%s', (_, unread, received, ofSource, expected) => {
+    expect(ids(unread, received, ofSource)).toEqual(expected);
   });
 
   test('none twice, if a dispatch died after it had taken over some', () => {
     const unread = many(MAX_UNREAD_SIGNALS);
-    const once = signalsToCarry({ inbox: [], received: [] }, unread);
+    const once = signalsToCarry({ unread: [], received: [] }, unread);
     expect(once).toHaveLength(MAX_UNREAD_SIGNALS);
     const received = once.map(({ signalId }) => signalId);
-    expect(signalsToCarry({ inbox: once, received }, unread)).toEqual([]);
+    expect(signalsToCarry({ unread: once, received }, unread)).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ function scene(steps = 1) {
 const send = ({ world }: ReturnType<typeof scene>, runId: string, signalId: string, name = 'go') =>
   signalRun(world.deps, { runId, tenantId: 't1', name, key: 'k', signalId, data: 7, actor: 'c.ci' });
 const unread = (world: World, runId: string) =>
-  assertStored(world.db, runId).inbox.map(({ signalId }) => signalId);
+  assertStored(world.db, runId).unread.map(({ signalId }) => signalId);
 
 /** A run that failed with these unread signals, and whose cause is mended since. */
 async function failed(of: ReturnType<typeof scene>, signals: readonly string[]): Promise<string> {
@@ -95,7 +95,7 @@ describe('a successor', () => {
     const of = scene();
     const runId = await failed(of, ['s1']);
     const state = await driven(of.world, mode, runId, { signals: 'carry' });
-    expect(state).toMatchObject({ status: 'completed', result: { text: '{"go":7}' }, inbox: [] });
+    expect(state).toMatchObject({ status: 'completed', result: { text: '{"go":7}' }, unread: [] });
     expect(state.source).toMatchObject({ runId, mode, signals: 'carry' });
     // Its sender may repeat it to the successor as well.
     await expect(send(of, state.id, 's1')).resolves.toMatchObject({ outcome: 'taken_in' });
@@ -109,7 +109,7 @@ describe('a successor', () => {
     expect(foretold).toEqual([{ signalId: 's1', name: 'go', key: 'k', at: expect.any(Number) }]);
     const successor = await succeed(of.world, 'resume', runId);
     await of.world.run(() => of.world.db.runs.get(successor)?.snapshot.status === 'waiting_external');
-    expect(assertStored(of.world.db, successor).inbox).toEqual([]);
+    expect(assertStored(of.world.db, successor).unread).toEqual([]);
     expect(said(of.world, successor, 'signal_received')).toEqual([]);
   });
 

@@ -48,7 +48,7 @@ describe('a signal to a run in which a step waits for it', () => {
     expect(types.slice(-3)).toEqual(['wait_resolved', 'step_succeeded', 'run_resumed']);
     expect(assertStored(world.db, runId, 0)).toMatchObject({
       status: 'running',
-      inbox: [],
+      unread: [],
       received: ['s1'],
     });
     expect(world.queue.pending.map((task) => task.runId)).toEqual([runId]);
@@ -70,7 +70,7 @@ describe('a signal to a run in which a step waits for it', () => {
     expect(await signal(world, runId, 's1', { key: 'other' })).toMatchObject({ outcome: 'kept' });
     expect(await signal(world, runId, 's2', { name: 'other' })).toMatchObject({ outcome: 'kept' });
     expect(await signal(world, runId, 's3', { key: PLACE.key })).toMatchObject({ outcome: 'taken_in' });
-    expect((await world.folded(runId)).inbox.map(({ signalId }) => signalId)).toEqual(['s1', 's2']);
+    expect((await world.folded(runId)).unread.map(({ signalId }) => signalId)).toEqual(['s1', 's2']);
   });
 
   test('that the step refuses names the step, which keeps waiting', async () => {
@@ -117,7 +117,7 @@ describe('a signal without a waiting step', () => {
     const state = assertStored(world.db, runId, 0);
     expect(state).toMatchObject({
       status: 'waiting_external',
-      inbox: [{ signalId: 's1', name: 'go', key: 'k', payloadText: '{"build":7}' }],
+      unread: [{ signalId: 's1', name: 'go', key: 'k', payloadText: '{"build":7}' }],
     });
     expect(world.queue.pending).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('a signal without a waiting step', () => {
     for (let i = 0; i < count; i += 1) await signal(world, runId, `s${i}`, { data });
     await expect(signal(world, runId, 'more', { data })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(await signal(world, runId, 's1', { data })).toMatchObject({ outcome: 'kept' });
-    expect((await world.folded(runId)).inbox).toHaveLength(count);
+    expect((await world.folded(runId)).unread).toHaveLength(count);
   });
 });
 

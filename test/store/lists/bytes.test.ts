@@ -56,13 +56,13 @@ function full(i: number): RunState {
     identity: { tenantId: 'acme', threadId: 'full', idempotencyKey: 'shared' },
   });
   const signals = Math.floor(INBOX_BYTES / ENTRY.length);
-  const inbox = Array.from({ length: signals }, (_, j) => ({
+  const unread = Array.from({ length: signals }, (_, j) => ({
     signalId: `s${j}`,
     name: 'paid',
     payloadText: JSON.stringify(ENTRY),
     at: T0,
   }));
-  return { ...state, inbox, waits: questions(Math.floor(WAITS_BYTES / ENTRY.length)) };
+  return { ...state, unread, waits: questions(Math.floor(WAITS_BYTES / ENTRY.length)) };
 }
 
 function questions(count: number): Wait[] {

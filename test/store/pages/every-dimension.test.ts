@@ -52,7 +52,7 @@ interface Drawn {
   readonly effects: Share;
   readonly ties: Share;
   readonly decisions: Share;
-  readonly inbox: Share;
+  readonly unread: Share;
 }
 
 const DIMENSIONS = [
@@ -64,7 +64,7 @@ const DIMENSIONS = [
   'effects',
   'ties',
   'decisions',
-  'inbox',
+  'unread',
 ] as const;
 /** Control characters take six bytes in JSON, and twice that where JSON stands in JSON. */
 const ESCAPED = (chars: number) => '\u0001'.repeat(chars);
@@ -211,7 +211,7 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
   for (let i = 0; i < rounds; i += 1)
     add('feedback_given', { waitId: 'w', steps: [], again: [idOf(`f${i}`)], feedback: longText }, { actor });
   let bytes = 0;
-  for (let i = 0; bytes < of.inbox * MAX_UNREAD_BYTES && i < MAX_UNREAD_SIGNALS; i += 1) {
+  for (let i = 0; bytes < of.unread * MAX_UNREAD_BYTES && i < MAX_UNREAD_SIGNALS; i += 1) {
     const payloadText = JSON.stringify(text(16_000)).slice(0, 16_000);
     bytes += payloadText.length;
     add('signal_received', {
@@ -274,7 +274,7 @@ async function cancelled({ steps, ...lists }: RunState): Promise<string | undefi
   const id = await world.start('idle');
   const run = world.db.runs.get(id);
   if (!run) throw new Error('there is no run');
-  const { compensationLog, decisions, effects, sentBack, feedback, inbox, received, waits } = lists;
+  const { compensationLog, decisions, effects, sentBack, feedback, unread, received, waits } = lists;
   // Its mailbox entries are removed one by one; they are tried in crowded-lists.test.ts.
   const ties = lists.ties.slice(0, 50);
   const grown = {
@@ -285,7 +285,7 @@ async function cancelled({ steps, ...lists }: RunState): Promise<string | undefi
     ties,
     sentBack,
     feedback,
-    inbox,
+    unread,
     received,
     waits,
   };

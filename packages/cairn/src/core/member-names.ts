@@ -12,7 +12,7 @@ deleted deletes deletionMarkedAt depth detailText detailsText disabled dispatche
 durations dutiesMet effect effectId effectScopes effects effectsVersion end environment epoch erasure error
 errorTrace event eventId events execution expectedAt expiredAt expiresAt failures feedback fields file
 fingerprint firstEventId forced forcedBy found from functions handled hasUnpublishedEvents hash head headHash
-heartbeat home id idempotencyKey idempotent inARow inFlight inbox initiator input inputFrom inputHash inputsHash
+heartbeat home id idempotencyKey idempotent inARow inFlight initiator input inputFrom inputHash inputsHash
 installation installations interrupted interruptions isAlone isCut isLeased isMetadataDamaged isReachable itemKey
 itemMarks items key killSwitch kind lagMs lastAt lastHandoff lastHeartbeatAt lastKey latest lease leaseExtendedTo leased
 leasedUntil left legalHold limit line links location logged logs mailbox marks match message metadata microUsd

@@ -167,17 +167,17 @@ describe('a decision', () => {
 });
 
 describe('a signal', () => {
-  test('stays in the inbox until a wait takes it, and is remembered after that', () => {
+  test('stays unread until a wait takes it, and is remembered after that', () => {
     const state = grownBy(running(), [signal('x'), signal('y'), opened(waitOf('e'))], T0);
-    expect(state.inbox[0]).toEqual({ signalId: 'x', name: 'n', key: 'k', payloadText: '1', at: T0 });
+    expect(state.unread[0]).toEqual({ signalId: 'x', name: 'n', key: 'k', payloadText: '1', at: T0 });
     const taken = grownBy(state, [resolved('e.1', { signalId: 'x' })]);
-    expect(taken.inbox.map(({ signalId }) => signalId)).toEqual(['y']);
+    expect(taken.unread.map(({ signalId }) => signalId)).toEqual(['y']);
     expect(taken.received).toEqual(['x', 'y']);
   });
 
   test('that is received directly by its wait is remembered, too', () => {
     const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'z' })]);
-    expect([state.inbox, state.received]).toEqual([[], ['z']]);
+    expect([state.unread, state.received]).toEqual([[], ['z']]);
   });
 
   test('is forgotten after a fixed number of others', () => {

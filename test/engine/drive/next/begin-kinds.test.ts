@@ -67,7 +67,7 @@ describe('a wait', () => {
     if (command?.kind !== 'record') throw new Error('nothing is recorded');
     const { state } = dispatch.journal;
     expect(command.change.decide(state).consequence.kind).toBe('ended');
-    expect(command.change.decide({ ...state, inbox: [] }).consequence.kind).toBe('waits');
+    expect(command.change.decide({ ...state, unread: [] }).consequence.kind).toBe('waits');
   });
 
   test('is not opened if its question throws', async () => {

@@ -110,7 +110,7 @@ export function runView(
   vocabulary: Vocabulary,
 ): View {
   const { state, metadata } = run;
-  const { input: _, result: __, secretInput, steps, shard, currentStep: ___, ...shown } = state;
+  const { input: _, result: __, secretInput, steps, unread, shard, currentStep: ___, ...shown } = state;
   const listed = {
     state,
     metadata,
@@ -124,6 +124,7 @@ export function runView(
     ...runSummary(listed, vocabulary),
     ...(state.error && { error: readableValue(state.error) }),
     waits: readableValue(state.waits),
+    inbox: readableValue(unread),
     running: runningNow(state, metadata).map(runningView),
     ...progressView(run),
     ...logsView(run),

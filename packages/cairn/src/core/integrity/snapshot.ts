@@ -109,7 +109,8 @@ function foldedFaults(found: RunState, expected: RunState): BareProblem[] {
     report(isSettled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', ['waits'], { waits: extra });
   const absent = wanted.filter((id) => !foundIds.includes(id));
   if (absent.length > 0) report('EVENT_WITHOUT_WAIT', ['waits'], { waits: absent });
-  report('SNAPSHOT_DIFFERENT', [...left]);
+  const inDocument = [...left].map((member) => (member === 'unread' ? 'inbox' : member));
+  if (inDocument.length > 0) faults.push(['SNAPSHOT_DIFFERENT', { members: inDocument }]);
   return faults;
 }
 

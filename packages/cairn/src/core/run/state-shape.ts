@@ -57,7 +57,7 @@ const NO_MEMBERS: { readonly [K in keyof Required<RunState>]: undefined } = {
   inFlight: undefined,
   steps: undefined,
   waits: undefined,
-  inbox: undefined,
+  unread: undefined,
   received: undefined,
   decisions: undefined,
   feedback: undefined,

@@ -11,7 +11,7 @@ export const NOT_LISTED = [
   'result',
   'steps',
   'waits',
-  'inbox',
+  'unread',
   'received',
   'decisions',
   'feedback',

@@ -67,7 +67,7 @@ async function takeOver(params: Importing): Promise<Imported> {
   const successor = { type, planVersion, inputHash, source, input };
   const plan = await reusePlan(deps.store, successor, { end, workflow });
   deps.log.info('replay_planned', { ...ofRun(state), source: source.runId, reused: plan.reused.length });
-  if (source.signals === 'carry' && !(await carry(params, end.inbox))) return 'lease_lost';
+  if (source.signals === 'carry' && !(await carry(params, end.unread))) return 'lease_lost';
   return append(params, { source, plan });
 }
 
@@ -75,7 +75,7 @@ async function takeOver(params: Importing): Promise<Imported> {
  * In its own commit, because a full signal buffer and a full chunk of steps exceed one commit together. If the dispatch dies after
  * it, the next one finds the signals received. False: the lease is lost.
  */
-async function carry({ deps, journal }: Importing, unread: RunState['inbox']): Promise<boolean> {
+async function carry({ deps, journal }: Importing, unread: RunState['unread']): Promise<boolean> {
   const owner = journal.state.lease?.owner;
   const { state, events } = await journal.append((current): EventDraft[] => {
     if (current.lease?.owner !== owner || current.cancellation) return [];

@@ -15,7 +15,7 @@ export function completed(state: RunState, result: Output): EventDraft {
     type: 'run_completed',
     initiator: 'system',
     // The journal vouches for a value stored elsewhere, as for outputs of steps.
-    data: { result: value, resultHash: 'text' in value ? undefined : result.hash, ...unread(state) },
+    data: { result: value, resultHash: 'text' in value ? undefined : result.hash, ...unreadCount(state) },
     ...carried(result),
   };
 }
@@ -40,7 +40,7 @@ export function runCancelled(
     data: {
       stopKind: cancellation?.stopKind ?? 'system',
       reason: cancellation?.reason,
-      ...unread(state),
+      ...unreadCount(state),
       notUndone: notUndone.length > 0 ? named(notUndone) : undefined,
     },
   };
@@ -50,6 +50,6 @@ function named(steps: readonly string[]) {
   return { steps: steps.slice(0, MAX_SHOWN), count: steps.length > MAX_SHOWN ? steps.length : undefined };
 }
 
-function unread({ inbox }: RunState): { unread?: number } {
-  return inbox.length === 0 ? {} : { unread: inbox.length };
+function unreadCount({ unread }: RunState): { unread?: number } {
+  return unread.length === 0 ? {} : { unread: unread.length };
 }

@@ -75,7 +75,7 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
   });
   await driveAfter(deps, appended);
   const { state, events } = appended;
-  const outcome = state.inbox.some((signal) => signal.signalId === signalId) ? 'kept' : 'taken_in';
+  const outcome = state.unread.some((signal) => signal.signalId === signalId) ? 'kept' : 'taken_in';
   if (events.length > 0) deps.log.info('run_signalled', { runId, tenantId, name, outcome });
   return { runId, signalId, outcome };
 }
@@ -112,7 +112,7 @@ function signalDrafts(state: RunState, { name, key, ...delivery }: Signalling): 
 }
 
 /** @throws CairnError PAYLOAD_TOO_LARGE, RATE_LIMITED */
-function assertRoomFor({ inbox }: RunState, dataText: string): void {
+function assertRoomFor({ unread }: RunState, dataText: string): void {
   const bytes = Buffer.byteLength(dataText);
   if (bytes > MAX_EARLY_SIGNAL_BYTES) {
     throw new CairnError(
@@ -124,9 +124,9 @@ function assertRoomFor({ inbox }: RunState, dataText: string): void {
       },
     );
   }
-  if (hasRoom(inbox, dataText)) return;
-  throw new CairnError('RATE_LIMITED', `the run has ${inbox.length} unread signals, the most allowed`, {
-    details: { signals: inbox.length, maxSignals: MAX_UNREAD_SIGNALS, maxBytes: MAX_UNREAD_BYTES },
+  if (hasRoom(unread, dataText)) return;
+  throw new CairnError('RATE_LIMITED', `the run has ${unread.length} unread signals, the most allowed`, {
+    details: { signals: unread.length, maxSignals: MAX_UNREAD_SIGNALS, maxBytes: MAX_UNREAD_BYTES },
     help: 'Send it again after a step has read the buffered signals.',
   });
 }

@@ -59,7 +59,7 @@ export async function previewSuccessor(
     steps: [],
     effects: [],
     effectsCut: false,
-    unread: state.inbox.map(({ signalId, name, key, at }) => ({ signalId, name, key, at })),
+    unread: state.unread.map(({ signalId, name, key, at }) => ({ signalId, name, key, at })),
   };
   try {
     if (wanted.mode === 'resume' && !isOver(state)) {

@@ -37,7 +37,7 @@ export const PAGE_BUDGET: PageBudget = {
 };
 
 /**
- * Lists that are moved out. Not `waits` and `lastHandoff`: the inbox reads them, and `MAX_OPEN_WAITS_BYTES`
+ * Members of the document whose lists are moved out. Not `waits` and `lastHandoff`: the inbox reads them, and `MAX_OPEN_WAITS_BYTES`
  * bounds them.
  */
 const PAGED_LISTS = [
@@ -110,7 +110,8 @@ interface SpilledList {
 }
 
 function cut(name: PagedList, state: RunState, pageBytes: number): SpilledList {
-  const entries = name === 'steps' ? stepEntries(state.steps) : state[name].map(textOf);
+  const entries =
+    name === 'steps' ? stepEntries(state.steps) : (name === 'inbox' ? state.unread : state[name]).map(textOf);
   const pages: string[] = [];
   let open: string[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Limits of the unread signals of a run (`inbox` in its state), and the choice of those that a successor takes over. */
+/** Limits of the unread signals of a run, and the choice of those that a successor takes over. */
 import type { RunState, UnreadSignal } from '../state.ts';
 
 /** Most unread signals of a run. The snapshot holds them. */
@@ -20,14 +20,14 @@ export function hasRoom(unread: readonly Pick<UnreadSignal, 'payloadText'>[], da
  * the source. The limit keeps them from accumulating along a lineage.
  */
 export function signalsToCarry(
-  { inbox, received }: Pick<RunState, 'inbox' | 'received'>,
-  unread: readonly UnreadSignal[],
+  { unread, received }: Pick<RunState, 'unread' | 'received'>,
+  ofSource: readonly UnreadSignal[],
 ): readonly UnreadSignal[] {
   const known = new Set(received);
   const carried: UnreadSignal[] = [];
-  for (const signal of unread) {
+  for (const signal of ofSource) {
     if (known.has(signal.signalId)) continue;
-    if (hasRoom([...inbox, ...carried], signal.payloadText)) carried.push(signal);
+    if (hasRoom([...unread, ...carried], signal.payloadText)) carried.push(signal);
   }
   return carried;
 }

@@ -66,7 +66,7 @@ export function initialState(runId: string, event: RunEvent<'run_created'>): Run
     inFlight: [],
     steps: PersistentMap(),
     waits: [],
-    inbox: [],
+    unread: [],
     received: [],
     decisions: [],
     feedback: [],

@@ -122,7 +122,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     ...ended(state, event, 'completed'),
     result: event.data.result,
     waits: [],
-    inbox: unread(state, event.data),
+    unread: unreadAtEnd(state, event.data),
   }),
   run_failed: (state, event) => ({
     ...ended(state, event, 'failed'),
@@ -133,7 +133,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     ...ended(state, event, 'cancelled'),
     stopKind: event.data.stopKind,
     waits: [],
-    inbox: unread(state, event.data),
+    unread: unreadAtEnd(state, event.data),
   }),
   run_superseded: (_state, { data }) => ({ supersededBy: data.by }),
   snapshot_repaired: () => ({}),
@@ -163,8 +163,8 @@ function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'
 }
 
 /** Older ends do not have this member, and left no signal unread. */
-function unread({ inbox }: RunState, end: { readonly unread?: number }): RunState['inbox'] {
-  return end.unread === undefined ? [] : inbox;
+function unreadAtEnd({ unread }: RunState, end: { readonly unread?: number }): RunState['unread'] {
+  return end.unread === undefined ? [] : unread;
 }
 
 function announced(wait: Wait): Wait {

@@ -56,7 +56,7 @@ export const waitReducers: Reducers<WaitEvent> = {
     return { ...closed(state, wait), decisions };
   },
   signal_received: (state, { at, data }) => ({
-    inbox: [...state.inbox, { ...data, at }],
+    unread: [...state.unread, { ...data, at }],
     received: remember(state, data.signalId),
   }),
   feedback_given: (state, event) => sentBack(state, event),
@@ -105,7 +105,7 @@ function decided(
 
 function taken(state: RunState, signalId: string): Partial<RunState> {
   return {
-    inbox: state.inbox.filter((signal) => signal.signalId !== signalId),
+    unread: state.unread.filter((signal) => signal.signalId !== signalId),
     received: state.received.includes(signalId) ? state.received : remember(state, signalId),
   };
 }

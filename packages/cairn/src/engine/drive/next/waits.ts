@@ -145,11 +145,11 @@ export function applyEndOfWait(dispatch: DispatchState, wait: Wait): void {
 
 /** The oldest buffered signal that matches the wait and that its step accepts. */
 export function signalFor(
-  { inbox }: RunState,
+  { unread }: RunState,
   step: EventStep,
   wait: Wait,
 ): { readonly signal: UnreadSignal; readonly output: Output } | undefined {
-  for (const signal of inbox) {
+  for (const signal of unread) {
     if (signal.name !== wait.name || (signal.key !== undefined && signal.key !== wait.key)) continue;
     const output = acceptable(step, signal.payloadText);
     if (output) return { signal, output };
