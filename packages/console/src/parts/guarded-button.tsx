@@ -1,6 +1,7 @@
 /** Buttons for actions that require a role: without it they are disabled and show the reason. */
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { type CallerRole, useMay, useSession } from '../session/session.ts';
+import { focusIfLost } from './focus.ts';
 
 interface GuardedButtonProps {
   readonly least: CallerRole;
@@ -53,51 +54,67 @@ function useRefusal(least: CallerRole): string | undefined {
   return useMay(least) ? undefined : `requires the role ${least}; yours is ${me.role}`;
 }
 
-interface ButtonOffer {
+export interface ButtonOffer {
+  /** Distinguishes buttons of one name; absent: the name. */
+  readonly key?: string;
   readonly name: string;
-  readonly className?: string;
+  readonly className?: string | undefined;
   /** The reason why no role may do it now. */
   readonly unless?: string | undefined;
+  /** Meaning of the button, shown on hover. */
+  readonly what?: string | undefined;
   onClick(): void;
 }
 
 interface GuardedRowProps {
   /** Accessible name of the group. */
   readonly label: string;
-  readonly least: CallerRole;
+  /** Absent: the offers themselves say what the role does not allow. */
+  readonly least?: CallerRole;
   readonly offers: readonly ButtonOffer[];
+  /** Offers that are known later than the others. They come last, so that they move none. */
+  readonly late?: readonly ButtonOffer[];
+  /** A button between the offers and those that are late. */
+  readonly children?: ReactNode;
 }
 
-/** Several for the same role: what stands in the way of some of them is said once. */
-export function GuardedRow({ label, least, offers }: GuardedRowProps) {
+/** Several buttons: what stands in the way of some of them is said once. */
+export function GuardedRow({ label, least = 'viewer', offers, late = [], children }: GuardedRowProps) {
   const refused = useRefusal(least);
+  const noteFocus = useFocusOfGone();
+  const all = [...offers, ...late];
   const whyOf = ({ unless }: ButtonOffer) => refused ?? unless;
-  const whys = [...new Set(offers.flatMap((offer) => whyOf(offer) ?? []))];
+  const whys = [...new Set(all.flatMap((offer) => whyOf(offer) ?? []))];
   const id = useId();
+  const button = (offer: ButtonOffer) => {
+    const { key, name, className, what, onClick } = offer;
+    const why = whyOf(offer);
+    return (
+      <button
+        key={key ?? name}
+        ref={noteFocus}
+        type="button"
+        className={className}
+        disabled={why !== undefined}
+        title={why ?? what}
+        aria-describedby={why && `${id}-${whys.indexOf(why)}`}
+        onClick={onClick}
+      >
+        {name}
+      </button>
+    );
+  };
   return (
-    <div className="guarded-row">
+    <div className="offers">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
       <div className="row" role="group" aria-label={label}>
-        {offers.map((offer) => {
-          const why = whyOf(offer);
-          return (
-            <button
-              key={offer.name}
-              type="button"
-              className={offer.className}
-              disabled={why !== undefined}
-              title={why}
-              aria-describedby={why && `${id}-${whys.indexOf(why)}`}
-              onClick={offer.onClick}
-            >
-              {offer.name}
-            </button>
-          );
-        })}
+        {offers.map(button)}
+        {children}
+        {late.map(button)}
       </div>
       {whys.map((why, at) => (
         <p key={why} id={`${id}-${at}`} className="hint">
-          {namesOf(offers.filter((offer) => whyOf(offer) === why))}: {why}
+          {namesOf(all.filter((offer) => whyOf(offer) === why))}: {why}
         </p>
       ))}
     </div>
@@ -105,3 +122,20 @@ export function GuardedRow({ label, least, offers }: GuardedRowProps) {
 }
 
 const namesOf = (offers: readonly ButtonOffer[]) => offers.map(({ name }) => name).join(', ');
+
+/**
+ * A ref for buttons that gives the page the focus of one that is gone.
+ *
+ * A button such as Cancel is no longer offered once it is done, at or after the moment when its dialog returns the focus to it. React
+ * reports no event of that moment, so the button that is about to be gone is asked.
+ */
+function useFocusOfGone() {
+  const hadFocus = useRef(false);
+  useLayoutEffect(() => {
+    if (hadFocus.current) focusIfLost();
+    hadFocus.current = false;
+  });
+  return (button: HTMLButtonElement) => () => {
+    hadFocus.current ||= button === document.activeElement;
+  };
+}

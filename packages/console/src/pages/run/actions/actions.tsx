@@ -1,8 +1,7 @@
 /** Actions of the signed-in person on the run: a button each, and the form that the address names. */
 import { declaredType } from '@cairn/client';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import { focusIfLost } from '../../../parts/focus.ts';
-import { GuardedButton } from '../../../parts/guarded-button.tsx';
+import { type ReactNode, useState } from 'react';
+import { type ButtonOffer, GuardedButton, GuardedRow } from '../../../parts/guarded-button.tsx';
 import { useMayEach } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import type { Run } from '../live/events.ts';
@@ -34,7 +33,9 @@ export function RunActions() {
   const offers = offersOf({ run, may, isOnHold, isUndecidable });
   return (
     <>
-      <OfferRow offers={offers} label="What can be done with the run" more={<RunAgain run={run} />} />
+      <OfferRow offers={offers} label="What can be done with the run">
+        <RunAgain run={run} />
+      </OfferRow>
       <ActForm run={run} />
     </>
   );
@@ -80,65 +81,28 @@ interface OfferRowProps {
   readonly offers: readonly Offer[];
   /** Accessible name of the group. */
   readonly label: string;
-  /** Button between the offers and the buttons of a hold. */
-  readonly more?: ReactNode;
+  readonly children?: ReactNode;
 }
 
-/**
- * True for a button of a hold.
- *
- * The buttons of a hold come last: whether the run is on hold is read separately and later, and a late button must not move the others.
- */
-function isOfHold({ act }: Offer): boolean {
-  return act === 'hold' || act === 'release';
-}
-
-function OfferRow({ offers, label, more }: OfferRowProps) {
+/** Buttons of a hold are late: whether the run is on hold is read separately, after the run. */
+function OfferRow({ offers, label, children }: OfferRowProps) {
   const open = useOpenAct();
-  const refusals = [...new Set(offers.flatMap(({ refused }) => refused ?? []))];
-  const hadFocus = useRef(false);
-  // Cancel is no offer any more once it is done, at or after the moment when its dialog returns the focus to it. React reports no event of
-  // that moment, so the button that is about to be gone is asked.
-  const noteFocus = (button: HTMLButtonElement) => () => {
-    hadFocus.current ||= button === document.activeElement;
-  };
-  useLayoutEffect(() => {
-    if (hadFocus.current) focusIfLost();
-    hadFocus.current = false;
+  const isOfHold = ({ act }: Offer) => act === 'hold' || act === 'release';
+  const button = ({ act, about, name, kind, refused }: Offer): ButtonOffer => ({
+    key: `${act} ${about.wait ?? about.effect ?? ''}`,
+    name,
+    className: kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined,
+    unless: refused,
+    what: MEANINGS[act],
+    onClick: () => open(act, about),
   });
-  const button = ({ act, about, name, kind, refused }: Offer) => (
-    <button
-      key={`${act} ${about.wait ?? about.effect ?? ''}`}
-      ref={noteFocus}
-      type="button"
-      className={kind === 'answer' ? 'primary' : kind === 'danger' ? 'quiet-danger' : undefined}
-      disabled={refused !== undefined}
-      title={refused ?? MEANINGS[act]}
-      onClick={() => open(act, about)}
-    >
-      {name}
-    </button>
-  );
   return (
-    <div className="offers">
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
-      <div className="row" role="group" aria-label={label}>
-        {offers.filter((offer) => !isOfHold(offer)).map(button)}
-        {more}
-        {offers.filter(isOfHold).map(button)}
-      </div>
-      {refusals.map((refusal) => (
-        <p key={refusal} className="hint">
-          {namesOf(offers, refusal)}: {refusal}
-        </p>
-      ))}
-    </div>
+    <GuardedRow
+      label={label}
+      offers={offers.filter((offer) => !isOfHold(offer)).map(button)}
+      late={offers.filter(isOfHold).map(button)}
+    >
+      {children}
+    </GuardedRow>
   );
-}
-
-function namesOf(offers: readonly Offer[], refusal: string): string {
-  return offers
-    .filter(({ refused }) => refused === refusal)
-    .map(({ name }) => name)
-    .join(', ');
 }

@@ -52,7 +52,6 @@ export function ListView() {
   const [doing, setDoing] = useState<BulkDialogState>();
   const [isStarting, setStarting] = useState(false);
   const [density, setDensity] = useDensity();
-  const mayAct = useMay('operator');
   const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
   const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
   const isRead = isEmpty || list.sections.at(0) !== undefined || Boolean(list.error);
@@ -72,7 +71,7 @@ export function ListView() {
             )}
           </span>
         </div>
-        <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
+        <ActButtons which="matching" disabled={isEmpty} onAct={act(undefined)} />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
           Start a run
         </GuardedButton>
@@ -113,7 +112,7 @@ export function ListView() {
         <section className="chosen-bar row" aria-label="Selected runs">
           <strong aria-live="polite">{selection.size} selected</strong>
           <span className="spring" />
-          <ActButtons which="chosen" mayAct={mayAct} onAct={act(selection)} />
+          <ActButtons which="chosen" onAct={act(selection)} />
           <button type="button" onClick={() => setSelection(NONE_CHOSEN)}>
             Clear selection
           </button>
@@ -175,13 +174,13 @@ function capital(text: string): string {
 
 interface ActButtonsProps {
   readonly which: 'chosen' | 'matching';
-  readonly mayAct: boolean;
   readonly disabled?: boolean;
   onAct(mode: BulkMode): void;
 }
 
 /** Buttons that the role does not allow say so as text, not only on hover. */
-function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
+function ActButtons({ which, disabled, onAct }: ActButtonsProps) {
+  const mayAct = useMay('operator');
   const why = mayAct ? undefined : 'Requires the role operator';
   const word = which === 'chosen' ? '' : ' all';
   return (
