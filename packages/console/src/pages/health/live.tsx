@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Api } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
+import { readPages } from '../../api/read-pages.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
@@ -99,16 +100,10 @@ function RunTable<R extends LiveRun>({ title, runs, column, of }: RunTableProps<
 }
 
 async function readLive(api: Api, signal: AbortSignal): Promise<LiveRuns> {
-  const runs: LiveRun[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < PAGES; page++) {
-    const { items, next } = await api.get('/v1/runs', {
-      query: { status: LIVE, limit: '100', cursor },
-      signal,
-    });
-    runs.push(...items.map(({ id, type, suspect, wakeAt }) => ({ id, type, suspect, wakeAt })));
-    if (next === undefined) return { runs, isCut: false };
-    cursor = next;
-  }
-  return { runs, isCut: true };
+  const { items: runs, isCut } = await readPages<LiveRun>(PAGES, async (cursor) => {
+    const query = { status: LIVE, limit: '100', cursor };
+    const { items, next } = await api.get('/v1/runs', { query, signal });
+    return { items: items.map(({ id, type, suspect, wakeAt }) => ({ id, type, suspect, wakeAt })), next };
+  });
+  return { runs, isCut };
 }

@@ -1,6 +1,7 @@
 /** Reads the effect that a form is about. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../../api/client.ts';
+import { readPages } from '../../../api/read-pages.ts';
 import { useSession } from '../../../session/session.ts';
 
 const PAGE = '100';
@@ -13,24 +14,15 @@ const MAX_PAGES = 20;
  */
 export function useEffectRow(runId: string, effectId: string, version?: number) {
   const { api } = useSession();
+  const isMeant = (row: Answer<'Effect'>) => row.effectId === effectId;
   return useQuery({
     queryKey: ['run', runId, 'effect', effectId, version],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
-      let cursor: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page += 1) {
-        const query = { limit: PAGE, cursor };
-        const { items, next } = await api.get('/v1/runs/{id}/effects', {
-          params: { id: runId },
-          query,
-          signal,
-        });
-        const found = items.find((row) => row.effectId === effectId);
-        if (found) return found;
-        if (next === undefined) return null;
-        cursor = next;
-      }
-      return null;
+      const read = (cursor: string | undefined) =>
+        api.get('/v1/runs/{id}/effects', { params: { id: runId }, query: { limit: PAGE, cursor }, signal });
+      const { items } = await readPages(MAX_PAGES, read, isMeant);
+      return items.find(isMeant) ?? null;
     },
   });
 }

@@ -1,5 +1,6 @@
 /** The runs of a thread, among which are the parents and children of a run. */
 import type { Api } from '../../../api/client.ts';
+import { readPages } from '../../../api/read-pages.ts';
 import type { Run, RunGraphNode } from '../live/events.ts';
 import { type Relative, topOf } from './family.ts';
 
@@ -7,12 +8,6 @@ import { type Relative, topOf } from './family.ts';
 export const THREAD_PAGE = 100;
 const MAX_PAGES = 5;
 export const MAX_READ = MAX_PAGES * THREAD_PAGE;
-
-export interface Thread {
-  readonly items: readonly Relative[];
-  /** There are more. */
-  readonly isCut: boolean;
-}
 
 /** @param nodes of the plan; undefined where it is not known */
 export function hasFamily(
@@ -22,24 +17,17 @@ export function hasFamily(
   return parent !== undefined || (nodes?.some(({ kind }) => kind === 'child') ?? false);
 }
 
-export function threadQuery(api: Api, run: Run) {
-  return {
-    queryKey: ['runs', 'thread', run.threadId],
-    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-      readThread(api, run.threadId, topOf(run), signal),
-  };
-}
-
 /** The newest runs of the thread, as far back as the top of the family, or as many as are read. */
-async function readThread(api: Api, threadId: string, top: string, signal: AbortSignal): Promise<Thread> {
-  const items: Relative[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const query = { threadId, limit: THREAD_PAGE, cursor };
-    const page = await api.get('/v1/runs', { query, signal });
-    items.push(...page.items);
-    cursor = page.next;
-    if (cursor === undefined || page.items.some(({ id }) => id === top)) return { items, isCut: false };
-  }
-  return { items, isCut: true };
+export function threadQuery(api: Api, run: Run) {
+  const { threadId } = run;
+  const top = topOf(run);
+  return {
+    queryKey: ['runs', 'thread', threadId],
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+      readPages<Relative>(
+        MAX_PAGES,
+        (cursor) => api.get('/v1/runs', { query: { threadId, limit: THREAD_PAGE, cursor }, signal }),
+        ({ id }) => id === top,
+      ),
+  };
 }
