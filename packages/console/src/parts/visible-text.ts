@@ -63,6 +63,11 @@ export function sizeWords(bytes: number): string {
   return bytes < KB * KB ? `${(bytes / KB).toFixed(1)} kB` : `${(bytes / KB / KB).toFixed(1)} MB`;
 }
 
+/** `1 item`, `12,000 items`. */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Bytes of the text as it is sent. */
 export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;

@@ -1,6 +1,5 @@
 /** Statistics of the runs of one workflow within a time range: rate, failures, durations, by version and over time. */
 import { usdText } from '../../parts/cost-text.ts';
-import { countOf } from '../../parts/json-view/words.ts';
 import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -12,6 +11,7 @@ import { type Figures, type Statistics, useStatistics } from '../../parts/statis
 import { rateText, shareText } from '../../parts/statistics/words.ts';
 import { type Column, StackTable } from '../../parts/tables/stack-table.tsx';
 import { duration } from '../../parts/time.ts';
+import { countOf } from '../../parts/visible-text.ts';
 import { When } from '../../parts/when.tsx';
 import { useQueryState } from '../../shell/address.ts';
 import { changedQuery } from '../../shell/query-text.ts';

@@ -1,10 +1,10 @@
 /** Differences of two JSON values, side by side or one below the other. */
 import { Fragment, useMemo, useState } from 'react';
 import { Text } from '../value-text.tsx';
+import { countOf } from '../visible-text.ts';
 import { difference, type JsonChange, MAX_CHANGES } from './diff.ts';
 import { matched } from './matched.ts';
 import { stepText } from './tree.ts';
-import { countOf } from './words.ts';
 import './diff-view.css';
 
 export type DiffLayout = 'side' | 'unified';

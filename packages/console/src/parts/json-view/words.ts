@@ -1,5 +1,5 @@
 /** Text of one row of a JSON value. Pure. */
-import { headOf, sizeWords, visibleText } from '../visible-text.ts';
+import { countOf, headOf, sizeWords, visibleText } from '../visible-text.ts';
 import { sizeOf, type TreeNode } from './tree.ts';
 
 /** Characters of a string in a row; choosing the row shows all of it. */
@@ -30,9 +30,4 @@ function branchWords(value: object): string {
   const size = sizeOf(value);
   if (Array.isArray(value)) return size === 0 ? '[]' : `[ ${countOf(size, 'item')} ]`;
   return size === 0 ? '{}' : `{ ${countOf(size, 'member')} }`;
-}
-
-/** `1 item`, `12,000 items`. */
-export function countOf(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,8 +1,8 @@
 /** Failed runs by their cause, each with the list of its runs and the newest of them. */
 import { Link } from 'wouter';
-import { countOf } from '../json-view/words.ts';
 import { type Column, StackTable } from '../tables/stack-table.tsx';
 import { Text } from '../value-text.tsx';
+import { countOf } from '../visible-text.ts';
 import { When } from '../when.tsx';
 import type { Statistics } from './use-statistics.ts';
 import './statistics.css';

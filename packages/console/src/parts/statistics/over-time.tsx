@@ -1,9 +1,9 @@
 /** Runs of each part of a time as bars, and below them how long completed ones took. The same as text on hover, and as a table. */
 import type { CSSProperties, ReactNode } from 'react';
-import { countOf } from '../json-view/words.ts';
 import { Scrolls } from '../scrolls.tsx';
 import { type Column, StackTable } from '../tables/stack-table.tsx';
 import { duration } from '../time.ts';
+import { countOf } from '../visible-text.ts';
 import { type PartShown, partRateText, partText, stamp, timesText } from './parts.ts';
 import './statistics.css';
 import { shareText } from './words.ts';

@@ -1,6 +1,7 @@
 /** Figures of the parts of a time, of all versions or of one, and their texts. Pure. */
-import { countOf } from '../json-view/words.ts';
+
 import { duration } from '../time.ts';
+import { countOf } from '../visible-text.ts';
 import type { Statistics } from './use-statistics.ts';
 import { rateText, shareText } from './words.ts';
 

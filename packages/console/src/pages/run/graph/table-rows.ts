@@ -1,5 +1,5 @@
 /** Rows of the table of steps: each step of the plan and below it its items, or the operations of a flow. Pure. */
-import { countOf } from '../../../parts/json-view/words.ts';
+import { countOf } from '../../../parts/visible-text.ts';
 import { type GraphStepState, type RunGraphNode, stepIdOf } from '../live/events.ts';
 import { isOperation, type Turns, turnsOf } from '../live/operations.ts';
 import type { StepHistory } from '../live/span.ts';

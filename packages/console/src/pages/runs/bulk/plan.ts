@@ -1,7 +1,7 @@
 /** Plan of a bulk change: for each run whether and how it changes, or why not. Pure. */
 
 import type { BulkResult } from '@cairn/client';
-import { countOf } from '../../../parts/json-view/words.ts';
+import { countOf } from '../../../parts/visible-text.ts';
 import type { RunListFilter, RunStatusName } from '../filter/filter.ts';
 
 /** In the order of their buttons. */

@@ -1,5 +1,5 @@
 /** Texts of the dialog that changes many runs: counts and outcomes. Pure. */
-import { countOf } from '../../../parts/json-view/words.ts';
+import { countOf } from '../../../parts/visible-text.ts';
 import { MAX_CHOSEN } from '../selection.ts';
 import type { BulkMode } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';
