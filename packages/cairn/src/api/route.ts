@@ -65,11 +65,11 @@ export interface ChangeHandler<N extends OperationName> extends BodyLimits {
 }
 
 /** Changes something by an operation that keeps the idempotency key itself, or needs none. */
-export interface Carried<N extends OperationName> extends BodyLimits {
+export interface DirectChangeHandler<N extends OperationName> extends BodyLimits {
   readonly answer: (call: MutationCall<N>) => RouteAnswer;
 }
 
-export type Handler<N extends OperationName> = ReadHandler<N> | ChangeHandler<N> | Carried<N>;
+export type Handler<N extends OperationName> = ReadHandler<N> | ChangeHandler<N> | DirectChangeHandler<N>;
 
 /** Every operation with its handler: one too few or too many does not compile. */
 export type Routes = { readonly [N in OperationName]: Handler<N> };
@@ -155,7 +155,7 @@ function listOf(
 
 /** Also for changes that are parts of another request. @throws what the handler throws */
 export async function handleChange<N extends OperationName>(
-  handler: ChangeHandler<N> | Carried<N>,
+  handler: ChangeHandler<N> | DirectChangeHandler<N>,
   call: MutationCall<N>,
 ): Promise<Response> {
   if ('answer' in handler) return asResponse(await handler.answer(call));

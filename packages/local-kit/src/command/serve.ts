@@ -28,7 +28,7 @@ export interface ServerCommand {
   /** Besides `port`, `data`, `sync`, `project`, `json` and `help`, which all servers have. */
   readonly flags: readonly Flag[];
   /**
-   * Loads the server, after the Node version was checked. @throws UsageError for an invalid value; Error when it cannot
+   * Loads the server, after the Node version was checked. @throws FlagError for an invalid value; Error when it cannot
    * start
    */
   start(common: CommonFlags, values: FlagValues): Promise<{ readonly host: string; stop(): Promise<void> }>;
@@ -101,7 +101,7 @@ async function end(server: { stop(): Promise<void> }): Promise<void> {
   process.exit(0);
 }
 
-/** @throws UsageError */
+/** @throws FlagError */
 function parse(command: ServerCommand, words: readonly string[]) {
   const flags = [...COMMON, ...command.flags];
   const options: ParseArgsOptionsConfig = Object.fromEntries([
@@ -119,7 +119,7 @@ function parse(command: ServerCommand, words: readonly string[]) {
   };
 }
 
-/** @throws UsageError */
+/** @throws FlagError */
 function commonOf(one: FlagValues['one'], sync: boolean): CommonFlags {
   const data = one('data');
   if (sync && data === undefined)

@@ -27,7 +27,7 @@ interface SubscriptionRequest {
 export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () => string) {
   const resourceOf = (config: SubscriptionConfig) =>
     toWireSubscription(config, broker.topics.retentionOf(config.topic));
-  const told = (config: SubscriptionConfig) => {
+  const resourceWithNotice = (config: SubscriptionConfig) => {
     broker.tell(notCarriedOut(config));
     return resourceOf(config);
   };
@@ -35,7 +35,9 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
     CreateSubscription(subscription: WireSubscription) {
       const { name, topic } = subscription;
       const subscriptionName = name || `projects/${projectOf(topic ?? '')}/subscriptions/${freshId()}`;
-      return told(broker.createSubscription(subscriptionFrom({ ...subscription, name: subscriptionName })));
+      return resourceWithNotice(
+        broker.createSubscription(subscriptionFrom({ ...subscription, name: subscriptionName })),
+      );
     },
 
     GetSubscription: ({ subscription }: SubscriptionRequest) =>
@@ -49,7 +51,7 @@ export function subscriberCalls(broker: Broker, clock: ServerClock, freshId: () 
       updateMask?: { paths?: string[] } | null;
     }) {
       const before = broker.feed(requireSubscription(subscription?.name ?? '')).config;
-      return told(
+      return resourceWithNotice(
         broker.updateSubscription(updatedSubscription(before, subscription ?? {}, updateMask?.paths)),
       );
     },

@@ -34,7 +34,7 @@ export function firstScheduleHandler(call: Call): FunctionHandler {
   };
 }
 
-interface Told {
+interface EventSource {
   readonly eventId: string | undefined;
   /** RFC 3339. */
   readonly timestamp: string | undefined;
@@ -42,7 +42,7 @@ interface Told {
   readonly name: string | undefined;
 }
 
-function contextOf({ eventId, timestamp, name }: Told): object {
+function contextOf({ eventId, timestamp, name }: EventSource): object {
   return {
     eventId,
     timestamp,

@@ -7,7 +7,7 @@ import { heartbeatWait } from '../../operations/events/heartbeat-wait.ts';
 import { signalDataText, signalRun } from '../../operations/events/signal-run.ts';
 import { continueRun, suspendRun } from '../../operations/suspend-run.ts';
 import { mayActAs } from '../auth.ts';
-import type { Carried, ChangeHandler } from '../route.ts';
+import type { ChangeHandler, DirectChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
@@ -80,7 +80,7 @@ export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
 };
 
 /** The sender of the event is still at work on it. Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
-export const heartbeat: Carried<'POST /v1/runs/{id}/waits/{stepId}/heartbeat'> = {
+export const heartbeat: DirectChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/heartbeat'> = {
   async answer(call) {
     const { stepId } = call.params;
     const beaten = await heartbeatWait(call.deps, { ...runOf(call), stepId });

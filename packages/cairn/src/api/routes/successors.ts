@@ -17,14 +17,14 @@ import { startSuccessor } from '../../operations/successors/start-successor.ts';
 import { assertRole } from '../auth.ts';
 import { answerOnce } from '../mutation.ts';
 import type { ForkBody } from '../openapi/schemas/bodies.ts';
-import type { Carried, MutationCall } from '../route.ts';
+import type { DirectChangeHandler, MutationCall } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { runOf } from './own-run.ts';
 import { answerFor } from './start-run.ts';
 
 type ForkContent = Partial<z.infer<typeof ForkBody>>;
 
-export const resume: Carried<'POST /v1/runs/{id}/resume'> = {
+export const resume: DirectChangeHandler<'POST /v1/runs/{id}/resume'> = {
   async answer(call) {
     const { deps, body } = call;
     const run = runOf(call);
@@ -51,17 +51,17 @@ async function wasContinued({ deps, caller, key }: MutationCall<'POST /v1/runs/{
   return stored !== undefined && stored.record.runId === undefined;
 }
 
-export const replay: Carried<'POST /v1/runs/{id}/replay'> = {
+export const replay: DirectChangeHandler<'POST /v1/runs/{id}/replay'> = {
   answer: (call) => startedBy(call, 'replay'),
 };
 
-export const fork: Carried<'POST /v1/runs/{id}/fork'> = {
+export const fork: DirectChangeHandler<'POST /v1/runs/{id}/fork'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
   answer: (call) => startedBy(call, 'fork'),
 };
 
-export const preview: Carried<'POST /v1/runs/{id}/preview'> = {
+export const preview: DirectChangeHandler<'POST /v1/runs/{id}/preview'> = {
   maxBodyBytes: MAX_PAYLOAD_BYTES,
   waitsIfLarge: true,
   async answer(call) {

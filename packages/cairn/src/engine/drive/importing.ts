@@ -94,15 +94,15 @@ async function append(
   for (let from = 0; ; from += CHUNK) {
     const chunk = left.slice(from, from + CHUNK);
     const isLast = from + CHUNK >= left.length;
-    const letsGo = deps.shutdown.aborted
+    const releaseReason = deps.shutdown.aborted
       ? 'shutdown'
       : deps.clock.now() >= budgetEndsAt
         ? 'budget'
         : undefined;
     const { state } = await journal.append((current): EventDraft[] => {
       if (current.lease?.owner !== owner || current.cancellation) return [];
-      if (letsGo) {
-        return [{ type: 'run_released', initiator: 'system', data: { reason: letsGo, inFlight: [] } }];
+      if (releaseReason) {
+        return [{ type: 'run_released', initiator: 'system', data: { reason: releaseReason, inFlight: [] } }];
       }
       const fresh = chunk.filter((reuse) => !isTaken(current, reuse));
       return [
@@ -111,7 +111,7 @@ async function append(
         ...(isLast ? finished(current) : []),
       ];
     });
-    if (state.lease?.owner !== owner) return letsGo ? 'released' : 'lease_lost';
+    if (state.lease?.owner !== owner) return releaseReason ? 'released' : 'lease_lost';
     if (isLast || state.cancellation) return 'done';
   }
 }

@@ -118,7 +118,7 @@ async function handleLineages(
   const { handled, counts, budget } = tick;
   const open = roots.filter((root) => !handled.has(root));
   for (const root of open) handled.add(root);
-  const sentences: CheckedLineage[] = [];
+  const checked: CheckedLineage[] = [];
   await workThroughAll(open, CONCURRENCY, (rootRunId) =>
     guarded(deps, tick, rootRunId, async () => {
       const lineage = await inspectLineage(deps, rootRunId);
@@ -127,15 +127,15 @@ async function handleLineages(
         deps.log.warn('lineage_too_large', { rootRunId });
       if (lineage.decision.kind === 'delete') tick.underway.add(rootRunId);
       else tick.underway.delete(rootRunId);
-      sentences.push({ rootRunId, lineage });
+      checked.push({ rootRunId, lineage });
     }),
   );
   // Recorded before it begins: if the retention is extended by tomorrow, the rest is still deleted.
-  if (sentences.some(({ lineage }) => lineage.decision.kind === 'delete')) {
+  if (checked.some(({ lineage }) => lineage.decision.kind === 'delete')) {
     const runs = place && placeText(place);
     await save(deps, tick, { runs, payloads: tick.progress.payloads });
   }
-  await workThroughAll(sentences, CONCURRENCY, ({ rootRunId, lineage }) =>
+  await workThroughAll(checked, CONCURRENCY, ({ rootRunId, lineage }) =>
     guarded(deps, tick, rootRunId, async () => {
       const done = await deleteLineage(deps, { rootRunId, lineage, budget });
       counts[done] += 1;

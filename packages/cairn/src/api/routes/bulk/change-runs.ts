@@ -22,7 +22,7 @@ import { WHICH_RUNS } from '../../openapi/paths/describe.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
 import { DEFAULT_LIMIT } from '../../parameters.ts';
 import { queryValues } from '../../query.ts';
-import type { Carried } from '../../route.ts';
+import type { DirectChangeHandler } from '../../route.ts';
 import { runFilter } from '../read-runs.ts';
 import { type BulkSent, changeOne, notReached, previewOne, type Result } from './one-run.ts';
 
@@ -33,7 +33,7 @@ const TIME_MS = 30_000;
 
 type Report = z.input<typeof BulkReport>;
 
-export const changeRuns: Carried<'POST /v1/runs/bulk'> = {
+export const changeRuns: DirectChangeHandler<'POST /v1/runs/bulk'> = {
   async answer(call) {
     assertMakesSense(call);
     if (call.body.dryRun) return report(call, await selected(call), (target) => previewOne(call, target));

@@ -13,7 +13,7 @@ import {
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import { answerOnce, type RequestByKey } from '../../mutation.ts';
-import type { Carried, ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
+import type { ChangeHandler, DirectChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
 export const MAX_CLIENTS_LISTED = 500;
@@ -28,7 +28,7 @@ export const listClients: ReadHandler<'GET /v1/clients'> = async ({ deps, caller
   return { items, more: found.length > items.length ? true : undefined };
 };
 
-export const create: Carried<'POST /v1/clients'> = {
+export const create: DirectChangeHandler<'POST /v1/clients'> = {
   answer(call) {
     const { deps, caller, body } = call;
     const { tenantId, principal: actor } = caller;
@@ -39,7 +39,7 @@ export const create: Carried<'POST /v1/clients'> = {
   },
 };
 
-export const rotate: Carried<'POST /v1/clients/{id}/rotate'> = {
+export const rotate: DirectChangeHandler<'POST /v1/clients/{id}/rotate'> = {
   async answer(call) {
     const graceMs = call.body.graceSeconds * 1_000;
     await assertOwn(call);
