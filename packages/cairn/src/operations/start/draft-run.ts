@@ -39,6 +39,13 @@ export interface Draft {
   readonly payloads: readonly DraftPayload[];
 }
 
+/** A request with the run that it starts, unless a record shows that the run exists already. */
+export interface DraftedStart {
+  readonly deps: StartDeps;
+  readonly request: StartRequest;
+  readonly draft: Draft;
+}
+
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
 export function draftRun(deps: StartDeps, request: StartRequest): Draft {
   const { clock, random, bus, shards } = deps;

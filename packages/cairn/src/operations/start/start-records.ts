@@ -9,11 +9,11 @@ import {
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
 import { refusedKey } from '../repeated-request.ts';
-import type { Draft } from './draft-run.ts';
-import type { StartDeps, StartRequest, StartResponse } from './request.ts';
+import type { Draft, DraftedStart } from './draft-run.ts';
+import type { StartRequest, StartResponse } from './request.ts';
 
 /** Both records of a start, or one, or none; `replace` holds versions of expired ones they take the place of. */
-export function recordsFor(request: StartRequest, draft: Draft, replace: Replace): StartRecord[] {
+export function recordsFor({ request, draft }: DraftedStart, replace: Replace): StartRecord[] {
   const records: StartRecord[] = [];
   if (request.key !== undefined) {
     records.push({ record: recordOf(request, request.key, draft), replaces: replace.primary });
@@ -78,18 +78,15 @@ type KnownAnswer =
 
 /** Meaning of existing records for this request. */
 export function judge(
-  { clock }: StartDeps,
-  request: StartRequest,
-  draft: Draft,
-  stored: StoredRecords,
+  { deps, request, draft }: DraftedStart,
+  { primary, secondary }: StoredRecords,
 ): StartDecision {
-  const { primary, secondary } = stored;
   const attempt = attemptOf(draft);
   if (primary?.record.attemptId === attempt || secondary?.record.attemptId === attempt)
     return { kind: 'ours' };
   // Without a key it was an earlier sending of our own, or another start of a run whose id is made from what it is for.
   if (request.key === undefined && request.secondaryKey === undefined) return { kind: 'ours' };
-  const now = clock.now();
+  const now = deps.clock.now();
   if (primary) {
     const decision = decideExisting(primary.record, { ...request, now });
     if (decision.kind === 'in_flight') return decision;

@@ -15,7 +15,7 @@ import { measure } from '../../journal/measure.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../repeated-request.ts';
-import { type Draft, draftRun } from './draft-run.ts';
+import { type DraftedStart, draftRun } from './draft-run.ts';
 import { startedBefore } from './known-start.ts';
 import { enqueueIfLost } from './lost-task.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
@@ -33,7 +33,7 @@ export async function startRun(deps: StartDeps, request: StartRequest): Promise<
   const outcome = await startOrJoin(deps, request).catch((refusal: unknown) =>
     startedBefore(deps, request, refusal),
   );
-  reportAnswered(deps, request, outcome, startedAt);
+  reportAnswered(deps, request, { outcome, startedAt });
   return outcome;
 }
 
@@ -49,102 +49,89 @@ async function startOrJoin(deps: StartDeps, request: StartRequest): Promise<Star
 async function startOnce(world: StartDeps, request: StartRequest): Promise<StartResult> {
   const deps = { ...world, store: countedRunStore(world.store, new CostCounter()) };
   const draft = draftRun(deps, request);
+  const start: DraftedStart = { deps, request, draft };
   const { payloads } = draft;
   const change = await deps.plans.meet(request.workflow, draft.response.runId);
-  if (change) return refusedByPlan(deps, request, draft, change);
+  if (change) return refusedByPlan(start, change);
   const supersedes = request.lineage?.supersede !== undefined;
-  if (payloads.length === 0 && !supersedes) return place(deps, request, draft, {});
+  if (payloads.length === 0 && !supersedes) return commitUntilDecided(start, {});
   // Repetitions are recognised here, before the input is written: a write costs many times more than this read. And a repeated
   // request that superseded a run must get its first answer, not the refusal that the run is superseded already.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
-  const known: StartDecision = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
-  if (known.kind !== 'again') return answered(deps, request, draft, known);
+  const known: StartDecision = keyed ? await judged(start) : { kind: 'again', replace: {} };
+  if (known.kind !== 'again') return answered(start, known);
   for (const { text } of payloads)
     await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, text));
-  return place(deps, request, draft, known.replace);
+  return commitUntilDecided(start, known.replace);
 }
 
 /** Refuses to start a run on a changed plan. A repetition is answered with the run that it started before. */
-async function refusedByPlan(
-  deps: StartDeps,
-  request: StartRequest,
-  draft: Draft,
-  change: PlanChange,
-): Promise<StartResult> {
+async function refusedByPlan(start: DraftedStart, change: PlanChange): Promise<StartResult> {
+  const { deps, request, draft } = start;
   const { runId } = request;
   if (runId !== undefined && (await sendUntilKnown(deps, () => deps.store.load(runId))))
     return { kind: 'replayed', runId, response: draft.response };
-  return refused(deps, request, draft, planChanged(change));
+  return refused(start, planChanged(change));
 }
 
 /** Sends the commit until it is stored, or another document is in its place. */
-async function place(
-  deps: StartDeps,
-  request: StartRequest,
-  draft: Draft,
-  replace: Replace,
-): Promise<StartResult> {
-  let records = recordsFor(request, draft, replace);
+async function commitUntilDecided(start: DraftedStart, replace: Replace): Promise<StartResult> {
+  const { deps, request, draft } = start;
+  let records = recordsFor(start, replace);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     let supersedes: Supersedes | 'done' | undefined;
     try {
       supersedes = await request.lineage?.supersede?.(draft.response.runId);
     } catch (refusal) {
-      return refused(deps, request, draft, refusal);
+      return refused(start, refusal);
     }
-    if (supersedes === 'done') return created(deps, request, draft);
+    if (supersedes === 'done') return created(start);
     const commit = { ...draft.commit, records, supersedes };
     if ((await sendUntilKnown(deps, () => deps.store.start(commit))).kind === 'committed')
-      return created(deps, request, draft);
+      return created(start);
 
-    const stored = await readRecords(deps, request);
+    const stored = await readRecords(start);
     let decision: StartDecision;
     try {
-      decision = judge(deps, request, draft, stored);
+      decision = judge(start, stored);
     } catch (refusal) {
-      await withdrawInput(deps, request, draft);
+      await withdrawInput(start);
       throw refusal;
     }
     if (decision.kind === 'again') {
-      records = recordsFor(request, draft, decision.replace);
+      records = recordsFor(start, decision.replace);
       continue;
     }
     // The conflict may be another start that superseded the same run: that run is read again.
     if (supersedes && request.key === undefined) continue;
-    if (decision.kind !== 'ours') await withdrawInput(deps, request, draft);
-    return answered(deps, request, draft, decision);
+    if (decision.kind !== 'ours') await withdrawInput(start);
+    return answered(start, decision);
   }
-  await withdrawInput(deps, request, draft);
+  await withdrawInput(start);
   throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }
 
 /** Starts nothing. If the same request started a run before, that run is the response. */
-async function refused(
-  deps: StartDeps,
-  request: StartRequest,
-  draft: Draft,
-  refusal: unknown,
-): Promise<StartResult> {
-  await withdrawInput(deps, request, draft);
-  const known = request.key === undefined ? undefined : await judged(deps, request, draft);
+async function refused(start: DraftedStart, refusal: unknown): Promise<StartResult> {
+  await withdrawInput(start);
+  const known = start.request.key === undefined ? undefined : await judged(start);
   if (!known || known.kind === 'again') throw refusal;
-  return answered(deps, request, draft, known);
+  return answered(start, known);
 }
 
-async function judged(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartDecision> {
-  return judge(deps, request, draft, await readRecords(deps, request));
+async function judged(start: DraftedStart): Promise<StartDecision> {
+  return judge(start, await readRecords(start));
 }
 
 async function answered(
-  deps: StartDeps,
-  request: StartRequest,
-  draft: Draft,
+  start: DraftedStart,
   decision: Exclude<StartDecision, { kind: 'again' }>,
 ): Promise<StartResult> {
-  if (decision.kind === 'ours') return created(deps, request, draft);
+  const { deps, request } = start;
+  if (decision.kind === 'ours') return created(start);
   if (decision.kind === 'in_flight') return decision;
   logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: decision.runId });
-  if (decision.byContent) await pointPrimaryAt(deps, request, decision.byContent);
+  if (decision.byContent) await pointPrimaryAt(start, decision.byContent);
   await enqueueIfLost(deps, decision.response);
   return { kind: 'replayed', runId: decision.runId, response: decision.response };
 }
@@ -153,7 +140,7 @@ async function answered(
  * For a run that certainly was not created, with a random id. A given id may be that of the winning run, and the input
  * its input. An input left behind only costs storage.
  */
-async function withdrawInput(deps: StartDeps, request: StartRequest, draft: Draft): Promise<void> {
+async function withdrawInput({ deps, request, draft }: DraftedStart): Promise<void> {
   if (request.runId !== undefined) return;
   const { runId } = draft.response;
   for (const { ref } of draft.payloads) {
@@ -166,7 +153,7 @@ async function withdrawInput(deps: StartDeps, request: StartRequest, draft: Draf
 }
 
 /** Without it, a redelivery would be a second run for one delivery once the record of its content has expired. */
-async function pointPrimaryAt(deps: StartDeps, request: StartRequest, hit: IdempotencyRecord): Promise<void> {
+async function pointPrimaryAt({ deps, request }: DraftedStart, hit: IdempotencyRecord): Promise<void> {
   const { records, clock, log } = deps;
   if (request.key === undefined) return;
   const now = clock.now();
@@ -183,7 +170,7 @@ async function pointPrimaryAt(deps: StartDeps, request: StartRequest, hit: Idemp
   if (kind === 'exists') log.debug('idempotency_record_kept', { key: request.key });
 }
 
-async function readRecords(deps: StartDeps, request: StartRequest): Promise<StoredRecords> {
+async function readRecords({ deps, request }: DraftedStart): Promise<StoredRecords> {
   const [primary, secondary] = await Promise.all(
     [request.key, request.secondaryKey].map((key) =>
       key === undefined ? undefined : sendUntilKnown(deps, () => deps.records.read(key)),
@@ -193,7 +180,7 @@ async function readRecords(deps: StartDeps, request: StartRequest): Promise<Stor
 }
 
 /** The start is durable, so a failure of the queue is not reported: the scan finds a run without a task. */
-async function created(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartResult> {
+async function created({ deps, request, draft }: DraftedStart): Promise<StartResult> {
   const { response } = draft;
   const { runId, type } = response;
   const { tenantId, source, key } = request;
@@ -217,8 +204,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
 function reportAnswered(
   { tracer }: StartDeps,
   { trace: parent, workflow }: StartRequest,
-  outcome: StartResult,
-  startedAt: number,
+  { outcome, startedAt }: { readonly outcome: StartResult; readonly startedAt: number },
 ): void {
   if (!tracer || !parent || outcome.kind === 'created') return;
   const { kind } = outcome;
