@@ -25,7 +25,7 @@ const UNLEASED: Readonly<Record<string, () => Promise<Scene>>> = {
     const dueAt = scene.now + 365 * 24 * 3_600_000;
     const error = { code: 'STEP_FAILED', message: 'm', retryable: true };
     await scene.append([
-      retryScheduled(scene.execution({ stepId: 'push' }), dueAt, error),
+      retryScheduled(scene.execution({ stepId: 'push' }), { at: dueAt, error }),
       { type: 'run_released', initiator: 'system', data: { reason: 'retry', inFlight: [], dueAt } },
     ]);
     return scene;

@@ -156,7 +156,7 @@ describe('a set', () => {
     const dispatch = await Dispatch.of(mapOf([1, 2, 3], { completion: { tolerate: 1 } }), {
       earlier: (now) => [
         build.started(started('m', 'map')),
-        build.retryScheduled(started('m', 'map', { itemKey: '0' }), now + 60_000, ERROR),
+        build.retryScheduled(started('m', 'map', { itemKey: '0' }), { at: now + 60_000, error: ERROR }),
         bySystem('step_failed', failed),
       ],
     });
@@ -249,7 +249,7 @@ describe('a wait of an earlier dispatch', () => {
 
   test('rests until its time', async () => {
     const dispatch = await Dispatch.of(steps, {
-      earlier: (now) => [build.retryScheduled(started('a', 'step'), now + 2_000, ERROR)],
+      earlier: (now) => [build.retryScheduled(started('a', 'step'), { at: now + 2_000, error: ERROR })],
     });
     resume(dispatch.working);
     expect(dispatch.working.resting.earliest).toBe(dispatch.now + 2_000);
@@ -259,7 +259,7 @@ describe('a wait of an earlier dispatch', () => {
 
   test('rests until there is room for its question', async () => {
     const dispatch = await Dispatch.of(steps, {
-      earlier: (now) => [build.retryWhenRoom(started('a', 'step'), now, ERROR)],
+      earlier: (now) => [build.retryWhenRoom(started('a', 'step'), { at: now, error: ERROR })],
     });
     resume(dispatch.working);
     expect(dispatch.working.resting.has('a')).toBe(false);

@@ -141,7 +141,7 @@ export class BudgetAdmission {
     const withoutRoom = [...settled, build.retryBudgetWhenRoom(execution, now, spent)];
     const change = questionOf(stopped, { wait, events, withoutRoom }, this.#dispatch.waits.freeBytes);
     if (!change.opening) return change;
-    const again = build.retryWithinBudget(execution, now, spent);
+    const again = build.retryWithinBudget(execution, { at: now, spent });
     const resting = { events: [...settled, again], consequence: { kind: 'rests', at: now } as const };
     return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
   }
@@ -150,7 +150,7 @@ export class BudgetAdmission {
     const { deps, now } = this.#dispatch;
     const bound = backoffBoundMs(BUSY_BACKOFF, (execution.polls ?? 0) + 1);
     const at = Math.ceil(now + halfJitterMs(bound, deps.random.unit()));
-    const again = build.retryWithinBudget(execution, at, spent, build.budgetOfOthers(execution));
+    const again = build.retryWithinBudget(execution, { at, spent, error: build.budgetOfOthers(execution) });
     return changeOf({ unit, execution }, [...settled, again], { kind: 'rests', at });
   }
 

@@ -129,53 +129,44 @@ export function suspended(state: RunState, until: number | undefined): EventDraf
   };
 }
 
-/** @param spent of the run's budget, by the attempt that ended */
+interface Retry {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly error: RecordedError;
+  /** Amounts of the run's budget that the attempt before spent. */
+  readonly spent?: Spend | undefined;
+}
+
 export function retryScheduled(
   execution: StepExecution,
-  retryAt: number,
-  error: RecordedError,
-  spent?: Spend,
+  { at, error, spent }: Retry,
+  how: Pick<EventData['step_retry_scheduled'], 'polled' | 'whenRoom' | 'budget'> = {},
 ): EventDraft {
-  return retryDraft({ ...execution, retryAt, error, spent });
+  const data = { ...execution, retryAt: at, ...how, error, spent };
+  return { type: 'step_retry_scheduled', initiator: 'system', data };
 }
 
 /** The condition that it polls does not hold yet. */
-export function pollScheduled(
-  execution: StepExecution,
-  retryAt: number,
-  error: RecordedError,
-  spent?: Spend,
-): EventDraft {
-  return retryDraft({ ...polledAgain(execution), retryAt, polled: true, error, spent });
+export function pollScheduled(execution: StepExecution, retry: Retry): EventDraft {
+  return retryScheduled(polledAgain(execution), retry, { polled: true });
 }
 
 /** The execution is retried when its question fits among the open waits. */
-export function retryWhenRoom(
-  execution: StepExecution,
-  now: number,
-  error: RecordedError,
-  spent?: Spend,
-): EventDraft {
-  return retryDraft({ ...execution, retryAt: now, whenRoom: true, error, spent });
+export function retryWhenRoom(execution: StepExecution, retry: Retry): EventDraft {
+  return retryScheduled(execution, retry, { whenRoom: true });
 }
 
 /** The execution begins, or begins again, when the question about the budget fits among the open waits. */
-export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent?: Spend): EventDraft {
-  return retryWhenRoom(polledAgain(execution), now, budgetReached(execution), spent);
+export function retryBudgetWhenRoom(execution: StepExecution, at: number, spent?: Spend): EventDraft {
+  return retryWhenRoom(polledAgain(execution), { at, error: budgetReached(execution), spent });
 }
 
 /** The execution begins, or begins again, when the run may spend more. */
 export function retryWithinBudget(
   execution: StepExecution,
-  now: number,
-  spent?: Spend,
-  error = budgetReached(execution),
+  { at, spent, error = budgetReached(execution) }: Omit<Retry, 'error'> & Partial<Retry>,
 ): EventDraft {
-  return retryDraft({ ...polledAgain(execution), retryAt: now, budget: true, error, spent });
-}
-
-function retryDraft(data: EventData['step_retry_scheduled']): EventDraft {
-  return { type: 'step_retry_scheduled', initiator: 'system', data };
+  return retryScheduled(polledAgain(execution), { at, error, spent }, { budget: true });
 }
 
 /** A poll without a failure uses no attempt of `retry`. */

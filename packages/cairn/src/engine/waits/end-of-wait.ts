@@ -45,7 +45,7 @@ export function budgetAnswerDrafts(
   { wait, now }: Omit<EndOfWait, 'step'>,
   answer: WaitResolution,
 ): EventDraft[] {
-  return [resolvedDraft(wait, answer), build.retryWithinBudget(wait.execution, now)];
+  return [resolvedDraft(wait, answer), build.retryWithinBudget(wait.execution, { at: now })];
 }
 
 /** The answer of the wait fails the step; `onFailure` of the step decides the consequence. */

@@ -91,7 +91,7 @@ function doubtSettled(settling: DecidedStep): EventDraft[] {
     case 'approve':
       return [
         endOfWait.resolvedDraft(wait, answerOf(request)),
-        build.retryScheduled(wait.execution, now, orphaned(settling, 'runs again')),
+        build.retryScheduled(wait.execution, { at: now, error: orphaned(settling, 'runs again') }),
       ];
     case 'approve_with_waiver':
       return [

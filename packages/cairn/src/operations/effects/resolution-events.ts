@@ -112,7 +112,7 @@ function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDr
   const message = `'${stepId}': ${actor} resolved the effect as '${outcome}'${why}`;
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: outcome !== 'failed' };
   if (outcome !== 'failed') {
-    return [endOfWait.resolvedDraft(wait, answer), build.retryScheduled(wait.execution, now, error)];
+    return [endOfWait.resolvedDraft(wait, answer), build.retryScheduled(wait.execution, { at: now, error })];
   }
   const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
   if (!step) throw planMissing(registry, state, stepId);

@@ -68,9 +68,9 @@ function failureDecision(
       return { kind: 'end', ending: endBy(ended, [...settled, event]) };
     }
     case 'poll_again':
-      return rest(ended, next.at, build.pollScheduled(execution, next.at, error, spent));
+      return rest(ended, next.at, build.pollScheduled(execution, { at: next.at, error, spent }));
     default:
-      return rest(ended, next.at, build.retryScheduled(execution, next.at, error, spent));
+      return rest(ended, next.at, build.retryScheduled(execution, { at: next.at, error, spent }));
   }
 }
 
@@ -96,13 +96,13 @@ export function effectQuestion(
   const why = error ?? { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
   const tryAgain = () => {
     const retryAt = now + ASK_AGAIN_MS;
-    const event = build.retryScheduled(execution, retryAt, why, spent);
+    const event = build.retryScheduled(execution, { at: retryAt, error: why, spent });
     return changeOf(ended, [...settled, event], { kind: 'rests', at: retryAt });
   };
   if (!ask) return tryAgain();
   const wait = effectWait(execution, ask, now);
   const events = [...settled, ...questionDrafts(wait, ask, spent)];
-  const withoutRoom = [...settled, build.retryWhenRoom(execution, now, why, spent)];
+  const withoutRoom = [...settled, build.retryWhenRoom(execution, { at: now, error: why, spent })];
   const change = questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
   return { ...change, ifEffectMoved: tryAgain };
 }
@@ -114,7 +114,7 @@ function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): Execu
   const message = 'it may have run before the restore, and the run cannot hold another question';
   const why = { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
   const events = [...settled, openedDraft(wait)];
-  const withoutRoom = [...settled, build.retryWhenRoom(execution, now, why)];
+  const withoutRoom = [...settled, build.retryWhenRoom(execution, { at: now, error: why })];
   return questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
 }
 

@@ -45,7 +45,7 @@ export function flowEnded(dispatch: DispatchState, { step, execution, end: codeE
   }
   const next = afterFailure(deps, { runId, step, execution, now: ending.now }, result);
   if (next.kind !== 'give_up') {
-    const event = build.retryScheduled(execution, next.at, result.error);
+    const event = build.retryScheduled(execution, { at: next.at, error: result.error });
     dispatch.record(changeOf(executed, [event], { kind: 'rests', at: next.at }));
     return;
   }
