@@ -7,6 +7,7 @@ import {
 import type { Bench } from './support/bench.ts';
 import type { Case } from './support/cases/case.ts';
 import { CASES } from './support/cases/index.ts';
+import { waiting } from './support/runs.ts';
 
 const cases = CASES.map((one) => [one.code, one.how, one] as const);
 const healed = cases.filter(([, , { repair }]) => repair === 'healed');
@@ -30,6 +31,14 @@ test('each problem code has a case here', () => {
   // Only Firestore has pages: test/store/pages/pages.test.ts.
   const ofPages: ProblemCode[] = ['PAGE_MISSING', 'PAGE_DAMAGED', 'PAGE_ORPHANED'];
   expect(made.union(new Set(ofPages))).toEqual(new Set(PROBLEM_CODES));
+});
+
+test('the evidence names a member as the document does', async () => {
+  const bench = await waiting();
+  bench.shelf.change('runs', bench.runId, { inbox: '[{"signalId":"s"}]' });
+  expect(await bench.check()).toMatchObject([
+    { code: 'SNAPSHOT_DIFFERENT', evidence: { members: ['inbox'] } },
+  ]);
 });
 
 describe('is found and repaired', () => {
