@@ -22,6 +22,9 @@ import { settle } from './virtual-clock.ts';
 
 export { seededRandomness } from '../../packages/cairn/src/testing/world/seeded-randomness.ts';
 
+/** A schema version that this software does not know. */
+export const NEWER = 99;
+
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export interface WorldOptions {
@@ -46,6 +49,14 @@ export class World extends Installation {
     const run = this.db.runs.get(runId);
     if (!run) throw new Error(`there is no run ${runId}`);
     return fold(runId, run.events);
+  }
+
+  /** As if a version with this schema had written the run last. @returns the schema version before */
+  writtenBy(runId: string, schemaVersion: number): number {
+    const run = this.db.runs.get(runId);
+    if (!run) throw new Error(`there is no run ${runId}`);
+    this.db.runs.set(runId, { ...run, snapshot: { ...run.snapshot, schemaVersion } });
+    return run.snapshot.schemaVersion;
   }
 
   async start(type: string, input: unknown = {}, more: Partial<StartRequest> = {}): Promise<string> {

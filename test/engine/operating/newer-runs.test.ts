@@ -7,9 +7,8 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
-import { World } from '../../support/world.ts';
+import { NEWER, World } from '../../support/world.ts';
 
-const NEWER = 99;
 const KIDS = ['first', 'second', 'third'] as const;
 
 const kid = defineWorkflow({
@@ -41,15 +40,6 @@ const above = defineWorkflow({
 });
 
 class Scene extends World {
-  /** As the newer version left the run; returns what the older one left there. */
-  written(runId: string, schemaVersion: number): number {
-    const run = this.db.runs.get(runId);
-    if (!run) throw new Error(`no run ${runId}`);
-    const before = run.snapshot.schemaVersion;
-    this.db.runs.set(runId, { ...run, snapshot: { ...run.snapshot, schemaVersion } });
-    return before;
-  }
-
   statusesOf(parent: string): string[] {
     return KIDS.map((id) => this.db.runs.get(childRunId(parent, `${id}.1`))?.snapshot.status ?? 'none');
   }
@@ -72,12 +62,12 @@ describe.each(KIDS)('while the %s child was written by a newer version', (newer)
       const runId = await world.start('family');
       const newerId = childRunId(runId, `${newer}.1`);
       await world.run(() => world.statusesOf(runId).every((status) => status === 'waiting_external'));
-      const before = world.written(newerId, NEWER);
+      const before = world.writtenBy(newerId, NEWER);
       await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
       await driven(world, runId);
       const cancelled = KIDS.filter((id) => world.stateOf(childRunId(runId, `${id}.1`)).cancellation);
       expect(cancelled).toEqual(KIDS.filter((id) => id !== newer));
-      world.written(newerId, before);
+      world.writtenBy(newerId, before);
       await world.run();
       expect(world.statusesOf(runId)).toEqual(KIDS.map(() => 'cancelled'));
       expect(world.stateOf(runId).status).toBe('cancelled');
@@ -93,12 +83,12 @@ test('a run with a child of a newer version tells its parent of its own end', as
   const isAsleep = () => world.statusesOf(runId).every((status) => status === 'waiting_external');
   await world.run(isAsleep);
   const newerId = childRunId(runId, 'first.1');
-  const before = world.written(newerId, NEWER);
+  const before = world.writtenBy(newerId, NEWER);
   await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
   await driven(world, runId);
   await driven(world, top);
   expect(world.stateOf(top).status).toBe('completed');
-  world.written(newerId, before);
+  world.writtenBy(newerId, before);
   await world.run();
   expect(world.stateOf(newerId).status).toBe('cancelled');
 });
@@ -120,10 +110,10 @@ test('a finding of a run of a newer version does not keep those of recovered run
   await world.run(
     () => world.stateOf(recovered).status === 'waiting_external' && world.stateOf(newer).head > 1,
   );
-  const before = world.written(newer, NEWER);
+  const before = world.writtenBy(newer, NEWER);
   await scan(world.deps);
   expect([...world.db.findings.keys()]).toEqual([newer]);
-  world.written(newer, before);
+  world.writtenBy(newer, before);
   await scan(world.deps);
   expect(world.db.findings.size).toBe(0);
 });

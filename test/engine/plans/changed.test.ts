@@ -13,7 +13,7 @@ import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
-import { plainStart, World } from '../../support/world.ts';
+import { NEWER, plainStart, World } from '../../support/world.ts';
 
 let ran: string[];
 let hangs: boolean;
@@ -76,6 +76,15 @@ describe('a new run of a version that was changed', () => {
       help: expect.stringContaining('planVersion 2'),
     });
     expect(world.db.runs.size).toBe(1);
+  });
+
+  test('is not refused if it was started before, by a newer version too', async () => {
+    const runId = await world.start('work');
+    world.writtenBy(runId, NEWER);
+    const { records } = world;
+    const again = { ...plainStart(other, {}), runId };
+    const outcome = await startRun({ ...deployed(other), records }, again);
+    expect(outcome).toMatchObject({ kind: 'replayed', runId });
   });
 
   test('is answered with the run that the same request started before the change', async () => {

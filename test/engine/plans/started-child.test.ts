@@ -10,7 +10,7 @@ import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts'
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
-import { World } from '../../support/world.ts';
+import { NEWER, World } from '../../support/world.ts';
 
 const BODY_MS = 20_000;
 const HOUR = 3_600_000;
@@ -95,6 +95,36 @@ const REDEPLOYS: Record<string, (family: Family) => readonly Workflow[]> = {
     return [child, parent];
   },
 };
+
+test.each(Object.entries(REDEPLOYS))(
+  'a parent goes on beside a started child that a newer version wrote although, when it is taken over, %s',
+  async (_, redeploy) => {
+    const all = family();
+    const { world, calls } = all;
+    const runId = await world.start('parent');
+    const before = mortal(world.deps, 7);
+    const task = world.queue.take();
+    void drive(before.deps, { runId });
+    await settle();
+    const started = world.queue.take();
+    before.kill();
+    const childId = childRunId(runId, 'one.1');
+    const schemaVersion = world.writtenBy(childId, NEWER);
+    if (task) world.queue.repeat(task, { at: world.clock.now() + 100, answered: false });
+
+    const until = world.clock.now() + HOUR;
+    await world.run(() => world.clock.now() >= until, deployed(world, redeploy(all)));
+    expect(calls).toEqual(['beside', 'beside']);
+    expect((await world.folded(runId)).waits).toMatchObject([{ kind: 'child', announced: true }]);
+    world.writtenBy(childId, schemaVersion);
+    if (started) world.queue.repeat(started, { at: world.clock.now() + 100, answered: false });
+    await world.run();
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'completed',
+      result: { text: '{"beside":"beside","one":{"out":"out"}}' },
+    });
+  },
+);
 
 test.each(Object.entries(REDEPLOYS))(
   'a started child is waited for although, when its parent is taken over, %s',

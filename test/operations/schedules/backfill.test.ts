@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { backfillSchedule } from '../../../packages/cairn/src/operations/schedules/backfill-schedule.ts';
 import { assertStored } from '../../support/soundness.ts';
+import { NEWER } from '../../support/world.ts';
 import { MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 
 const CALLERS = 5;
@@ -39,6 +40,21 @@ describe('concurrent backfills', () => {
       );
     },
   );
+});
+
+test('a backfill starts the other slots if a newer version wrote the run of one, which has its run', async () => {
+  const scene = new Scene();
+  await scene.deps.schedules.create(stored({}));
+  scene.goTo(60);
+  const request = { id: 'sch_1', tenantId: TENANT, from: T0 + MINUTE, isDryRun: false };
+  await backfillSchedule(scene.deps, { ...request, until: T0 + 10 * MINUTE });
+  const [, newer = ''] = scene.world.db.runs.keys();
+  const { snapshot } = scene.world.db.runs.get(newer) ?? {};
+  scene.world.writtenBy(newer, NEWER);
+  const filled = await backfillSchedule(scene.deps, { ...request, until: T0 + 60 * MINUTE });
+  expect(filled).toEqual({ slots: SLOTS, started: SLOTS - 2, existing: 2 });
+  expect(scene.world.db.runs.size).toBe(SLOTS);
+  expect(scene.world.db.runs.get(newer)?.snapshot).toEqual({ ...snapshot, schemaVersion: NEWER });
 });
 
 test('a range with too many slots is refused with the end up to which it is accepted', async () => {

@@ -6,6 +6,7 @@ import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/ki
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../../packages/cairn/src/testing/world/intercept.ts';
 import { TICK_MS, tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
+import { NEWER } from '../../support/world.ts';
 import { echo, MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 
 async function sceneOf(...schedules: readonly ReturnType<typeof stored>[]): Promise<Scene> {
@@ -55,6 +56,19 @@ describe('a slot', () => {
     scene.world.db.records.clear();
     expect(await scene.tickAt(300 * day)).toMatchObject({ fired: 1, failed: 0 });
     expect(scene.slots()).toEqual([day]);
+  });
+
+  test('with a run that a newer version wrote does not hold its schedule', async () => {
+    const scene = await sceneOf(stored());
+    scene.goTo(5);
+    const dying = { ...scene.deps, schedules: intercept(scene.deps.schedules, died('write')) };
+    expect(await tick(dying)).toMatchObject({ failed: 1 });
+    const [newer = ''] = scene.world.db.runs.keys();
+    scene.world.writtenBy(newer, NEWER);
+    expect(await scene.tickAt(6)).toMatchObject({ fired: 1, failed: 0 });
+    expect(await scene.schedule()).toMatchObject({ last: { runId: newer }, nextAt: T0 + 10 * MINUTE });
+    expect(await scene.tickAt(10)).toMatchObject({ fired: 1, failed: 0 });
+    expect(scene.slots()).toEqual([5, 10]);
   });
 
   test('is fired under the kill switch: the run waits', async () => {

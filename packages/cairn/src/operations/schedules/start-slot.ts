@@ -8,13 +8,13 @@ import { CairnError } from '../../core/errors.ts';
 import { type Schedule, slotRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { runExists } from '../../engine/run-exists.ts';
 import { logHit } from '../repeated-request.ts';
 import { startRun } from '../start/start-run.ts';
 import type { ScheduleDeps } from './deps.ts';
 
 interface SlotStarted {
-  /** `existing`: it was started before. */
+  /** `existing`: it was started before, perhaps by a newer version that wrote what this one cannot read. */
   readonly kind: 'started' | 'existing';
   readonly runId: string;
 }
@@ -26,7 +26,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
   const runId = slotRunId(id, slot);
   // Cron lines have no seconds.
   const key = schedulerKey(id, slot);
-  if (await sendUntilKnown(deps, () => deps.store.load(runId))) {
+  if (await runExists(deps, runId)) {
     const source = 'scheduler';
     logHit(deps.log, { key, source, tenantId, cachedRunId: runId });
     deps.metrics.answered({ tenantId, source, result: 'hit' });

@@ -8,6 +8,7 @@ import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/i
 import { CairnError } from '../../core/errors.ts';
 import { enqueueSoon, poolAndTenant } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
+import { runExists } from '../../engine/run-exists.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
 import { CostCounter } from '../../journal/cost/cost-counter.ts';
 import { countedRunStore } from '../../journal/cost/counted-run-store.ts';
@@ -69,7 +70,7 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
 async function refusedByPlan(start: DraftedStart, change: PlanChange): Promise<StartResult> {
   const { deps, request, draft } = start;
   const { runId } = request;
-  if (runId !== undefined && (await sendUntilKnown(deps, () => deps.store.load(runId))))
+  if (runId !== undefined && (await runExists(deps, runId)))
     return { kind: 'replayed', runId, response: draft.response };
   return refused(start, planChanged(change));
 }

@@ -7,7 +7,6 @@ import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
 import type { ChildWait, EventWait, RecordedError, Wait } from '../../../core/run/events.ts';
 import { hasReceived, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
-import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
@@ -15,6 +14,7 @@ import { eachReadable } from '../../each-readable.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
 import { recordedError } from '../../recording/output.ts';
+import { runExists } from '../../run-exists.ts';
 import { answerDrafts, refusalDrafts } from '../../waits/end-of-wait.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement } from '../messages.ts';
@@ -123,7 +123,7 @@ export class Announcer {
       // A failure of the store is tried again by another dispatch.
       if (error instanceof CairnError && error.httpStatus >= 500) throw error;
       // An earlier dispatch started it, by a definition or an input that have changed since.
-      if (await this.#isStarted(wait.child)) return ANNOUNCED;
+      if (await runExists(deps, wait.child.runId)) return ANNOUNCED;
       // A deployment without the child's workflow is corrected by another one. What cannot be a child fails the step.
       return error instanceof CairnError && isPlanMissing(error)
         ? {
@@ -132,12 +132,6 @@ export class Announcer {
           }
         : this.#refused(wait, error);
     }
-  }
-
-  /** @throws OutcomeUnknown */
-  async #isStarted({ runId }: ChildWait['child']): Promise<boolean> {
-    const { deps } = this.#dispatch;
-    return (await sendUntilKnown(deps, () => deps.store.load(runId))) !== undefined;
   }
 
   #refused(wait: Wait, error: unknown): Announcement {
@@ -195,7 +189,7 @@ export class Announcer {
     await eachReadable(waits.childrenOf(journal.state), async ({ id, child }) => {
       if (!child) return;
       await deps.otherRuns.cancelChild(journal.state, child.runId);
-      if (!(await this.#isStarted(child))) waits.neverStarted.add(id);
+      if (!(await runExists(deps, child.runId))) waits.neverStarted.add(id);
     });
   }
 }
