@@ -3,10 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import { NewerSchemaError } from '../../../packages/cairn/src/core/run/events.ts';
+import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
+import { MemoryEventBus } from '../../support/memory/memory-event-bus.ts';
 import { NEWER, World } from '../../support/world.ts';
 
 const KIDS = ['first', 'second', 'third'] as const;
@@ -91,6 +94,51 @@ test('a run with a child of a newer version tells its parent of its own end', as
   world.writtenBy(newerId, before);
   await world.run();
   expect(world.stateOf(newerId).status).toBe('cancelled');
+});
+
+describe('the last events of a run with duties that wait for another deployment', () => {
+  const seqs = (bus: MemoryEventBus, runId: string) =>
+    bus.messages(runId).map(({ attributes: { seq } }) => Number(seq));
+  const countUp = (head: number) => Array.from({ length: head }, (_, index) => index + 1);
+
+  test.each(KIDS)('are published while its %s child is of a newer version', async (newer) => {
+    const bus = new MemoryEventBus();
+    const world = new Scene({ workflows: [kid, familyOf('cancel')], bus });
+    const runId = await world.start('family');
+    await world.run(() => world.statusesOf(runId).every((status) => status === 'waiting_external'));
+    const newerId = childRunId(runId, `${newer}.1`);
+    const before = world.writtenBy(newerId, NEWER);
+    await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+    await driven(world, runId);
+    const { head, status } = world.stateOf(runId);
+    expect(status).toBe('cancelled');
+    expect(seqs(bus, runId)).toEqual(countUp(head));
+    expect(world.db.runs.get(runId)?.wakeAt).toBeDefined();
+    await driven(world, runId);
+    world.writtenBy(newerId, before);
+    await world.run();
+    expect(world.stateOf(newerId).status).toBe('cancelled');
+    expect(seqs(bus, runId)).toEqual(countUp(head));
+    expect(world.db.runs.get(runId)?.wakeAt).toBeUndefined();
+  });
+
+  test('are published while the definition of its parent is not deployed', async () => {
+    const bus = new MemoryEventBus();
+    const world = new Scene({ workflows: [kid, familyOf('wait')], bus });
+    const parentId = await world.start('family');
+    const runId = childRunId(parentId, 'first.1');
+    await world.run(() => world.statusesOf(parentId).every((status) => status === 'waiting_external'));
+    const deps = { ...world.deps, registry: new WorkflowRegistry([kid]) };
+    const lacking = { ...deps, otherRuns: otherRuns({ ...deps, records: world.records }) };
+    await cancelRun(lacking, { runId, tenantId: 't1', stopKind: 'user' });
+    await expect(drive(lacking, { runId })).rejects.toMatchObject({ code: 'PLAN_VERSION_UNAVAILABLE' });
+    const { head, status } = world.stateOf(runId);
+    expect(status).toBe('cancelled');
+    expect(seqs(bus, runId)).toEqual(countUp(head));
+    await world.run();
+    expect(world.stateOf(parentId).status).toBe('failed');
+    expect(seqs(bus, runId)).toEqual(countUp(head));
+  });
 });
 
 test('a finding of a run of a newer version does not keep those of recovered runs', async () => {

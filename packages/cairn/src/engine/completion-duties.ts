@@ -3,6 +3,7 @@
  * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
  * set until all are done, and the scan has a dispatch finish them (J10).
  */
+import { CairnError } from '../core/errors.ts';
 import {
   type ExternalRegistration,
   hasCompletionDuties,
@@ -10,6 +11,8 @@ import {
   isOver,
   type RunState,
 } from '../core/run/state.ts';
+import { isOfDocument } from '../ports/store-errors.ts';
+import { isPlanMissing } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
@@ -19,6 +22,8 @@ import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/u
  * For a run that no worker holds. If it is live or has no completion duties, publishes `events`, and reads nothing.
  *
  * @param events unpublished events of the run, if the caller knows them; default: those of the loaded run
+ *
+ * @throws at the end if duties are left because a run cannot be read, or because the plan of the parent is not deployed
  */
 export async function meetCompletionDuties(
   deps: EngineDeps,
@@ -30,12 +35,23 @@ export async function meetCompletionDuties(
   const loaded = await deps.store.load(runId);
   if (!loaded) return;
   const { state, metadata, snapshotVersion: seen } = loaded;
-  if (!metadata.dutiesMet) await settleWithOthers(deps, state);
+  const left = metadata.dutiesMet ? undefined : await dutiesLeft(deps, state);
   const unpublished = events ? { ...events, seen } : unpublishedOf(deps, loaded);
-  if (unpublished) return settleEvents(deps, state, unpublished);
-  if (metadata.dutiesMet) return;
+  if (unpublished) await settleEvents(deps, state, { ...unpublished, hasDuties: left !== undefined });
+  if (left) throw left;
+  if (unpublished || metadata.dutiesMet) return;
   // Stale: another dispatch was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
   await deps.store.touch({ runId, seen, metadata: { heartbeat: false, dutiesMet: true } });
+}
+
+/** The reason why some duties wait for another deployment. The last events of the run do not wait for it. */
+async function dutiesLeft(deps: EngineDeps, state: RunState): Promise<Error | undefined> {
+  try {
+    await settleWithOthers(deps, state);
+  } catch (error) {
+    if (isOfDocument(error) || (error instanceof CairnError && isPlanMissing(error))) return error;
+    throw error;
+  }
 }
 
 /** After a roll-back the others do not wait for a run that a newer version wrote. */

@@ -27,6 +27,8 @@ export interface UnpublishedEvents {
   readonly publisher: RunPublisher;
   /** Version of the snapshot that belongs to the state; undefined: the store did not report it. */
   readonly seen: Version | undefined;
+  /** True: the run is over and has completion duties left, so it stays scanned. */
+  readonly hasDuties?: boolean;
 }
 
 /** Publishes what a dispatch of this run will append, after what others left; undefined where events are not published. */
@@ -56,7 +58,7 @@ export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedE
 }
 
 /**
- * Call when no worker holds the lease and all other completion duties are done. Does nothing to a run that has moved
+ * Call when no worker holds the lease and all other completion duties were tried. Does nothing to a run that has moved
  * on.
  *
  * @throws OutcomeUnknown if it is unknown whether it was recorded: it may be published again
@@ -64,7 +66,7 @@ export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedE
 export async function settleEvents(
   deps: EngineDeps,
   state: RunState,
-  { publisher, seen: known }: UnpublishedEvents,
+  { publisher, seen: known, hasDuties = false }: UnpublishedEvents,
 ): Promise<void> {
   const { store, queue } = deps;
   const { id: runId, head } = state;
@@ -77,7 +79,7 @@ export async function settleEvents(
     heartbeat: false,
     publishedSeq: retryAt === undefined ? head : publisher.publishedSeq,
     publishDueAt: retryAt === undefined ? undefined : retryAt + READY_GRACE_MS,
-    dutiesMet: isOver(state) || undefined,
+    dutiesMet: (isOver(state) && !hasDuties) || undefined,
   };
   const dueAt = wakeAt(state, metadata);
   const { kind } = await store.touch({ runId, seen, metadata, wakeAt: dueAt });
