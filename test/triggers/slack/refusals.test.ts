@@ -105,6 +105,20 @@ test.each(REFUSALS)('%s is refused with %i, and nothing is written', async (_, s
   expect(endpoint.written()).toBe(0);
 });
 
+test.each([
+  ['twice', `${FORM}&team_id=T2`, 'team_id'],
+  ['twice, once encoded', `${FORM}&team%5Fid=T2`, 'team_id'],
+  ['twice, with a long name', `${FORM}${`&${'x'.repeat(200)}=1`.repeat(2)}`, `${'x'.repeat(99)}…`],
+  ['without a value', `${FORM}&channel+x`, 'channel x'],
+  ['with a value that is not correctly encoded', `${FORM}&x=%zz`, 'x'],
+  ['without a name', `${FORM}&=x`, undefined],
+  ['with a name that is not correctly encoded', `${FORM}&%zz=x`, undefined],
+])('the refusal of a field %s names it', async (_, body, field) => {
+  const answer = await new SlackEndpoint([deploy]).post({ body });
+  const problem = (await answer.json()) as { readonly code: string; readonly field?: string };
+  expect([problem.code, problem.field]).toEqual(['INVALID_INPUT', field]);
+});
+
 test('the unmodified form is accepted', async () => {
   const endpoint = new SlackEndpoint([deploy]);
   expect((await endpoint.post({ body: FORM })).status).toBe(200);

@@ -3,6 +3,7 @@
  * does not know the meaning of the fields.
  */
 import { CairnError } from '../../core/errors.ts';
+import { cut } from '../../core/run/records.ts';
 import { decode, mediaType, readBytes } from '../../http/body.ts';
 import { isHmacOf } from '../secrets.ts';
 
@@ -10,6 +11,8 @@ import { isHmacOf } from '../secrets.ts';
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** Slack sends about a dozen. */
 const MAX_FIELDS = 64;
+/** Longest name of a field in an error. Those of Slack have up to 20 characters. */
+const FIELD_CHARS = 100;
 
 export type Form = ReadonlyMap<string, string>;
 
@@ -53,24 +56,26 @@ export function parseForm(text: string): Form {
   const form = new Map<string, string>();
   for (const pair of pairs) {
     const at = pair.indexOf('=');
-    if (at < 1) throw malformed('the form has a field without a name or a value');
-    const name = unescaped(pair.slice(0, at));
-    if (form.has(name)) throw malformed('the form has a field twice');
-    form.set(name, unescaped(pair.slice(at + 1)));
+    if (at === 0 || pair === '') throw malformed('the form has a field without a name');
+    const name = unescaped(at < 0 ? pair : pair.slice(0, at));
+    if (at < 0) throw malformed('the form has a field without a value', name);
+    if (form.has(name)) throw malformed('the form has a field twice', name);
+    form.set(name, unescaped(pair.slice(at + 1), name));
   }
   return form;
 }
 
-function unescaped(text: string): string {
+/** @param field whose value it is; undefined: it is a name */
+function unescaped(text: string, field?: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (cause) {
-    throw malformed('the form is not correctly encoded', cause);
+    throw malformed('the form is not correctly encoded', field, cause);
   }
 }
 
-function malformed(what: string, cause?: unknown): CairnError {
-  return new CairnError('INVALID_INPUT', what, { cause });
+function malformed(what: string, field?: string, cause?: unknown): CairnError {
+  return new CairnError('INVALID_INPUT', what, { field: field && cut(field, FIELD_CHARS), cause });
 }
 
 /** Largest difference between Slack's clock and ours; a recorded request that is sent again later is refused. */
