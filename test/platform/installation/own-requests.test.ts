@@ -11,8 +11,8 @@ const order = defineWorkflow({
   steps: (step) => ({ paid: step.event('paid', { event: 'paid', key: () => 'any' }) }),
 });
 
-function installed() {
-  const world = new World({ workflows: [order] });
+function installed(workflows = [order]) {
+  const world = new World({ workflows });
   return { world, deps: { ...world.deps, records: world.records, environment: 'test' } };
 }
 const acme = { tenantId: 'acme', actor: 'user-1' };
@@ -74,4 +74,11 @@ test('a run of another tenant is answered as missing', async () => {
     code: 'RUN_NOT_FOUND',
   });
   await expect(startOwn(deps, { type: 'ordr', input: {}, ...acme })).rejects.toThrow("no workflow 'ordr'");
+});
+
+test('an app whose workflow is missing learns which are deployed, or that none is', async () => {
+  const start = (workflows?: (typeof order)[]) =>
+    startOwn(installed(workflows).deps, { type: 'ordr', input: {}, ...acme });
+  await expect(start()).rejects.toThrow("no workflow 'ordr' is deployed; deployed workflows: order");
+  await expect(start([])).rejects.toThrow("no workflow 'ordr' is deployed; deployed workflows: none");
 });

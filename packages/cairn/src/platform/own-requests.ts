@@ -53,7 +53,7 @@ export async function startOwn(
 }
 
 function notDeployed(registry: WorkflowRegistry, type: string): CairnError {
-  const known = registry.types().join(', ');
+  const known = registry.types().join(', ') || 'none';
   return invalidInput('type', `no workflow '${type}' is deployed; deployed workflows: ${known}`);
 }
 

@@ -89,7 +89,7 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
     const suggestion = near === undefined ? '' : `did you mean ${near}? `;
     throw invalid(
       'type',
-      `no workflow ${JSON.stringify(type.slice(0, 100))} is deployed; ${suggestion}deployed workflows: ${known.join(', ')}`,
+      `no workflow ${JSON.stringify(type.slice(0, 100))} is deployed; ${suggestion}deployed workflows: ${known.join(', ') || 'none'}`,
     );
   }
   if (!('input' in body)) throw invalid('input', 'input is missing');
