@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -127,6 +135,14 @@ describe('the lock of a data directory', () => {
     expect(() => lockDataDir(dir, 4711)).toThrow(DataDirUnusableError);
     expect(() => lockDataDir(dir, 4711)).toThrow(`${dir} cannot hold the data (`);
     expect(() => lockDataDir(dir, 4711)).toThrow(/; choose a writable directory with --data$/);
+  });
+
+  test('is released if its file cannot be written', () => {
+    const dir = folder();
+    mkdirSync(join(dir, 'cloud.pid'));
+    expect(() => lockDataDir(dir, 4711)).toThrow(DataDirUnusableError);
+    rmdirSync(join(dir, 'cloud.pid'));
+    lockDataDir(dir, 4711)();
   });
 
   test('of a dead process is taken over, whatever its file says', () => {

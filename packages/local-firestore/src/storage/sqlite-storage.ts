@@ -161,7 +161,12 @@ export class SqliteStorage implements DocumentStorage {
     if (file !== undefined) markFormat(db, { file, format });
     db.exec(SCHEMA);
     this.#witness = new Witness(db, file, sync);
-    if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
+    try {
+      if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
+    } catch (error) {
+      this.#witness.abandon();
+      throw error;
+    }
     if (!sync && file !== undefined) this.#earlySync = new EarlySync(file);
   }
 

@@ -73,17 +73,25 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
         ? checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false })
         : 0;
     this.#db = new DatabaseSync(file ?? ':memory:');
-    this.#db.exec(
-      `PRAGMA journal_mode = WAL; ${synchronous(sync)} PRAGMA busy_timeout = 5000;
-       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
-    );
-    if (file !== undefined) markFormat(this.#db, { file, format });
-    this.#db.exec(schema);
-    this.#witness = new Witness(this.#db, file, sync);
-    if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
-    this.statements = Object.fromEntries(
-      Object.entries(sql).map(([name, text]) => [name, this.#prepare(text)]),
-    ) as Record<keyof Sql, Statement>;
+    let witness: Witness | undefined;
+    try {
+      this.#db.exec(
+        `PRAGMA journal_mode = WAL; ${synchronous(sync)} PRAGMA busy_timeout = 5000;
+         PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
+      );
+      if (file !== undefined) markFormat(this.#db, { file, format });
+      this.#db.exec(schema);
+      witness = new Witness(this.#db, file, sync);
+      if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
+      this.statements = Object.fromEntries(
+        Object.entries(sql).map(([name, text]) => [name, this.#prepare(text)]),
+      ) as Record<keyof Sql, Statement>;
+    } catch (error) {
+      this.#db.close();
+      witness?.abandon();
+      throw error;
+    }
+    this.#witness = witness;
   }
 
   /**

@@ -116,13 +116,19 @@ export class Witness {
     this.#sync = sync;
     if (file === undefined) return;
     this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
-    this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
-    writeSync(this.#fd, line(this.#number), 0);
-    if (sync) {
-      fsyncSync(this.#fd);
-      syncFolder(dirname(file));
+    const fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
+    try {
+      writeSync(fd, line(this.#number), 0);
+      if (sync) {
+        fsyncSync(fd);
+        syncFolder(dirname(file));
+      }
+      this.#identity = identityOf(file);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
     }
-    this.#identity = identityOf(file);
+    this.#fd = fd;
     openHere.set(this.#identity, (openHere.get(this.#identity) ?? 0) + 1);
   }
 
@@ -162,6 +168,12 @@ export class Witness {
     if (!existsSync(logOf(this.#file))) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
     if (this.#sync) fsyncSync(this.#fd);
     closeSync(this.#fd);
+  }
+
+  /** Call in place of {@link close} if the rest of the owner cannot be created. Records no orderly end. */
+  abandon(): void {
+    this.#leave();
+    if (this.#fd !== undefined) closeSync(this.#fd);
   }
 
   #leave(): void {

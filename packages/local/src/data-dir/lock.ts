@@ -46,7 +46,12 @@ function lock(dir: string, pid: number): () => void {
     if (!/locked|busy/i.test(String(error))) throw error;
     throw new DataDirBusyError(dir, holder(pidFile));
   }
-  writeFileSync(pidFile, `${pid}\n`);
+  try {
+    writeFileSync(pidFile, `${pid}\n`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   return () => database.close();
 }
 
