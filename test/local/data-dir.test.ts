@@ -96,9 +96,38 @@ describe('development values', () => {
     const file = join(folder(), 'dev.json');
     writeFileSync(file, text);
     expect(() => openDevValues(file, counter())).toThrow(
-      `${file} does not contain development values; delete it to create new ones`,
+      `${file} is damaged, or not of the local cloud: its member 'apiSecret'`,
     );
     expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test.each([
+    ['apiSecret', { apiSecret: '' }],
+    ['secrets', { secrets: null }],
+    ['secrets', { secrets: ['a'] }],
+    ['secrets', { secrets: { A: 1 } }],
+    ['functionsPorts', { functionsPorts: 'none' }],
+    ['functionsPorts', { functionsPorts: { 0: 5001 } }],
+    ['functionsPorts', { functionsPorts: [0] }],
+    ['clockOffsetMs', { clockOffsetMs: '0' }],
+    ['clockOffsetMs', { clockOffsetMs: -1 }],
+  ])('a file in which %s is %j is refused with the member and what to do', (member, changes) => {
+    const file = join(folder(), 'dev.json');
+    const text = JSON.stringify({ apiSecret: 'a', secrets: {}, ...changes });
+    writeFileSync(file, text);
+    const open = () => openDevValues(file, counter());
+    expect(open).toThrow(`${file} is damaged, or not of the local cloud: its member '${member}'`);
+    expect(open).toThrow(/ Choose another directory with --data, or delete the file/);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('of an earlier version are used, and members of a later one are kept', () => {
+    const file = join(folder(), 'dev.json');
+    writeFileSync(file, JSON.stringify({ apiSecret: 'a', secrets: { A: 'b' }, later: [1] }));
+    const values = openDevValues(file, counter());
+    expect([values.apiSecret, values.secret('A'), values.functionsPorts]).toEqual(['a', 'b', []]);
+    values.rememberClock(5);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ later: [1], clockOffsetMs: 5 });
   });
 
   test('a value is returned once the file and its name are on the disk', () => {

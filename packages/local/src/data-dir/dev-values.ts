@@ -97,21 +97,38 @@ function read(file: string): Values | undefined {
     throw error;
   }
   const values = parsed(text);
-  if (typeof values.apiSecret !== 'string' || typeof values.secrets !== 'object') {
-    throw new Error(`${file} does not contain development values; delete it to create new ones`);
+  const wrong = Object.entries(RULES).find(([name, isValid]) => !isValid(values[name]))?.[0];
+  if (wrong !== undefined) {
+    throw new Error(
+      `${file} is damaged, or not of the local cloud: its member '${wrong}' is not as the local cloud writes it. ` +
+        'Choose another directory with --data, or delete the file: then a new one with another API key is created.',
+    );
   }
-  return {
-    apiSecret: values.apiSecret,
-    secrets: { ...values.secrets },
-    functionsPorts: values.functionsPorts ?? [],
-    clockOffsetMs: values.clockOffsetMs ?? 0,
-  };
+  const { apiSecret, secrets, functionsPorts = [], clockOffsetMs = 0 } = values as unknown as Values;
+  // Members of a later version are kept.
+  return { ...values, apiSecret, secrets: { ...secrets }, functionsPorts, clockOffsetMs };
+}
+
+const isSecret = (value: unknown) => typeof value === 'string' && value !== '';
+const isPort = (value: unknown) => Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
+
+/** Values that are accepted for each member. Versions before ports and the clock were stored wrote files without these. */
+const RULES: Readonly<Record<keyof Values, (value: unknown) => boolean>> = {
+  apiSecret: isSecret,
+  secrets: (value) => isObject(value) && Object.values(value).every(isSecret),
+  functionsPorts: (value) => value === undefined || (Array.isArray(value) && value.every(isPort)),
+  clockOffsetMs: (value) => value === undefined || (Number.isFinite(value) && Number(value) >= 0),
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Empty if the text is not a JSON object. */
-function parsed(text: string): Partial<Values> {
+function parsed(text: string): Record<string, unknown> {
   try {
-    return (JSON.parse(text) ?? {}) as Partial<Values>;
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
