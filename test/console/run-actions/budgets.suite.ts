@@ -64,14 +64,22 @@ test.each(HANDS)(
   },
 );
 
-test('an installation without budgets of a day shows none on Health', async () => {
+test('an installation without budgets of a day shows none on Health, and is asked for them once', async () => {
+  let asked = 0;
   const page = await stage.browser.open('/health', {
-    prepare: (one) =>
-      one.route('**/v1/budgets/today', async (route) => {
+    async prepare(one) {
+      await one.clock.install();
+      await one.route('**/v1/budgets/today', async (route) => {
+        asked += 1;
         const answer = (await (await route.fetch()).json()) as object;
         await route.fulfill({ json: { ...answer, limits: {}, spent: {}, held: {}, raises: [] } });
-      }),
+      });
+    },
   });
   await page.getByRole('region', { name: 'Runs of today' }).waitFor();
   expect(await page.getByText('Budget of today').count()).toBe(0);
+  const others = page.waitForResponse(/\/v1\/runtime|\/v1\/diagnosis/);
+  await page.clock.runFor('01:00');
+  await others;
+  expect(asked).toBe(1);
 });

@@ -16,7 +16,15 @@ type DayBudget = Answer<'DayBudget'>;
 type Amounts = DayBudget['limits'];
 
 export function Budget() {
-  const query = useAnswer('/v1/budgets/today', {}, { refetchInterval: EVERY_MS });
+  const query = useAnswer(
+    '/v1/budgets/today',
+    {},
+    {
+      // Its limits are set by a deployment: without any there is nothing to follow.
+      refetchInterval: ({ state: { data } }) =>
+        data && namedLimits(data.limits).length === 0 ? false : EVERY_MS,
+    },
+  );
   const part = usePart(query, {
     what: 'the budget of today',
     absenceOf: (data) =>
