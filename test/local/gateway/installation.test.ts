@@ -53,6 +53,14 @@ describe('an installation is found among the functions', () => {
   });
 });
 
+test('a path of it with a segment that begins with a dot is answered with the reason, as production gives none to it', () => {
+  const path = '/v1/idempotency/.x';
+  expect(targets(['api', 'drive'], path)).toEqual([]);
+  const reason = (one: string) => unservedOfInstallation(functions('api', 'drive'), one)?.detail;
+  expect(reason(path)).toMatch(/^\/v1\/idempotency\/\.x has a segment that begins with a dot/);
+  expect(reason('/orders/.x')).toBeUndefined();
+});
+
 test('its paths are answered with a problem while its codebase is not loaded, not with the page of the console for missing paths', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-gateway-'));
   for (const page of ['index.html', '404.html']) writeFileSync(join(folder, page), '<!doctype html>');

@@ -75,6 +75,24 @@ test('a path of a Cloud Run service goes to no later function or page, and is an
   });
 });
 
+test('a path that only a segment with a dot at its beginning keeps from a function is answered with that', async () => {
+  const rewrites = [
+    { source: '/app/api/**', function: 'api' },
+    { source: '/app/**', destination: '/app.html' },
+    { source: '**', function: 'ssr' },
+  ];
+  const ask = await siteWith({ rewrites }, ['app.html', '404.html']);
+  expect(await ask('/app/api/x')).toBe('function api');
+  for (const path of ['/app/api/.x', '/app/api/a/.x/b', '/app/api/%2Ex', '/app/api/..x'])
+    expect(await (await fetch(`${gateway?.url}${path}`)).json()).toMatchObject({
+      status: 404,
+      detail: expect.stringContaining(`${decodeURIComponent(path)} has a segment that begins with a dot`),
+      help: expect.stringMatching(/^Send the request to the address of the function itself/),
+    });
+  for (const path of ['/.x', '/app/.x', '/other/.x'])
+    expect(await (await fetch(`${gateway?.url}${path}`)).text()).toBe('404.html');
+});
+
 test('in any order of rewrites the first that matches decides', () => {
   const source = fc.constantFrom('/a/**', '/a/b', '/b', '**', '!/a/**');
   const target = fc.constantFrom(

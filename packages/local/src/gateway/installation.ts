@@ -1,7 +1,7 @@
 /** Finds the functions of an installation of Cairn, under whatever names they were exported. Pure. */
 import type { FunctionSpec } from '../host/function-spec.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
-import { SHOWN_PATH_CHARS, type Unserved } from './unserved.ts';
+import { SHOWN_PATH_CHARS, type Unserved, unservedHidden } from './unserved.ts';
 
 /** Paths of the installation, the member that answers each, and what to do if a loaded installation has none. */
 const PATHS = [
@@ -43,8 +43,9 @@ export function rewritesToInstallation(functions: Functions): Rewrite[] {
 
 /** For a path of the installation that none of {@link rewritesToInstallation} matches. */
 export function unservedOfInstallation(functions: Functions, path: string): Unserved | undefined {
-  const known = PATHS.find(({ matches }) => matches(path));
-  if (known === undefined) return undefined;
+  const knownAt = (one: string) => PATHS.find(({ matches }) => matches(one));
+  const known = knownAt(path);
+  if (known === undefined) return unservedHidden(path, (visible) => knownAt(visible) !== undefined);
   const shown = path.slice(0, SHOWN_PATH_CHARS);
   if (prefixesAmong(functions).length > 0)
     return {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseJsonc } from '../jsonc.ts';
-import { SHOWN_PATH_CHARS, type Unserved } from './unserved.ts';
+import { SHOWN_PATH_CHARS, type Unserved, unservedHidden } from './unserved.ts';
 
 export interface Rewrite {
   matches(path: string): boolean;
@@ -54,19 +54,27 @@ export function readRewrites(firebaseJson: string): Rewrite[] {
   );
 }
 
-/** @returns the reason why nothing here serves a path that the first site rewrites to neither a function nor a page */
+/** A rewrite of everything below a path. */
+const PLACE = /^\/[^*]+\/\*\*$/;
+
+/** @returns the reason why nothing here serves a path that the first site rewrites to neither a function nor a page, or that only a dot keeps from a function */
 export function readUnserved(firebaseJson: string): (path: string) => Unserved | undefined {
   const [{ rewrites = [] } = {}] = sitesOf(firebaseJson);
   const rules = rewrites.map((rewrite) => ({ rewrite, matches: matcher(rewrite) }));
   return (path) => {
-    const first = rules.find(({ matches }) => matches(path))?.rewrite;
-    if (first === undefined || first.function !== undefined || first.destination !== undefined)
-      return undefined;
+    const firstOf = (one: string) => rules.find(({ matches }) => matches(one))?.rewrite;
+    const first = firstOf(path);
+    if (first === undefined) return unservedHidden(path, (visible) => isPlaceOfFunction(firstOf(visible)));
+    if (first.function !== undefined || first.destination !== undefined) return undefined;
     return {
       detail: `firebase.json rewrites ${path.slice(0, SHOWN_PATH_CHARS)} to ${targetOf(first)}, which the local cloud does not serve`,
       help: 'Call the service at its own address, or put a rewrite to a function or page before this one while you develop.',
     };
   };
+}
+
+function isPlaceOfFunction(rewrite: RewriteConfig | undefined): boolean {
+  return rewrite?.function !== undefined && PLACE.test(rewrite.source ?? rewrite.glob ?? '');
 }
 
 function targetOf({ run }: RewriteConfig): string {

@@ -7,3 +7,21 @@ export interface Unserved {
 
 /** Longest path shown in an error. */
 export const SHOWN_PATH_CHARS = 200;
+
+/** The beginning of a segment that `*` and `**` do not match. */
+const HIDDEN = /\/\.(?=[^/])/g;
+
+/**
+ * For a path of a function but for a segment that begins with a dot: no rewrite of Hosting matches it, here as in production.
+ * Source: https://github.com/firebase/superstatic (`configMatcher`), which leaves hidden segments to the default of minimatch
+ *
+ * @param isOfFunction of a path that no rewrite matches
+ */
+export function unservedHidden(path: string, isOfFunction: (path: string) => boolean): Unserved | undefined {
+  const visible = path.replaceAll(HIDDEN, '/-');
+  if (visible === path || !isOfFunction(visible)) return undefined;
+  return {
+    detail: `${path.slice(0, SHOWN_PATH_CHARS)} has a segment that begins with a dot, and rewrites of Firebase Hosting match none: no function gets this request, in production neither`,
+    help: 'Send the request to the address of the function itself, or use a name that does not begin with a dot.',
+  };
+}
