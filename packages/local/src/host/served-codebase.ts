@@ -56,21 +56,32 @@ interface Generation {
   readonly verified: Promise<void>;
 }
 
+/** Workers that are asked one after the other, if each is killed meanwhile. */
+const MOST_ASKED = 3;
+
 function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): AskFunction {
   return async (name, path, headers) => {
     const spec = functions.get(name);
     if (spec === undefined) throw new Error(`no function named '${name}'`);
-    const { port, release } = await pool.acquireAside(spec);
-    try {
-      return await fetch(`http://127.0.0.1:${port}/${name}${path}`, {
-        headers,
-        signal: AbortSignal.timeout(spec.timeoutSeconds * 1000),
-      });
-    } finally {
-      release();
+    for (let asked = 1; ; asked += 1) {
+      const { port, release, broken } = await pool.acquireAside(spec);
+      const signal = AbortSignal.timeout(spec.timeoutSeconds * 1000);
+      try {
+        const answer = await fetch(`http://127.0.0.1:${port}/${name}${path}`, { headers, signal });
+        return new Response(await answer.arrayBuffer(), answer);
+      } catch (error) {
+        if (signal.aborted || asked === MOST_ASKED) throw error;
+        // The worker may be dead: the next one is another, or it has answered since.
+        broken();
+      } finally {
+        release();
+      }
     }
   };
 }
+
+/** Attempts to load the same state of a module, if a worker is killed meanwhile. A module that needs too much memory is killed each time. */
+const MOST_LOADS = 3;
 
 export class ServedCodebase {
   readonly #options: Omit<PoolOptions, 'env' | 'secrets' | 'onLoaded'>;
@@ -118,13 +129,25 @@ export class ServedCodebase {
   }
 
   /**
-   * Loads the current module; resolves when it serves and has passed its check. The previous workers finish their requests.
+   * Loads the current module; resolves when it serves and has passed its check. The previous workers finish their requests. If a
+   * worker is killed meanwhile, the module is loaded again: without an edit nothing else would start the new state of it.
    *
    * @returns false if a later one serves already
    * @throws the reason if it cannot be loaded; then the previous workers serve again
    */
   async start(start: StartWorkers): Promise<boolean> {
-    const next = this.#generation(start);
+    for (let loads = 1; ; loads += 1) {
+      const next = this.#generation(start);
+      try {
+        return await this.#replaceBy(next);
+      } catch (error) {
+        const isLatest = !this.#stopping && this.#started === next.number;
+        if (!isLatest || loads === MOST_LOADS || next.pool.restarts.killed === 0) throw error;
+      }
+    }
+  }
+
+  async #replaceBy(next: Generation): Promise<boolean> {
     // The first generation accepts requests at once and lets them wait.
     this.#serving ??= next;
     try {

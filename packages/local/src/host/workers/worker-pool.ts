@@ -36,7 +36,7 @@ export class WorkerPool {
   readonly #blockers = new Blockers();
   readonly #loading: Loading;
   #checkTimer: NodeJS.Timeout | undefined;
-  readonly #restarts = new Restarts();
+  readonly restarts = new Restarts();
   /** True once any worker has served. */
   #hasServed = false;
   /** Number of workers whose restart is delayed. */
@@ -170,7 +170,7 @@ export class WorkerPool {
     }
     if (worker.isSpent) this.#hasLostLoneWorker = true;
     if (worker.role === TASKS && servedAt !== undefined) this.#endSharing();
-    const pause = this.#restarts.pauseAfter(servedAt);
+    const pause = this.restarts.pauseAfter(end, servedAt);
     // Functions that cannot be loaded at the start are not tried again: `start` rejects with the reason.
     if (!this.#hasServed && end.error !== undefined) return;
     this.#options.log(`${describeEnd(end, worker)}; starting another${pause > 0 ? ` in ${pause} ms` : ''}`);
