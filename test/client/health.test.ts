@@ -32,6 +32,28 @@ describe('the findings in an answer', () => {
     expect(seen([findings.reachability('https://a.test', exchange(body))])).toEqual([expected]);
   });
 
+  test('health: the reason why the local cloud has no Cairn to answer it', () => {
+    const problem = {
+      code: 'NOT_FOUND',
+      title: 'Not found',
+      detail: 'its codebase is not loaded',
+      help: 'The log.',
+    };
+    expect(findings.reachability('https://a.test', { ...exchange(problem), status: 404 })).toMatchObject({
+      code: 'NOT_CAIRN',
+      what: 'https://a.test answers 404: its codebase is not loaded',
+      help: 'The log.',
+    });
+  });
+
+  test.each([
+    [403, 'Check the key and its role: docs/access.md.'],
+    [503, 'Wait.'],
+  ])('a refusal with %s has advice about its own cause', (status, help) => {
+    const error = new Refusal({ status, code: 'CODE', title: 'title', help: 'Wait.' }, undefined);
+    expect(findings.refused('runs', error)).toMatchObject({ what: 'runs: CODE: title', help });
+  });
+
   test.each([
     ['the same second', 'Sat, 31 Jan 2026 08:30:00 GMT', 'well CLOCK'],
     ['seconds apart', 'Sat, 31 Jan 2026 08:29:45 GMT', 'well CLOCK'],

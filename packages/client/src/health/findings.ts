@@ -3,6 +3,7 @@
 import type { Answer } from 'cairn/api/calls';
 import type { Exchange } from '../client.ts';
 import { ago, duration } from '../duration.ts';
+import { problemOf, type Refusal } from '../problem.ts';
 
 export interface Finding {
   /** Stable, for programs. */
@@ -48,13 +49,19 @@ const wrong = (code: string, what: string, help: string): Finding => ({ code, st
 
 export function reachability(url: string, { status, text, tookMs }: Exchange): Finding {
   const health = readHealth(text);
-  if (health === undefined)
-    return wrong(
-      'NOT_CAIRN',
-      `${url} answers ${status}, but not as Cairn does`,
-      'Check the address: that of the site, without a path.',
-    );
+  if (health === undefined) return notCairn(url, status, text);
   return store(health, `${url} answers in ${duration(tookMs)}`);
+}
+
+/** The local cloud answers with a problem document if the codebase of Cairn is not loaded. */
+function notCairn(url: string, status: number, text: string): Finding {
+  const { code, title, detail = title, help = '' } = problemOf(status, text);
+  if (code !== `HTTP_${status}`) return wrong('NOT_CAIRN', `${url} answers ${status}: ${detail}`, help);
+  return wrong(
+    'NOT_CAIRN',
+    `${url} answers ${status}, but not as Cairn does`,
+    'Check the address: that of the site, without a path.',
+  );
 }
 
 /** @param answers prefix of the text, without the version */
@@ -245,8 +252,14 @@ export const OLDER_API = note(
   'Deploy again.',
 );
 
-export function refused(what: string, why: string): Finding {
-  return wrong('REFUSED', `${what}: ${why}`, 'Check the key and its role: docs/access.md.');
+/** A failure of the installation has its own help: it says nothing about the key. */
+export function refused(what: string, { message, problem }: Refusal): Finding {
+  const isFailure = problem.status >= 500 && problem.help !== undefined;
+  return wrong(
+    'REFUSED',
+    `${what}: ${message}`,
+    isFailure ? problem.help : 'Check the key and its role: docs/access.md.',
+  );
 }
 
 export function unreachable(why: string): Finding {

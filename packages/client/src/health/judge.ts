@@ -92,7 +92,7 @@ function judged<T>(
   if ('answer' in asked) return judge(asked.answer);
   const { error } = asked;
   if (error instanceof Unreachable) return [findings.unreachable(error.message)];
-  return [ofRefusal(error) ?? findings.refused(what, error.message)];
+  return [ofRefusal(error) ?? findings.refused(what, error)];
 }
 
 /** Finding for a key without the role `installation`. */

@@ -105,6 +105,8 @@ class DevSession implements AsyncDisposable {
   readonly #closing: (() => Promise<unknown>)[] = [];
   /** The last reload of a codebase: an earlier one that fails because a later one replaced it is no failure. */
   readonly #reloads = new Map<string, number>();
+  /** Codebases without a version that serves: they did not load at the start, or since. */
+  readonly #unserved = new Set<string>();
   readonly #reports = new LoadReports({
     settingsOf: (codebase) => this.#settingsOf(codebase),
     warn: (event, message, fields) => this.#logEvent(event, message, fields, 'WARNING'),
@@ -171,8 +173,10 @@ class DevSession implements AsyncDisposable {
       output: (line, codebase) => this.#logLine(codebase, readLine(line)),
       log: (message) => this.#logLine('cairn', { severity: 'INFO', message, fields: {} }),
       warn: (message) => this.#logLine('cairn', { severity: 'WARNING', message, fields: {} }),
-      onNotLoaded: (codebase, error) =>
-        void this.#logNotLoaded(codebase, error, () => this.#modulesOf(codebase)),
+      onNotLoaded: (codebase, error) => {
+        this.#unserved.add(codebase);
+        void this.#logNotLoaded(codebase, error, () => this.#modulesOf(codebase));
+      },
       onPlanFindings: (findings) => this.#reports.findings(findings),
       onMadeUp: (secrets) => this.#reports.generated(secrets),
       onUnset: (codebase, parameters) => this.#reports.unset(codebase, parameters),
@@ -220,7 +224,8 @@ class DevSession implements AsyncDisposable {
     const isLatest = () => this.#reloads.get(name) === reload && !this.#options.interrupted.aborted;
     try {
       const reloading = Promise.resolve(this.#cloud?.reload({ name, ...this.#valuesOf(codebase) }));
-      await this.#reportingSlow(reloading, `'${name}'`, 'The previous version continues to serve.');
+      await this.#reportingSlow(reloading, `'${name}'`, this.#servedMeanwhile(name));
+      this.#unserved.delete(name);
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
         this.#logEvent(
@@ -251,16 +256,18 @@ class DevSession implements AsyncDisposable {
     const found = namesNoFile(message) ? await this.#mistakesIn(suspects()) : '';
     const reason = readableError(found || message, this.#project.root);
     const help = error instanceof DevProblem ? ` ${error.help}` : '';
-    const isServed = this.#cloud !== undefined;
-    const rest = isServed
-      ? 'The previous version continues to serve.'
-      : 'It is loaded again when one of its files changes.';
     this.#logEvent(
       'not_loaded',
-      `'${codebase}' cannot be loaded: ${reason}${help}\n${rest}`,
+      `'${codebase}' cannot be loaded: ${reason}${help}\n${this.#servedMeanwhile(codebase)}`,
       { codebase },
       'ERROR',
     );
+  }
+
+  #servedMeanwhile(codebase: string): string {
+    return this.#unserved.has(codebase)
+      ? 'It is loaded again when one of its files changes.'
+      : 'The previous version continues to serve.';
   }
 
   #modulesOf(codebase: string): string[] {
