@@ -3,6 +3,7 @@
  * the first task.
  */
 import { furtherQueues } from '../../core/encoding/queue-place.ts';
+import { messageOf } from '../../core/thrown.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QueueProbe, SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-probe.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
@@ -204,6 +205,11 @@ async function accountOf({ serviceAccount, tasksHost }: QueueSettings): Promise<
   const answer = await fetch(METADATA_URL, {
     headers: { 'Metadata-Flavor': 'Google' },
     signal: AbortSignal.timeout(METADATA_TIMEOUT_MS),
+  }).catch((cause: unknown) => {
+    throw new Error(
+      `the metadata server does not answer, which a function of Google Cloud asks for its account (${messageOf(cause)}). Firebase's emulators do not dispatch runs: use cairn dev`,
+      { cause },
+    );
   });
   if (!answer.ok) throw new Error(`the metadata server answered ${answer.status}`);
   return (await answer.text()).trim();
