@@ -8,9 +8,15 @@ import { HANDS, type Hand } from '../support/hands.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog');
 
-async function raise(hand: Hand, opener: Locator, verb: string, usd: string): Promise<void> {
+/** @param unasked what the form says of a raise without amounts */
+async function raise(
+  hand: Hand,
+  opener: Locator,
+  { verb, usd, unasked }: { readonly verb: string; readonly usd: string; readonly unasked: string },
+): Promise<void> {
   const page = opener.page();
   await hand.press(opener);
+  await dialog(page).getByText(unasked, { exact: true }).waitFor();
   await hand.fill(dialog(page).getByRole('textbox', { name: 'US dollars' }), usd);
   await hand.press(dialog(page).getByRole('button', { name: verb, exact: true }));
   await dialog(page).waitFor({ state: 'detached' });
@@ -31,7 +37,11 @@ test.each(HANDS)(
     const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
     const page = await stage.browser.open(`/runs/${runId}`);
     await page.locator('.run-state').getByText('3.00 USD of 3.00 USD spent').first().waitFor();
-    await raise(hand, decide(page), 'Raise the budget', '100');
+    await raise(hand, decide(page), {
+      verb: 'Raise the budget',
+      usd: '100',
+      unasked: 'Without amounts, it is raised by 3 US dollars.',
+    });
 
     // It continues without an answer too, which is no failure.
     const wait = page.locator('.wait-view').filter({ hasText: 'The tenant has reached its budget' });
@@ -51,7 +61,12 @@ test.each(HANDS)(
       .getByText(/^The run continues by itself in /)
       .waitFor();
     await page.keyboard.press('Escape');
-    await raise(hand, card.getByRole('button', { name: 'Answer' }), 'Raise the budget of the day', '10');
+    await raise(hand, card.getByRole('button', { name: 'Answer' }), {
+      verb: 'Raise the budget of the day',
+      usd: '10',
+      unasked:
+        'For all runs of the tenant until midnight UTC. Without amounts, it is raised by 5 US dollars, unless the limit was raised since the question.',
+    });
     await goTo(page, `/runs/${runId}`);
     await page.locator('.run-status [data-status=completed]').waitFor();
     await goTo(page, '/health');

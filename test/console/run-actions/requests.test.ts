@@ -114,6 +114,11 @@ describe('a decision that can be sent', () => {
     const meaning = (detail: unknown) => choicesOf('budget', { detail })[0]?.meaning;
     expect(meaning(ofRun)).toContain('the workflow declares');
     expect(meaning(ofDay)).toContain('all runs of the tenant');
+    const raise = shownAmounts({ microUsd: 1_500_000, tokens: 20_000, wallClockMs: 7_200_000 });
+    const { budget } = ofRun;
+    expect(meaning({ budget: { ...budget, raise } })).toBe(
+      'Without amounts, it is raised by 1.5 US dollars and 20,000 tokens and 2h of time.',
+    );
   });
 
   test('can send back any earlier step, and no other', () => {

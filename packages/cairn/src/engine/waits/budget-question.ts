@@ -41,7 +41,12 @@ export function budgetQuestion(
   const limits = reached.map((name) => limitText(name, spent[name] ?? 0, budget.limits[name] ?? 0));
   const needs = estimate ? needText(reached, estimate) : '';
   const question = `The run has reached its budget: ${limits.join('; ')}. '${key}' waits${needs}. Raise the budget, fail the step or cancel the run?`;
-  const shown = { reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(budget.limits) };
+  const shown = {
+    reached: [...reached],
+    spent: shownAmounts(spent),
+    limits: shownAmounts(budget.limits),
+    raise: shownAmounts(amountsOfReached(budget.declared, reached)),
+  };
   return { ...questionAbout(execution, 'budget', { question, budget: shown }, now), purpose: 'budget' };
 }
 
@@ -71,6 +76,7 @@ export function dayQuestion(question: DayReached): DayQuestion {
     spent: shownAmounts(spent),
     limits: shownAmounts(ceiling),
     needs: shownAmounts(need),
+    raise: shownAmounts(amountsOfReached(budget.limits, reached)),
   };
   const wait = questionAbout(execution, 'day', { question: text, budget: shown }, now);
   return { ...wait, purpose: 'budget', day, dueAt: until };
@@ -112,10 +118,13 @@ export function neededOf(question: DayQuestion): DayAmounts | undefined {
 
 /** Default raise of an approval without an amount: the reached limits, by the workflow's declared amounts. */
 export function raiseByDefault({ declared }: BudgetState, question: BudgetQuestion): BudgetLimits {
-  const { reached } = shownBy(question);
+  return amountsOfReached(declared, shownBy(question).reached ?? []);
+}
+
+function amountsOfReached(amounts: BudgetLimits, reached: readonly string[]): BudgetLimits {
   const members = BUDGET_NAMES.flatMap((name) => {
-    const limit = declared[name];
-    return limit !== undefined && reached?.includes(name) ? [[name, limit]] : [];
+    const amount = amounts[name];
+    return amount !== undefined && reached.includes(name) ? [[name, amount]] : [];
   });
   return Object.fromEntries(members);
 }

@@ -4,6 +4,7 @@
  */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
+import { duration } from '../../../parts/time.ts';
 
 export type DecisionBody = Answer<'DecisionBody'>;
 export type DecisionName = DecisionBody['decision'];
@@ -117,20 +118,42 @@ interface KnownAnswers {
 }
 
 export function choicesOf(asked: AskedKind, { detail, before, accepted }: KnownAnswers): readonly Choice[] {
-  const isOfDay = asked === 'budget' && budgetIn(detail).day !== undefined;
-  const choices = isOfDay
-    ? CHOICES.budget.map((one) => ({ ...one, ...OF_DAY[one.decision] }))
-    : CHOICES[asked];
+  const choices = asked === 'budget' ? budgetChoices(budgetIn(detail)) : CHOICES[asked];
   return choices.filter(
     ({ decision }) =>
       (accepted?.includes(decision) ?? true) && (decision !== 'retry_with_feedback' || before?.length !== 0),
   );
 }
 
+function budgetChoices(budget: AskedBudget): readonly Choice[] {
+  const isOfDay = budget.day !== undefined;
+  const by = raiseText(budget.raise ?? {});
+  return CHOICES.budget.map((one) => {
+    const choice = isOfDay ? { ...one, ...OF_DAY[one.decision] } : one;
+    if (choice.decision !== 'approve' || by === '') return choice;
+    const whose = isOfDay ? `${OF_ALL_RUNS} ` : '';
+    // The first answer of a hundred runs that ask about a day raises it.
+    const unless = isOfDay ? ', unless the limit was raised since the question' : '';
+    return { ...choice, meaning: `${whose}Without amounts, it is raised by ${by}${unless}.` };
+  });
+}
+
+/** The amounts in words: `3 US dollars and 2h of time`. */
+function raiseText({ wallClockMs, ...amounts }: NonNullable<AskedBudget['raise']>): string {
+  const counted = namedLimits(amounts).map(([limit, name]) => {
+    const amount = (amounts[limit] ?? 0).toLocaleString('en');
+    return `${amount} ${limit === 'usd' ? name : name.toLowerCase()}`;
+  });
+  const words = wallClockMs === undefined ? counted : [...counted, `${duration(wallClockMs)} of time`];
+  return words.join(' and ');
+}
+
 interface AskedBudget {
   /** Day of the tenant whose budget it is; absent: the run has it. */
   readonly day?: string;
   readonly limits?: Readonly<Record<string, number>>;
+  /** By how much an approval without amounts raises; absent: the question is of an earlier version. */
+  readonly raise?: Readonly<Partial<Record<(typeof COUNTED)[number][0] | 'wallClockMs', number>>>;
 }
 
 /** The budget that a question is about; empty where the question is shown in part. */
@@ -145,12 +168,13 @@ export function raisableIn(detail: unknown): readonly (typeof RAISES)[number][] 
   return RAISES.filter(([limit]) => limits[limit === 'wallClock' ? 'wallClockMs' : limit] !== undefined);
 }
 
+const OF_ALL_RUNS = 'For all runs of the tenant until midnight UTC.';
+
 /** Differences where the budget is that of all runs of a tenant on a day. */
 const OF_DAY: Partial<Record<DecisionName, Partial<Choice>>> = {
   approve: {
     verb: 'Raise the budget of the day',
-    meaning:
-      'For all runs of the tenant until midnight UTC. Without amounts, each limit that was reached is raised by what the installation sets.',
+    meaning: `${OF_ALL_RUNS} Without amounts, each limit that was reached is raised by what the installation sets.`,
     done: 'The budget of the day is raised. The runs that asked continue.',
   },
 };
