@@ -18,6 +18,7 @@ import { askedIn, canApprove, type InboxItem, itemKeyOf } from './item.ts';
 import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
+import { useStillAsked } from './use-still-asked.ts';
 import { useStillItems } from './use-still-items.ts';
 import './page.css';
 
@@ -50,9 +51,7 @@ export default function InboxPage() {
   };
   const still = useStillItems(items, states);
   const rows = useRowKeys(answering !== undefined);
-  // The list is ordered by the oldest question of each run, so a question may have moved to a page that is not loaded.
-  const isListed = (item: InboxItem) =>
-    list.hasMore || items.some((one) => itemKeyOf(one) === itemKeyOf(item));
+  const isListed = (item: InboxItem) => items.some((one) => itemKeyOf(one) === itemKeyOf(item));
   return (
     <div className="stack">
       <Heading count={items.length} hasMore={list.hasMore} />
@@ -110,7 +109,8 @@ export default function InboxPage() {
       {answering && (
         <Answering
           {...answering}
-          outdated={isListed(answering.item) ? undefined : NOT_OPEN}
+          isListed={isListed(answering.item)}
+          isWhole={!list.hasMore}
           onAnswered={setLast}
           onClose={() => setAnswering(undefined)}
         />
@@ -190,15 +190,20 @@ interface Open {
 }
 
 interface AnsweringProps extends Open {
-  /** The question is not among the open ones any more. */
-  readonly outdated: string | undefined;
+  /** The question is among those that are loaded. */
+  readonly isListed: boolean;
+  /** All open questions are loaded. */
+  readonly isWhole: boolean;
   onAnswered(last: LastAnswer): void;
   onClose(): void;
 }
 
-function Answering({ item, first, outdated, onAnswered, onClose }: AnsweringProps) {
+function Answering({ item, first, isListed, isWhole, onAnswered, onClose }: AnsweringProps) {
   const { runId, type, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt, answers } =
     item;
+  // The list is ordered by the oldest question of each run, so a question may have moved to a page that is not loaded.
+  const isElsewhere = useStillAsked(item, !isListed && !isWhole);
+  const outdated = isListed || isElsewhere ? undefined : NOT_OPEN;
   const onDone = (done: string) => onAnswered({ step, run: { id: runId, type }, done });
   if (effectId !== undefined) {
     const caller = kind === 'left_in_doubt' ? 'ended' : 'run';
