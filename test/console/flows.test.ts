@@ -22,6 +22,7 @@ import './run-actions/answers.suite.ts';
 import './run-actions/budgets.suite.ts';
 import './run-actions/changed-beneath.suite.ts';
 import './run-actions/insecure-origin.suite.ts';
+import './run-actions/selected-step.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';
 
 /** Parts that are clicked may move, as they do for most people. */

@@ -3,8 +3,9 @@ import { declaredType } from '@cairn/client';
 import { type ReactNode, useState } from 'react';
 import { type ButtonOffer, GuardedButton, GuardedRow } from '../../../parts/guarded-button.tsx';
 import { useMayEach } from '../../../session/session.ts';
+import { useQueryState } from '../../../shell/address.ts';
 import { StartDialog } from '../../workflows/start.tsx';
-import type { Run } from '../live/events.ts';
+import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { MODES } from '../successors/words.ts';
 import { ActForm } from './act-form.tsx';
@@ -25,12 +26,17 @@ const MEANINGS: Partial<Readonly<Record<Act, string>>> = {
 };
 
 export function RunActions() {
-  const { id, run, isUndecidable } = useRunData();
+  const { id, run, graph, isUndecidable } = useRunData();
   const may = useMayEach();
   const retention = useRetention(id);
+  const [selected] = useQueryState('step');
   if (!run) return null;
   const isOnHold = retention && retention.legalHold !== undefined;
-  const offers = offersOf({ run, may, isOnHold, isUndecidable });
+  // An operation or an item is no place to fork from: its step is.
+  const selectedStep = graph?.nodes?.find(
+    (node) => selected !== undefined && node.id === stepIdOf(selected),
+  )?.id;
+  const offers = offersOf({ run, may, isOnHold, isUndecidable, selectedStep });
   return (
     <>
       <OfferRow offers={offers} label="What can be done with the run">

@@ -7,6 +7,7 @@ import { isBackingOff, needsDecision, stepKey, UNDECIDABLE } from '@cairn/client
 import { isFinal } from '../../../parts/run-status.ts';
 import type { CallerRole } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
+import { wordOf } from '../successors/request.ts';
 import { actName, askedBy } from './decisions.ts';
 import type { About, Act } from './use-act.ts';
 
@@ -44,6 +45,8 @@ interface OfferContext {
   readonly isOnHold: boolean | undefined;
   /** Its decisions would be refused, because its version is not deployed. */
   readonly isUndecidable: boolean;
+  /** Id of the step that is selected on the page: a fork is proposed from there. */
+  readonly selectedStep?: string | undefined;
 }
 
 /** Least role of each act. */
@@ -62,8 +65,14 @@ export const NEEDS: Readonly<Record<Act, CallerRole>> = {
   release: 'admin',
 };
 
-export function offersOf({ run, may, isOnHold, isUndecidable }: OfferContext): readonly Offer[] {
-  const offers = [...answers(run, isUndecidable), ...steering(run), ...successors(run), ...keeping(isOnHold)];
+export function offersOf(context: OfferContext): readonly Offer[] {
+  const { run, may, isOnHold, isUndecidable, selectedStep } = context;
+  const offers = [
+    ...answers(run, isUndecidable),
+    ...steering(run),
+    ...successors(run, selectedStep),
+    ...keeping(isOnHold),
+  ];
   return offers.map((offer) => {
     const needed = NEEDS[offer.act];
     return may(needed) ? offer : { ...offer, refused: requires(needed) };
@@ -116,7 +125,7 @@ function steering(run: Standing): Offers {
   ];
 }
 
-function successors(run: Standing): Offers {
+function successors(run: Standing, selectedStep: string | undefined): Offers {
   const { status, supersededBy } = run;
   const resume: Offer = { act: 'resume', about: {}, name: 'Resume', kind: 'plain' };
   if (!isFinal(status)) {
@@ -124,9 +133,10 @@ function successors(run: Standing): Offers {
     // A moving run is not delayed, and a waiting one continues by its answer.
     return status === 'interrupted' || isBlocked(run) || isBackingOff(run) ? [resume] : [];
   }
+  const forkFrom = selectedStep === undefined ? {} : { from: wordOf({ step: selectedStep }) };
   const again: Offers = [
     { act: 'replay', about: {}, name: 'Replay', kind: 'plain' },
-    { act: 'fork', about: {}, name: 'Fork', kind: 'plain' },
+    { act: 'fork', about: forkFrom, name: 'Fork', kind: 'plain' },
   ];
   if (status === 'completed') return again;
   if (supersededBy === undefined)

@@ -74,7 +74,7 @@ function PreviewDetails({ preview }: { readonly preview: Preview }) {
         <>
           <h3>Effects, if a step that runs requests them again</h3>
           <WordTable
-            title="Action"
+            title="Effect"
             rows={effects}
             plural="actions"
             keyOf={({ effectId }) => effectId}
