@@ -82,6 +82,18 @@ test('Health of a local cloud advises no command of Google', async () => {
   expect(await findings.textContent()).not.toContain('gcloud');
 });
 
+test('Health says in the singular that one run was compared with its journal', async () => {
+  const page = await stage.browser.open('/health', {
+    prepare: (one) =>
+      one.route('**/v1/diagnosis', async (route) => {
+        const answer = (await (await route.fetch()).json()) as object;
+        const sample = { at: '2026-01-02T03:04:05.000Z', checked: 1 };
+        await route.fulfill({ json: { ...answer, sample, problems: [] } });
+      }),
+  });
+  await page.getByText(/^1 recent run was compared with its journal/).waitFor();
+});
+
 test('a run in doubt says once what is in doubt and what to do', async () => {
   const page = await stage.browser.open(`/runs/${show.doubtful}`);
   const state = page.locator('.run-state');

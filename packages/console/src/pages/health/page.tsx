@@ -165,7 +165,10 @@ function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) 
       <p className="dim">
         {sample ? (
           <>
-            {sample.checked} recent runs were compared with their journals <When at={sample.at} />.
+            {sample.checked === 1
+              ? '1 recent run was compared with its journal'
+              : `${number(sample.checked)} recent runs were compared with their journals`}{' '}
+            <When at={sample.at} />.
           </>
         ) : (
           'No run has been checked yet. A sample is checked every hour.'
@@ -180,7 +183,7 @@ function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) 
           ))}
         </ul>
       )}
-      {sample && problems.length === 0 && <p className="good">✓ Nothing was wrong with them.</p>}
+      {sample && problems.length === 0 && <p className="good">✓ Nothing was wrong.</p>}
     </section>
   );
 }
