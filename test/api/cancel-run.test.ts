@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
@@ -137,7 +137,7 @@ describe('with an idempotency key', () => {
       source: 'api',
       tenantId: 'acme',
       status: 'completed',
-      expiresAt: installation.world.clock.now() - 60_000 + COMPLETED_TTL_MS,
+      expiresAt: installation.world.clock.now() - 60_000 + RECORD_TTL_MS,
     });
   });
 

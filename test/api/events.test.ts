@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { MAX_DELIVERED_BYTES, MAX_NAMED_RUNS } from '../../packages/cairn/src/core/mailbox/limits.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
+import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
+import { settle } from '../support/virtual-clock.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';
 
@@ -188,7 +190,7 @@ describe('POST /v1/events', () => {
     test('an event whose record has expired is a new event', async () => {
       const { installation, post } = await ready();
       const first = (await (await post('/v1/events', BUILT, KEYED)).json()) as { eventId: string };
-      installation.world.clock.jump(COMPLETED_TTL_MS);
+      installation.world.clock.jump(RECORD_TTL_MS);
       const second = (await (await post('/v1/events', BUILT, KEYED)).json()) as { eventId: string };
       expect(second).toMatchObject({ kept: true, repeated: false });
       expect(second.eventId).not.toBe(first.eventId);
@@ -216,6 +218,35 @@ describe('POST /v1/runs/{id}/signals', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await again.text()).toBe(await first.text());
     expect((await installation.world.folded(runId)).unread).toHaveLength(1);
+  });
+
+  test('that was appended, its answer lost, is the same signal when it is repeated more than an hour later', async () => {
+    const { installation, runId, post } = await ready();
+    const { store, clock, db } = installation.world;
+    const { commit } = store;
+    store.commit = async (request) => {
+      store.load = () => Promise.reject(new OutcomeUnknown('load', 'gone'));
+      store.commit = () => Promise.reject(new OutcomeUnknown('commit', 'gone'));
+      await commit.call(store, request);
+      throw new OutcomeUnknown('commit', 'answer lost');
+    };
+    const { load } = store;
+    const signal = () => post(`/v1/runs/${runId}/signals`, { name: 'later' }, { 'idempotency-key': 'k' });
+    let answer: Response | undefined;
+    const asked = signal().then((response) => {
+      answer = response;
+    });
+    for (let turn = 0; turn < 200 && !answer; turn += 1) {
+      await settle();
+      if (!answer) clock.fireNext();
+    }
+    await asked;
+    expect([answer?.status, db.records.get('api:c.ci:k')?.record.status]).toEqual([503, 'failed']);
+    Object.assign(store, { commit, load });
+    clock.jump(61 * 60_000);
+    const again = await signal();
+    expect(await again.json()).toMatchObject({ runId, outcome: 'kept' });
+    expect((await installation.world.folded(runId)).inbox).toHaveLength(1);
   });
 
   test('to a run of another tenant is answered 404, and leaves no record', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { Installation } from './installation.ts';
 
 const START = { type: 'echo', input: { text: 'hello' } };
@@ -29,7 +29,7 @@ describe('the record of a key', () => {
       response: { status: 201, body },
       createdAt: new Date(now).toISOString(),
       updatedAt: new Date(now).toISOString(),
-      expiresAt: new Date(now + COMPLETED_TTL_MS).toISOString(),
+      expiresAt: new Date(now + RECORD_TTL_MS).toISOString(),
     });
   });
 
@@ -63,7 +63,7 @@ describe('the record of a key', () => {
 
   test('exists until it expires, and is answered 410 afterwards', async () => {
     const { installation, key } = await started('order-1');
-    installation.world.clock.jump(COMPLETED_TTL_MS - 1);
+    installation.world.clock.jump(RECORD_TTL_MS - 1);
     expect((await installation.get('/v1/idempotency/order-1', key)).status).toBe(200);
     installation.world.clock.jump(1);
     const answer = await installation.get('/v1/idempotency/order-1', key);
@@ -80,7 +80,7 @@ describe('the record of a key', () => {
     const stranger = await installation.key(clientId, { tenantId });
     // Cached facts about the client stay valid for a while.
     installation.world.clock.jump(60_000);
-    for (const wait of [0, COMPLETED_TTL_MS]) {
+    for (const wait of [0, RECORD_TTL_MS]) {
       installation.world.clock.jump(wait);
       const theirs = await installation.get('/v1/idempotency/order-1', stranger);
       const nobodys = await installation.get('/v1/idempotency/never-used', stranger);

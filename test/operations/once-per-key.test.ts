@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import {
-  COMPLETED_TTL_MS,
-  FAILED_TTL_MS,
+  EXHAUSTED_MS,
   MAX_ATTEMPTS,
   PROCESSING_LOCK_MS,
+  RECORD_TTL_MS,
 } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { canonicalJson } from '../../packages/cairn/src/core/encoding/json.ts';
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
@@ -84,10 +85,10 @@ describe('a request with a key', () => {
     expect(desk.record).toMatchObject({
       status: 'completed',
       attempts: 1,
-      expiresAt: clock.now() + COMPLETED_TTL_MS,
+      expiresAt: clock.now() + RECORD_TTL_MS,
     });
     expect(desk.record).not.toHaveProperty('lockExpiresAt');
-    clock.jump(COMPLETED_TTL_MS - 1);
+    clock.jump(RECORD_TTL_MS - 1);
     expect(await desk.ask()).toEqual(repeated);
     expect(desk.done).toBe(1);
     clock.jump(1);
@@ -101,7 +102,7 @@ describe('a request with a key', () => {
     expect(await codeOf(desk.ask({ requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(await codeOf(desk.ask({ tenantId: 't2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(await codeOf(desk.ask({ tenantId: 't2', requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
-    desk.clock.jump(COMPLETED_TTL_MS);
+    desk.clock.jump(RECORD_TTL_MS);
     expect(await codeOf(desk.ask({ tenantId: 't2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(desk.done).toBe(1);
     expect(await desk.ask({ requestHash: 'h2' })).toMatchObject({ kind: 'done' });
@@ -149,7 +150,7 @@ describe('work that fails', () => {
     expect(desk.record).toMatchObject({
       status: 'failed',
       attempts: counted,
-      expiresAt: desk.clock.now() + FAILED_TTL_MS,
+      expiresAt: desk.clock.now() + RECORD_TTL_MS,
     });
     expect(desk.record?.error).not.toContain('hunter2');
     expect(await desk.ask()).toEqual(first);
@@ -165,20 +166,62 @@ describe('work that fails', () => {
     expect(await desk.ask()).toEqual(first);
   });
 
-  test(`is tried ${MAX_ATTEMPTS} times, then refused for an hour, then counts as new work`, async () => {
+  test(`is tried ${MAX_ATTEMPTS} times, then refused for an hour, then tried as often again`, async () => {
     const desk = new Desk();
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       await expect(desk.ask({}, broken)).rejects.toThrow('hunter2');
       expect(desk.record?.attempts).toBe(attempt);
     }
     expect(await codeOf(desk.ask())).toBe('IDEMPOTENCY_CONFLICT');
-    desk.clock.jump(FAILED_TTL_MS - 1);
+    desk.clock.jump(EXHAUSTED_MS - 1);
     expect(await codeOf(desk.ask())).toBe('IDEMPOTENCY_CONFLICT');
     expect(desk.done).toBe(0);
     desk.clock.jump(1);
     expect(await desk.ask()).toEqual(first);
     expect(desk.record?.attempts).toBe(1);
   });
+});
+
+/** Ends of an attempt, which may have acted before. */
+const ENDS: Readonly<Record<string, () => Promise<KeptResponse>>> = {
+  answered: async () => ({ status: 200, body: 'done' }),
+  refused: () => Promise.reject(new CairnError('RUN_TERMINAL_STATE', 'it is over')),
+  broken: () => Promise.reject(new TypeError('a bug')),
+  busy: () => Promise.reject(new CairnError('UNAVAILABLE', 'busy')),
+  limited: () => Promise.reject(new CairnError('RATE_LIMITED', 'slow down')),
+  unknown: () => Promise.reject(new OutcomeUnknown('commit', 'gone')),
+  dies: never,
+};
+const MINUTE_MS = 60_000;
+
+test('whatever the attempts with one key come to, they are one request until none was made for a day', async () => {
+  const attempt = fc.record({
+    end: fc.constantFrom(...Object.keys(ENDS)),
+    waitMs: fc.oneof(
+      fc.constantFrom(0, PROCESSING_LOCK_MS, EXHAUSTED_MS - 1, EXHAUSTED_MS, RECORD_TTL_MS - 1),
+      fc.integer({ min: 0, max: 10 * MINUTE_MS }),
+      fc.integer({ min: 0, max: RECORD_TTL_MS - 1 }),
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(attempt, { minLength: 2, maxLength: 8 }), async (attempts) => {
+      const desk = new Desk();
+      const identities = new Set<number>();
+      for (const { end, waitMs } of attempts) {
+        const work = ENDS[end] ?? never;
+        const asked = oncePerKey(desk.deps(), request(), (begunAt) => {
+          identities.add(begunAt);
+          return work();
+        });
+        asked.catch(() => {});
+        await settle();
+        const changedAt = desk.record?.updatedAt ?? 0;
+        desk.clock.jump(Math.max(0, Math.min(waitMs, changedAt + RECORD_TTL_MS - 1 - desk.clock.now())));
+      }
+      expect(identities.size).toBe(1);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 describe('a worker that never ends', () => {
@@ -254,7 +297,7 @@ const BEFORE: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
   },
   'an expired one': async (desk) => {
     await desk.ask({}, async () => ({ status: 200, body: 'old' }));
-    desk.clock.jump(COMPLETED_TTL_MS);
+    desk.clock.jump(RECORD_TTL_MS);
   },
 };
 

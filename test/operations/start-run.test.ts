@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import {
-  COMPLETED_TTL_MS,
   GITHUB_SECONDARY_WINDOW_MS,
+  RECORD_TTL_MS,
 } from '../../packages/cairn/src/core/decisions/idempotency.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type {
@@ -106,7 +106,7 @@ describe('a start', () => {
   test('with the key of an expired record is new work, also for many at once', async () => {
     const { world, deps } = worldWithDeps();
     const first = await startRun(deps, request());
-    world.clock.jump(COMPLETED_TTL_MS - 1);
+    world.clock.jump(RECORD_TTL_MS - 1);
     expect((await startRun(deps, request())).kind).toBe('replayed');
     world.clock.jump(1);
     const again = await Promise.all(
@@ -136,7 +136,7 @@ describe('a start', () => {
     expect(JSON.stringify(foreign)).toBe(JSON.stringify(conflict));
     expect((foreign as Error).message).toBe((conflict as Error).message);
     // Even when it has expired: that it did would tell that it was there.
-    world.clock.jump(COMPLETED_TTL_MS);
+    world.clock.jump(RECORD_TTL_MS);
     await expect(startRun(deps, request({ tenantId: 't2' }))).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });

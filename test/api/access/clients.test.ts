@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CLIENT_LOOK_AGAIN_MS, CLIENT_TTL_MS } from '../../../packages/cairn/src/api/auth.ts';
 import { MAX_CLIENTS_LISTED } from '../../../packages/cairn/src/api/routes/installation/clients.ts';
-import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { MAX_RETIRED } from '../../../packages/cairn/src/operations/clients.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { Installation } from '../installation.ts';
@@ -151,7 +151,7 @@ describe('a rotated secret', () => {
     const first = (await (await post(`/v1/clients/${id}/rotate`, {}, { once: 'r' })).json()) as Shown;
     const again = await post(`/v1/clients/${id}/rotate`, {}, { once: 'r' });
     expect(await again.json()).toMatchObject({ id, secretShown: true });
-    clock.jump(COMPLETED_TTL_MS - 1);
+    clock.jump(RECORD_TTL_MS - 1);
     expect(await works(first.secret)).toBe(true);
   });
 });

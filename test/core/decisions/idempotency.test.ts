@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  COMPLETED_TTL_MS,
   decideExisting,
-  FAILED_TTL_MS,
+  EXHAUSTED_MS,
   type IdempotencyRecord,
   MAX_ATTEMPTS,
   PROCESSING_LOCK_MS,
+  RECORD_TTL_MS,
 } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 
 const request = { requestHash: 'same', tenantId: 'acme', now: 10_000 };
@@ -25,8 +25,8 @@ const record = (fields: Partial<IdempotencyRecord>): IdempotencyRecord => ({
   ...fields,
 });
 
-test('a completed record expires after a day, a failed one after an hour, a lock after five minutes; three attempts are made', () => {
-  const seconds = [COMPLETED_TTL_MS, FAILED_TTL_MS, PROCESSING_LOCK_MS].map((ms) => ms / 1_000);
+test('a record expires after a day, the refusal of an exhausted request after an hour, a lock after five minutes; three attempts are made', () => {
+  const seconds = [RECORD_TTL_MS, EXHAUSTED_MS, PROCESSING_LOCK_MS].map((ms) => ms / 1_000);
   expect([...seconds, MAX_ATTEMPTS]).toEqual([86_400, 3_600, 300, 3]);
 });
 
@@ -60,6 +60,27 @@ describe('an existing record', () => {
     [
       'that failed for the last time is exhausted',
       { status: 'failed', error: 'x', attempts: MAX_ATTEMPTS },
+      { kind: 'exhausted' },
+    ],
+    [
+      'that failed for the last time an hour ago is tried again, as the same request',
+      {
+        status: 'failed',
+        error: 'x',
+        attempts: MAX_ATTEMPTS,
+        createdAt: 9_000 - EXHAUSTED_MS,
+        updatedAt: 10_000 - EXHAUSTED_MS,
+      },
+      { kind: 'take_over', attempts: 1 },
+    ],
+    [
+      'that failed for the last time almost an hour ago is exhausted',
+      { status: 'failed', error: 'x', attempts: MAX_ATTEMPTS, updatedAt: 10_001 - EXHAUSTED_MS },
+      { kind: 'exhausted' },
+    ],
+    [
+      'of a worker that died in the last attempt, an hour ago, is exhausted',
+      { lockExpiresAt: 1, attempts: MAX_ATTEMPTS, updatedAt: 10_000 - EXHAUSTED_MS },
       { kind: 'exhausted' },
     ],
     [

@@ -1,7 +1,7 @@
 /** The number of shards is raised, and lowered again, while runs live: whoever reads finds all of them, each once and in order. */
 import type { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { MAX_SHARDS, SHARD_COUNT, shardOf } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import { FirestoreStoreProbe } from '../../../packages/cairn/src/store/diagnosis/firestore-store-probe.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
@@ -144,14 +144,14 @@ describe.each([
 
   test('starts are sampled over all records, and the oldest expired one is found', async () => {
     for (let i = 0; i < 40; i += 1) {
-      const expiresAt = T0 + COMPLETED_TTL_MS + 1 + i;
+      const expiresAt = T0 + RECORD_TTL_MS + 1 + i;
       const record = idempotencyRecord(`k${i}`, { status: 'completed', runId: `run_${i}`, expiresAt });
       await deployed(i < 20 ? RAISED : SHARD_COUNT).records.create(record);
     }
     const { sample, look } = deployed(shards);
     expect(await sample.startedSince(T0, 100)).toHaveLength(40);
-    const [oldest] = await look.leftOvers(LATER + COMPLETED_TTL_MS);
-    expect(oldest).toMatchObject({ expiredAt: T0 + COMPLETED_TTL_MS + 1 });
+    const [oldest] = await look.leftOvers(LATER + RECORD_TTL_MS);
+    expect(oldest).toMatchObject({ expiredAt: T0 + RECORD_TTL_MS + 1 });
   });
 });
 

@@ -1,5 +1,5 @@
 /** Runs to be looked at, drawn from memory. */
-import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type { RecordedStart, RunSample } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
 
@@ -26,7 +26,7 @@ export class MemoryRunSample implements RunSample {
   async startedSince(at: number, limit: number): Promise<readonly RecordedStart[]> {
     return [...this.#db.records.values()]
       .map(({ record }) => record)
-      .filter(({ status, expiresAt }) => status === 'completed' && expiresAt > at + COMPLETED_TTL_MS)
+      .filter(({ status, expiresAt }) => status === 'completed' && expiresAt > at + RECORD_TTL_MS)
       .sort((a, b) => a.expiresAt - b.expiresAt)
       .slice(0, limit)
       .flatMap(({ runId, tenantId }) => (runId === undefined ? [] : [{ runId, tenantId }]));

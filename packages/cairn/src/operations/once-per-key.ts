@@ -7,11 +7,10 @@
  * acknowledged, may be followed by another: work must be idempotent.
  */
 import {
-  COMPLETED_TTL_MS,
   decideExisting,
-  FAILED_TTL_MS,
   type IdempotencyRecord,
   PROCESSING_LOCK_MS,
+  RECORD_TTL_MS,
   type RequestSource,
 } from '../core/decisions/idempotency.ts';
 import type { Json } from '../core/encoding/json.ts';
@@ -161,7 +160,7 @@ async function conclude(
     status: 'completed',
     response,
     updatedAt: now,
-    expiresAt: now + COMPLETED_TTL_MS,
+    expiresAt: now + RECORD_TTL_MS,
   };
   if (await sendUntilKnown(deps, () => write(deps.records, completed, version)))
     return { kind: 'done', response };
@@ -184,7 +183,7 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
     // For the look-up of a record by its caller: without the text of unexpected errors.
     error: toProblem(cause).detail,
     updatedAt: now,
-    expiresAt: now + FAILED_TTL_MS,
+    expiresAt: now + RECORD_TTL_MS,
   };
   try {
     await sendUntilKnown(deps, () => write(deps.records, failed, version));
@@ -217,7 +216,7 @@ function begun(
     status: 'processing',
     createdAt: now,
     updatedAt: now,
-    expiresAt: now + COMPLETED_TTL_MS,
+    expiresAt: now + RECORD_TTL_MS,
     lockExpiresAt: now + lockMs,
     attempts,
     attemptId,

@@ -35,19 +35,22 @@ export interface IdempotencyRecord {
   readonly attemptId?: string | undefined;
 }
 
-/** Long enough that every retry of every source finds the answer. */
-export const COMPLETED_TTL_MS = 24 * 3_600_000;
-/** Short, so that a request that failed for a passing reason can be made again. */
-export const FAILED_TTL_MS = 3_600_000;
+/**
+ * Lifetime of a record after its last change, whatever became of the request: long enough that every retry of every source finds
+ * it. A failed attempt may have acted, so its record is kept as long: the next one must be known as the same request.
+ */
+export const RECORD_TTL_MS = 24 * 3_600_000;
+/** Time for which a request is refused after its last allowed attempt failed: short, because the reason may pass. */
+export const EXHAUSTED_MS = 3_600_000;
 /** After this a worker that has not finished counts as dead. */
 export const PROCESSING_LOCK_MS = 5 * 60_000;
-/** Attempts of a request before its failure is final. */
+/** Attempts of a request before it is refused for a time. */
 export const MAX_ATTEMPTS = 3;
 /**
  * Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`): as long as the
  * record is kept, so that a captured signed delivery cannot be replayed under another delivery id.
  */
-export const GITHUB_SECONDARY_WINDOW_MS = COMPLETED_TTL_MS;
+export const GITHUB_SECONDARY_WINDOW_MS = RECORD_TTL_MS;
 
 /** Decision about a request whose key has a record. */
 export type ExistingDecision =
@@ -61,7 +64,7 @@ export type ExistingDecision =
   | { readonly kind: 'take_over'; readonly attempts: number }
   /** Treated as if there were no record: new work, which replaces it. */
   | { readonly kind: 'expired' }
-  /** The last allowed attempt failed. */
+  /** The last allowed attempt failed, and the time after which it may be tried again is not over. */
   | { readonly kind: 'exhausted' }
   /** The record must be neither used nor revealed. */
   | { readonly kind: 'foreign_tenant' };
@@ -83,8 +86,14 @@ export function decideExisting(record: IdempotencyRecord, request: RepeatedReque
   if (record.requestHash !== request.requestHash) return { kind: 'conflict' };
   if (record.status === 'completed' || record.runId !== undefined) return { kind: 'replay' };
   if (record.status === 'processing' && request.now < lockEnd(record)) return { kind: 'in_flight' };
-  if (record.attempts >= MAX_ATTEMPTS) return { kind: 'exhausted' };
-  return { kind: 'take_over', attempts: record.attempts + 1 };
+  const attempts = countedAttempts(record, request.now);
+  if (attempts >= MAX_ATTEMPTS) return { kind: 'exhausted' };
+  return { kind: 'take_over', attempts: attempts + 1 };
+}
+
+/** Failures of long ago do not count. Deaths of workers do: the request may be what kills them. */
+function countedAttempts({ status, attempts, updatedAt }: IdempotencyRecord, now: number): number {
+  return status === 'failed' && now - updatedAt >= EXHAUSTED_MS ? 0 : attempts;
 }
 
 function lockEnd(record: IdempotencyRecord): number {

@@ -1,5 +1,5 @@
 /** Problems outside the run: event mailboxes of its waits, findings, and the idempotency record of its start. Pure. */
-import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../decisions/idempotency.ts';
+import { type IdempotencyRecord, RECORD_TTL_MS } from '../decisions/idempotency.ts';
 import { findingCode, isFindingCurrent } from '../findings.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
@@ -49,7 +49,7 @@ export function findingProblems({ finding }: RunAsFound, state: RunState): Consi
 export function recordProblems({ runId, readAt, record }: RunAsFound, state: RunState): ConsistencyProblem[] {
   const { idempotencyKey, createdAt, tenantId, head } = state;
   if (idempotencyKey === undefined) return [];
-  const until = createdAt + COMPLETED_TTL_MS;
+  const until = createdAt + RECORD_TTL_MS;
   const kind: DocumentKind<IdempotencyRecord, RunState> = {
     pathOf: () => 'idempotency',
     missing: () => ['IDEMPOTENCY_RECORD_MISSING', { until }],

@@ -1,10 +1,10 @@
 /** The idempotency records of a start: those that it writes, and the meaning of those that exist already. Pure. */
 
 import {
-  COMPLETED_TTL_MS,
   decideExisting,
   GITHUB_SECONDARY_WINDOW_MS,
   type IdempotencyRecord,
+  RECORD_TTL_MS,
 } from '../../core/decisions/idempotency.ts';
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
@@ -44,7 +44,7 @@ function recordOf(request: StartRequest, key: string, draft: Draft): Idempotency
     response,
     createdAt: now,
     updatedAt: now,
-    expiresAt: now + COMPLETED_TTL_MS,
+    expiresAt: now + RECORD_TTL_MS,
     attempts: 1,
     attemptId: attemptOf(draft),
   };

@@ -4,7 +4,7 @@
  * large for that commit is written before it, and deleted again by a caller that did not win.
  */
 
-import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
+import { type IdempotencyRecord, RECORD_TTL_MS } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
 import { enqueueSoon, poolAndTenant } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
@@ -165,7 +165,7 @@ async function pointPrimaryAt({ deps, request }: DraftedStart, hit: IdempotencyR
     requestHash,
     createdAt: now,
     updatedAt: now,
-    expiresAt: now + COMPLETED_TTL_MS,
+    expiresAt: now + RECORD_TTL_MS,
   };
   const { kind } = await sendUntilKnown(deps, () => records.create(record));
   if (kind === 'exists') log.debug('idempotency_record_kept', { key: request.key });

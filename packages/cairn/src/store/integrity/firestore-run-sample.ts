@@ -1,6 +1,6 @@
 /** Runs to be checked, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
-import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
+import { RECORD_TTL_MS } from '../../core/decisions/idempotency.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import type { RecordedStart, RunSample } from '../../ports/runs/integrity-store.ts';
 import { call } from '../call.ts';
@@ -39,7 +39,7 @@ export class FirestoreRunSample implements RunSample {
       documents: this.#paths
         .idempotencyRecords()
         .where('status', '==', 'completed')
-        .where('expiresAt', '>', Timestamp.fromMillis(at + COMPLETED_TTL_MS)),
+        .where('expiresAt', '>', Timestamp.fromMillis(at + RECORD_TTL_MS)),
       by: 'expiresAt',
       members: ['runId', 'tenantId', 'expiresAt'],
       limit,
