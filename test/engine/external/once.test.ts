@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { CrashPlan, type CrashPoint } from '../../../packages/cairn/src/testing/world/crash-plan.ts';
 import { CALL_MS, KINDS, type Kind, Scene } from './scene.ts';
@@ -116,6 +117,38 @@ describe('an effect without a run', () => {
     scene.answer = undefined;
     expect(await scene.until(scene.once(scene.process(), other))).toEqual(PAID);
   });
+
+  test.each([0, DEFAULT_RETRY.capMs])(
+    "waits for the receiver's time in %i ms, the longest wait of a call",
+    async (inMs) => {
+      const scene = new Scene('ask');
+      scene.answer = async () => {
+        scene.answer = undefined;
+        throw new NotApplied('too busy', { retryAt: new Date(scene.clock.now() + inMs) });
+      };
+      const from = scene.clock.now();
+      expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
+      expect(scene.clock.now() - from).toBe(inMs);
+    },
+  );
+
+  test.each(KINDS)(
+    'leaves a later time of a receiver that is asked by %s to the next call with its key',
+    async (kind) => {
+      const scene = new Scene(kind);
+      const busy = new NotApplied('too busy', {
+        retryAt: new Date(scene.clock.now() + DEFAULT_RETRY.capMs + 1),
+      });
+      scene.answer = () => Promise.reject(busy);
+      const from = scene.clock.now();
+      expect(await scene.until(scene.once(scene.process()))).toEqual({ status: 'rejected', reason: busy });
+      expect(scene.clock.now()).toBe(from);
+      expect(await scene.openQuestions()).toEqual([]);
+      scene.answer = undefined;
+      expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
+      expect(scene.done).toHaveLength(1);
+    },
+  );
 
   test('whose call ends without an answer asks a person at once if it cannot be looked up', async () => {
     const scene = new Scene('ask');

@@ -40,7 +40,10 @@ interface ExternalSettings {
   readonly callTimeoutMs: number;
   /** Time for which the rows of a key are kept once nothing more happens by them, ms; absent: they are not deleted. */
   readonly keepMs?: number | undefined;
-  /** Retries of calls that did not take effect, or whose outcome can be looked up. */
+  /**
+   * Retries of calls that did not take effect, or whose outcome can be looked up. `capMs` limits waits until a receiver's `retryAt`
+   * too: a later one is for the next call with the key.
+   */
   readonly retry: RetryPolicy;
 }
 
@@ -195,6 +198,7 @@ export class ExternalEffects {
     return this.#deps.bindings.canFindOut(capability.id);
   }
 
+  /** Time of the next attempt in this call; undefined: there is none, or a later call makes it. */
   #retryAt(end: FailedAct, attempt: number): number | undefined {
     const { clock, random } = this.#deps.ledger;
     const error = end.kind === 'not_applied' ? retryable(end.cause) : end.cause;
@@ -205,7 +209,9 @@ export class ExternalEffects {
       now: clock.now(),
       error,
     });
-    return decision.kind === 'retry' ? decision.at : undefined;
+    if (decision.kind === 'give_up') return undefined;
+    // The function is billed while it waits, and may be killed.
+    return decision.at - clock.now() > this.#settings.retry.capMs ? undefined : decision.at;
   }
 
   /** Checks the rows once, and carries out what follows. */

@@ -32,7 +32,10 @@ export interface EffectsOptions {
   readonly collectionPrefix?: string;
   /** Longest time that a call may take, ms: 1 to 540,000; default 60,000. */
   readonly callTimeoutMs?: number;
-  /** Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. */
+  /**
+   * Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. A receiver's
+   * `retryAt` that is further away than `capMs` (default 5,000) is for the next call with the key.
+   */
   readonly retry?: Partial<RetryPolicy>;
   /**
    * Lifetime of a key after its last change, such as '400d' or ms; at least a day. The same key acts anew afterwards. Default:
@@ -72,7 +75,7 @@ export interface Effects {
 const DEFAULT_CALL_MS = 60_000;
 /** A second-generation function may take so long. */
 const MAX_CALL_MS = 540_000;
-/** Longest wait of a function for a retry; a later one is for its next call. */
+/** Longest wait of a function for a retry, ms; a later one is for its next call. */
 const RETRY_CAP_MS = 5_000;
 const NEVER = new AbortController().signal;
 
