@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -155,4 +155,73 @@ test('memos of a compensation are its own, and survive a failed attempt', async 
   });
   expect(state.compensationLog).toMatchObject([{ stepId: 'a', outcome: 'compensated' }]);
   expect(made).toEqual(['undo 1']);
+});
+
+describe('a compensation that fails', () => {
+  const SECOND_MS = 1_000;
+  const undoneBy = (undo: (attempts: number) => void) => {
+    const calledAt: number[] = [];
+    const workflow = workflowOf((step) => {
+      const compensate = () => {
+        calledAt.push(world.clock.now());
+        undo(calledAt.length);
+      };
+      const a = step('a', { compensate }, () => 'A');
+      const b = step('b', { needs: { a } }, (): string => {
+        throw new Fatal('broken');
+      });
+      return { b };
+    });
+    const world = new World({ workflows: [workflow] });
+    return { world, calledAt };
+  };
+  const outcomes = (world: World, runId: string) =>
+    assertStored(world.db, runId).compensationLog.map(({ outcome }) => outcome);
+
+  test.each([1, 60, 6 * 3_600])(
+    "is tried again at the receiver's time, in %i s, however often it names one",
+    async (inS) => {
+      const { world, calledAt } = undoneBy((attempts) => {
+        if (attempts <= 2) throw new RetryAt(world.clock.now() + inS * SECOND_MS, 'too many requests');
+      });
+      const runId = await world.start('w');
+      await world.run();
+      expect(outcomes(world, runId)).toEqual(['compensated']);
+      const [first = 0] = calledAt;
+      const waited = calledAt.map((at) => Math.round((at - first) / SECOND_MS));
+      expect(waited).toEqual([0, inS, 2 * inS]);
+      expect(world.stateOf(runId)).toMatchObject({ status: 'failed', error: { stepId: 'b' } });
+    },
+  );
+
+  test('and whose receiver names a later time each time never ends as failed, says why, and can be left undone', async () => {
+    const { world, calledAt } = undoneBy(() => {
+      throw new RetryAt(world.clock.now() + 60 * SECOND_MS, 'too many requests');
+    });
+    const runId = await world.start('w');
+    await world.run(() => calledAt.length > 20 && world.stateOf(runId).lease === undefined);
+    expect(world.stateOf(runId)).toMatchObject({
+      status: 'running',
+      compensating: true,
+      failures: { error: { message: 'too many requests' } },
+    });
+    await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user', withoutUndo: true });
+    await world.run();
+    expect(world.stateOf(runId).status).toBe('cancelled');
+    expect(outcomes(world, runId)).toEqual([]);
+  });
+
+  test('releases its run at once when the instance is shut down between two attempts', async () => {
+    const { world, calledAt } = undoneBy(() => {
+      throw new RetryAt(world.clock.now() + 5 * SECOND_MS, 'not yet');
+    });
+    const runId = await world.start('w');
+    await world.run(() => calledAt.length === 1);
+    const [since = 0] = calledAt;
+    world.shutdown.abort();
+    await world.run(() => world.stateOf(runId).lease === undefined);
+    expect((await world.eventTypes(runId)).at(-1)).toBe('run_released');
+    expect(world.clock.now() - since).toBeLessThan(100);
+    expect(calledAt).toHaveLength(1);
+  });
 });

@@ -6,6 +6,7 @@
  */
 
 import { compensationsDue } from '../../core/decisions/compensation.ts';
+import { RetryAt } from '../../core/errors.ts';
 import { listChange, markOf } from '../../core/plan/item-marks.ts';
 import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { type Completed, isSuspended, type RunState, stepIdOf, stepRefOf } from '../../core/run/state.ts';
@@ -32,11 +33,15 @@ interface CompensationOptions {
   readonly stop: AbortSignal;
 }
 
-/** `stopped`: the next dispatch continues with the rest. */
-export async function compensate(
-  run: LeasedRun,
-  { error, stop }: CompensationOptions,
-): Promise<'done' | 'stopped'> {
+/**
+ * `stopped`: the next dispatch continues with the rest. `later`: it must not begin before `at` (epoch ms), the time that the receiver
+ * of a compensation has named with `error`.
+ */
+type UndoEnd =
+  | { readonly kind: 'done' | 'stopped' }
+  | { readonly kind: 'later'; readonly at: number; readonly error: RecordedError };
+
+export async function compensate(run: LeasedRun, { error, stop }: CompensationOptions): Promise<UndoEnd> {
   const { deps, journal } = run;
   const { isCompensable } = deployedFor(deps.registry, journal.state);
   const due = (state: RunState) => compensationsDue(state, isCompensable);
@@ -46,14 +51,16 @@ export async function compensate(
     return [compensationStarted(steps, error)];
   });
   for (const completed of due(state)) {
-    if (isSuspended(journal.state)) return 'stopped';
-    if (stop.aborted || (await undo(run, completed, stop)) === 'stopped') return 'stopped';
+    if (isSuspended(journal.state) || stop.aborted) return { kind: 'stopped' };
+    const end = await undo(run, completed, stop);
+    if (end.kind !== 'done') return end;
   }
-  return 'done';
+  return { kind: 'done' };
 }
 
-async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Promise<'done' | 'stopped'> {
+async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Promise<UndoEnd> {
   const { deps, journal } = run;
+  const { shortRetryMs } = deps.settings;
   const { unit, seen, execution: first } = await undoable(run, completed);
   const { id: runId, lease } = journal.state;
   const ref = refOf(first);
@@ -66,21 +73,24 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
     const { result, settled } = await undoOnce(run, { ...undoing, execution }, stop);
     if (result.kind === 'succeeded') {
       await journal.append(() => [...settled, { type: 'step_compensated', initiator: 'system', data: ref }]);
-      return 'done';
+      return { kind: 'done' };
     }
     // No question can be asked any more: a compensation that needs one has failed.
-    if (result.kind !== 'failed') return 'stopped';
+    if (result.kind !== 'failed') return { kind: 'stopped' };
     const now = deps.clock.now();
     const next = afterFailure(deps, { runId, step: unit.step, execution, now, undoes: true }, result);
     if (next.kind === 'give_up') {
       const data = { ...ref, error: result.error };
       await journal.append(() => [...settled, { type: 'compensation_failed', initiator: 'system', data }]);
-      return 'done';
+      return { kind: 'done' };
     }
     if (settled.length > 0) await journal.append(() => settled);
+    // Attempts end with their dispatch, so this one is not counted: the receiver has asked for another.
+    if (result.cause instanceof RetryAt && next.at - now > shortRetryMs)
+      return { kind: 'later', at: next.at, error: result.error };
     // The other compensations wait for this one, so pauses are short.
-    await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
-    if (stop.aborted) return 'stopped';
+    await pause(deps.clock, Math.min(shortRetryMs, Math.max(0, next.at - now)), stop);
+    if (stop.aborted) return { kind: 'stopped' };
   }
 }
 

@@ -345,7 +345,9 @@ export class DriveSession {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#dispatch.outputs.releaseResult();
     const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });
-    if (undone === 'done') return end;
+    if (undone.kind === 'done') return end;
+    if (undone.kind === 'later')
+      return { kind: 'release', reason: 'retry', dueAt: undone.at, error: undone.error };
     if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'paused' };
     return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
   }
