@@ -3,8 +3,12 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { comeBackSoon } from '../../packages/cairn/src/engine/mailbox/scan-soon.ts';
 import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { wakePaused } from '../../packages/cairn/src/operations/runtime/wake-paused.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { continueRun, suspendRun } from '../../packages/cairn/src/operations/suspend-run.ts';
+import { NOTHING_SET } from '../../packages/cairn/src/ports/runtime-config.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';
@@ -93,4 +97,29 @@ test('a run that the scan finds is enqueued to its own functions', async () => {
   const [task] = world.queue.pending;
   expect(task).toMatchObject({ runId, pool: 'slow' });
   expect(task && driveRequestOf(task).pool).toBe('slow');
+});
+
+/** Appends from outside that enqueue a dispatch of a run that was not in a queue. */
+const ENQUEUERS: Readonly<
+  Record<string, (deps: EngineDeps, world: World, runId: string) => Promise<unknown>>
+> = {
+  'a request to continue it': async (deps, world, runId) => {
+    const run = { runId, tenantId: world.stateOf(runId).tenantId, actor: 'c.ops' };
+    await suspendRun(deps, { ...run, reason: 'wait' });
+    while (world.queue.take()) {}
+    await continueRun(deps, run);
+  },
+  'the end of a pause': (deps, world) =>
+    wakePaused({ ...deps, statistics: world.statistics }, NOTHING_SET, { tenantId: 't1' }),
+  'an event that it could not receive': (deps, _, runId) => comeBackSoon(deps, runId),
+};
+
+test.each(Object.keys(ENQUEUERS))('a run is enqueued to its own functions by %s', async (by) => {
+  const { world, deps } = pooledWorld();
+  const runId = await world.start('video');
+  world.queue.take();
+  await ENQUEUERS[by]?.(deps, world, runId);
+  expect(world.queue.pending).toMatchObject([
+    { runId, pool: 'slow', tenantId: world.stateOf(runId).tenantId },
+  ]);
 });

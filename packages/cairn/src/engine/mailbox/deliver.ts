@@ -143,8 +143,7 @@ async function offerAll(
     async ([runId, waits]) => {
       try {
         const reception = await offerTo(deps, runId, { ...address, data });
-        if (reception.refused && isPlanMissing(reception.refused))
-          await comeBackSoon(deps, { runId, tenantId: address.tenantId });
+        if (reception.refused && isPlanMissing(reception.refused)) await comeBackSoon(deps, runId);
         tally.note(waits, reception);
       } catch (error) {
         if (isToRepeat(error)) tally.fail(waits, error);

@@ -5,25 +5,35 @@
  * Must not: append anything.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
+import { type RunState, runsAlone } from '../../core/run/state.ts';
 import { LONGEST_CHECK_MS, wakeAt } from '../../core/run/wake.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
+import { type Pools, poolAndTenant } from '../enqueue-soon.ts';
 
 /** Times a run is re-read because of concurrent writes; rare for one that waits without its plan. */
 const MAX_TRIES = 3;
 /** Tasks for one run fall into slots of this length, so that many events cause one dispatch. */
 const SLOT_MS = 60_000;
 
-/** Moves `wakeAt` of a waiting run forward, so that the scan finds it as soon as a blocked one. @throws OutcomeUnknown */
-export async function scanSoon({ store, clock }: JournalDeps, runId: string): Promise<void> {
+/**
+ * Moves `wakeAt` of a waiting run forward, so that the scan finds it as soon as a blocked one. Returns the run as it was read last;
+ * undefined: there is none.
+ *
+ * @throws OutcomeUnknown
+ */
+export async function scanSoon({ store, clock }: JournalDeps, runId: string): Promise<RunState | undefined> {
+  let read: RunState | undefined;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const loaded = await store.load(runId);
-    if (!loaded) return;
+    read = loaded?.state;
+    if (!loaded) break;
     const { state, metadata, snapshotVersion: seen } = loaded;
     const soon = clock.now() + LONGEST_CHECK_MS;
-    if ((wakeAt(state, metadata) ?? Number.POSITIVE_INFINITY) <= soon) return;
-    if ((await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched') return;
+    if ((wakeAt(state, metadata) ?? Number.POSITIVE_INFINITY) <= soon) break;
+    if ((await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched') break;
   }
+  return read;
 }
 
 /**
@@ -33,13 +43,15 @@ export async function scanSoon({ store, clock }: JournalDeps, runId: string): Pr
  * @throws OutcomeUnknown
  */
 export async function comeBackSoon(
-  deps: JournalDeps & { readonly queue: TaskQueue },
-  { runId, tenantId }: { readonly runId: string; readonly tenantId: string },
+  deps: JournalDeps & Pools & { readonly queue: TaskQueue },
+  runId: string,
 ): Promise<void> {
+  const state = await scanSoon(deps, runId);
+  if (!state) return;
   const at = Math.ceil((deps.clock.now() + LONGEST_CHECK_MS) / SLOT_MS) * SLOT_MS;
   const name = taskName(runId, EVENT_KEPT, at);
-  await deps.queue.enqueue({ runId, tenantId, reason: 'continue', at, name });
-  await scanSoon(deps, runId);
+  const place = { ...poolAndTenant(deps, state), alone: runsAlone(state) };
+  await deps.queue.enqueue({ runId, reason: 'continue', at, name, ...place });
 }
 
 /** No event has this seq, so no other task has these names. */

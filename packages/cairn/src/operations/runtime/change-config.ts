@@ -1,13 +1,14 @@
 /** Changes the runtime configuration: read, decide, write under the version that was read, again if another was faster. */
 import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import type { Pools } from '../../engine/enqueue-soon.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfig, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 
-export interface RuntimeDeps extends SendDeps {
+export interface RuntimeDeps extends SendDeps, Pools {
   readonly config: RuntimeConfigStore;
   readonly statistics: RunStatistics;
   readonly queue: TaskQueue;

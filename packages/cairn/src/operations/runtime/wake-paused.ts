@@ -6,6 +6,7 @@
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import { DEFER_MS } from '../../engine/admission.ts';
+import { poolAndTenant } from '../../engine/enqueue-soon.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import type { RuntimeDeps } from './change-config.ts';
@@ -16,7 +17,7 @@ export const MAX_WOKEN = 5_000;
 /** Tasks created at once. */
 const CONCURRENT_TASKS = 25;
 
-type WakeDeps = Pick<RuntimeDeps, 'statistics' | 'queue' | 'clock' | 'log'>;
+type WakeDeps = Pick<RuntimeDeps, 'statistics' | 'queue' | 'clock' | 'log' | 'poolOf'>;
 
 interface WakeRequest {
   /** Tenant whose runs are counted in the response. */
@@ -43,10 +44,15 @@ export async function wakePaused(
     while (woken < MAX_WOKEN) {
       const page = await deps.statistics.due({ until, limit: PAGE, type, after });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
-      await mapConcurrently(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
-        await deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' });
+      await mapConcurrently(free, CONCURRENT_TASKS, async (entry) => {
+        // The list does not tell whether it is a suspect: then its dispatch hands it over.
+        await deps.queue.enqueue({
+          runId: entry.runId,
+          reason: 'continue',
+          ...poolAndTenant(deps, entry),
+        });
         woken += 1;
-        own += of === tenantId ? 1 : 0;
+        own += entry.tenantId === tenantId ? 1 : 0;
       });
       after = page.at(-1);
       if (page.length < PAGE) break;
