@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
+import { UNDOING } from '../../../packages/cairn/src/core/run/state.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -220,7 +221,10 @@ describe('a compensation that fails', () => {
     const [since = 0] = calledAt;
     world.shutdown.abort();
     await world.run(() => world.stateOf(runId).lease === undefined);
-    expect((await world.eventTypes(runId)).at(-1)).toBe('run_released');
+    expect((await world.store.readEvents(runId, 0, 1_000)).at(-1)).toMatchObject({
+      type: 'run_released',
+      data: { reason: 'shutdown', interrupted: [UNDOING] },
+    });
     expect(world.clock.now() - since).toBeLessThan(100);
     expect(calledAt).toHaveLength(1);
   });

@@ -349,7 +349,10 @@ export class DriveSession {
     if (undone.kind === 'later')
       return { kind: 'release', reason: 'retry', dueAt: undone.at, error: undone.error };
     if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'paused' };
-    return { kind: 'release', reason: this.#stop === 'shutdown' ? 'shutdown' : 'budget' };
+    // A stop that came while the end was being recorded is known by this signal only.
+    const { reason } = this.#abandoned.signal;
+    const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
+    return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
   }
 
   #fail(error: unknown): void {
