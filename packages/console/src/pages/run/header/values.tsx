@@ -27,7 +27,7 @@ export function AllFacts({ run }: { readonly run: Run }) {
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>
-        <b>All facts</b> <span className="dim">the run as the API answers it</span>
+        <b>All facts</b> <span className="dim">the run as the API returns it</span>
       </summary>
       {isOpen && <JsonView value={run} label="All facts" file={fileOf(run.id, 'run')} />}
     </details>
