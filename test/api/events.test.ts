@@ -246,7 +246,7 @@ describe('POST /v1/runs/{id}/signals', () => {
     clock.jump(61 * 60_000);
     const again = await signal();
     expect(await again.json()).toMatchObject({ runId, outcome: 'kept' });
-    expect((await installation.world.folded(runId)).inbox).toHaveLength(1);
+    expect((await installation.world.folded(runId)).unread).toHaveLength(1);
   });
 
   test('to a run of another tenant is answered 404, and leaves no record', async () => {
