@@ -40,7 +40,8 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect(found?.erasure).toEqual(first);
       const seen = found?.version ?? '';
       const { tenantId: _, keptBy: __, ...rest } = first;
-      const position = { record: 'api:c.ci:1', mailbox: 'a', mustRepeat: true };
+      const run = { runId: 'run_1', createdAt: T0 };
+      const position = { run, record: 'api:c.ci:1', mailbox: 'a', mustRepeat: true };
       expect(await store.write({ ...first, position }, seen)).toEqual({ kind: 'written' });
       const open = await store.read(first.id);
       expect(open?.erasure).toEqual({ ...first, position });
@@ -50,14 +51,16 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect((await store.read(first.id))?.erasure).toEqual(done);
     });
 
-    test('finds open erasures, up to the limit', async () => {
+    test('finds open erasures, up to the limit, and those after one that is known', async () => {
       for (const one of ['1', '2', '3']) await store.create(erasure(one));
       await store.create(erasure('4', { state: 'done' }));
-      const open = await store.open(10);
+      const open = await store.open(undefined, 10);
       expect(open.map(({ erasure: { id } }) => id)).toEqual(
         ['1', '2', '3'].map((one) => erasureId('acme', one)).sort(),
       );
-      expect(await store.open(2)).toHaveLength(2);
+      expect(await store.open(undefined, 2)).toEqual(open.slice(0, 2));
+      expect(await store.open(open[0]?.erasure.id, 1)).toEqual(open.slice(1, 2));
+      expect(await store.open(open[2]?.erasure.id, 10)).toEqual([]);
       const [one] = open;
       expect(await store.write({ ...erasure('1'), id: one?.erasure.id ?? '' }, one?.version ?? '')).toEqual({
         kind: 'written',

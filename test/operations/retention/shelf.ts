@@ -31,6 +31,8 @@ export const WIDE: TickBounds = { documents: 1e6, runs: 1e6, owners: 1e6, forMs:
 export interface Run {
   readonly runId: string;
   readonly rootRunId?: string;
+  /** Absent: acme. */
+  readonly tenantId?: string;
   readonly type?: string;
   readonly status?: Extract<RunStatus, 'completed' | 'failed' | 'cancelled' | 'running'>;
   /** Epoch ms of its end. */
@@ -77,7 +79,8 @@ export class Shelf {
     const { runId, rootRunId = runId, type = 'review', status = 'completed', at = T0, parentRunId } = run;
     const { childRunIds = [], isHeld = false, steps = 1, effects = 0 } = run;
     const parent = parentRunId === undefined ? {} : { parent: { runId: parentRunId, stepId: 'w' } };
-    const start = beginning(runId, { at, identity: { rootRunId, type, ...parent } });
+    const tenant = run.tenantId === undefined ? {} : { tenantId: run.tenantId };
+    const start = beginning(runId, { at, identity: { rootRunId, type, ...tenant, ...parent } });
     await this.runs.start(start);
     const end = ENDS[status];
     const drafts = [

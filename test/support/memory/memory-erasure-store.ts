@@ -2,7 +2,7 @@
 import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { ownersOf } from '../../../packages/cairn/src/core/effects/external.ts';
 import { type MailboxAddress, mailboxId } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
-import type { Erasure } from '../../../packages/cairn/src/core/retention/erasure.ts';
+import type { Erasure, RunPosition } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import type { Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
 import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { descending, sortedPage } from '../../../packages/cairn/src/memory/paging.ts';
@@ -41,9 +41,9 @@ export class MemoryErasureStore implements ErasureStore {
     return { kind: 'written' };
   }
 
-  async open(limit: number): Promise<readonly StoredErasure[]> {
+  async open(after: string | undefined, limit: number): Promise<readonly StoredErasure[]> {
     return [...this.#db.erasures.values()]
-      .filter(({ erasure }) => erasure.state === 'open')
+      .filter(({ erasure: { state, id } }) => state === 'open' && (after === undefined || id > after))
       .sort((a, b) => (a.erasure.id < b.erasure.id ? -1 : 1))
       .slice(0, limit);
   }
@@ -117,7 +117,7 @@ export class MemoryErasureStore implements ErasureStore {
   }
 }
 
-function byAge(a: TenantRun, b: TenantRun): number {
+function byAge(a: RunPosition, b: RunPosition): number {
   return descending([a.createdAt, a.runId], [b.createdAt, b.runId]);
 }
 

@@ -31,8 +31,20 @@ export const NOTHING_GONE: DeletedCounts = {
   published: 0,
 };
 
-/** The place at which the next pass continues. Documents newer than the request stay, so a pass from the beginning would read them again. */
+/** A run, by its place among the runs of its tenant. */
+export interface RunPosition {
+  readonly runId: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+}
+
+/**
+ * The place at which the next pass continues. Runs that are kept and documents newer than the request stay, so a pass from the
+ * beginning would read them again.
+ */
 export interface ErasurePosition {
+  /** The last run whose lineage was visited. Absent: the next pass begins with the newest run. */
+  readonly run?: RunPosition | undefined;
   /** Key of the last idempotency record. */
   readonly record?: string | undefined;
   /** Id of the last mailbox. */
@@ -54,7 +66,7 @@ export interface Erasure {
   readonly state: 'open' | 'done';
   /** Absent for lineages, and once the erasure is done. */
   readonly position?: ErasurePosition | undefined;
-  /** Reason why one of them is kept, as of the last pass. */
+  /** Reason why one of them is kept, as last seen. */
   readonly keptBy?: Pick<KeptReason, 'why' | 'runId'> | undefined;
   readonly gone: DeletedCounts;
   /** Epoch ms. */

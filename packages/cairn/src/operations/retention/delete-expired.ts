@@ -12,7 +12,7 @@ import type { DeletionDeps } from './deps.ts';
 import { type BucketPosition, eachExpired, placeText, readPlace } from './each-expired.ts';
 import { deleteErasedData, type ErasureReport } from './erasure/delete-erased.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
-import { CONCURRENCY, TICK, type TickBounds, TickBudget } from './tick-budget.ts';
+import { CONCURRENCY, ERASURES_PART, TICK, type TickBounds, TickBudget } from './tick-budget.ts';
 
 export interface RetentionReport {
   /** Checked lineages by result. */
@@ -41,6 +41,8 @@ interface DeletionTick {
   readonly counts: { [K in Done | 'failed']: number };
   /** Stored progress, to avoid storing it again. */
   progress: RetentionProgress;
+  /** The erasure that was continued last. */
+  readonly erasure: string | undefined;
   /** Lineages of which something may have been deleted, and something may be left. */
   readonly underway: Set<string>;
 }
@@ -59,12 +61,15 @@ export async function deleteExpiredRuns(
   }
   const progress = await retention.readProgress();
   const budget = new TickBudget(bounds, clock);
-  const erasures = await deleteErasedData(deps, budget);
+  const { report: erasures, last: erasure } = await budget.within(ERASURES_PART, (part) =>
+    deleteErasedData(deps, progress.erasure, part),
+  );
   const tick: DeletionTick = {
     budget,
     handled: new Set(),
     counts,
     progress,
+    erasure,
     underway: new Set(progress.underway),
   };
   await handleLineages(deps, tick, [...tick.underway]);
@@ -149,14 +154,14 @@ async function save(
   tick: DeletionTick,
   places: Pick<RetentionProgress, 'runs' | 'payloads'>,
 ): Promise<void> {
-  const progress: RetentionProgress = { ...places, underway: [...tick.underway] };
+  const progress: RetentionProgress = { ...places, underway: [...tick.underway], erasure: tick.erasure };
   if (JSON.stringify(textOf(progress)) === JSON.stringify(textOf(tick.progress))) return;
   await retention.saveProgress(progress);
   tick.progress = progress;
 }
 
-function textOf({ runs, payloads, underway = [] }: RetentionProgress): unknown {
-  return [runs ?? null, payloads ?? null, underway];
+function textOf({ runs, payloads, underway = [], erasure }: RetentionProgress): unknown {
+  return [runs ?? null, payloads ?? null, underway, erasure ?? null];
 }
 
 /** A lineage that cannot be handled, such as an undecodable one, must not block the deletion of others. */

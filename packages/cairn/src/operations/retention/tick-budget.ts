@@ -31,13 +31,19 @@ export interface TickBounds {
  */
 export const TICK: TickBounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };
 
+/**
+ * Part of a tick that erasures may use; what they leave is for the retention of runs. They come first, because laws set their
+ * date; without the rest, an erasure of many ticks would stop retention.
+ */
+export const ERASURES_PART = 3 / 4;
+
 export class TickBudget {
   readonly #clock: Clock;
   readonly #until: number;
   #documents: number;
   #runs: number;
 
-  constructor({ documents, runs, forMs }: TickBounds, clock: Clock) {
+  constructor({ documents, runs, forMs }: Omit<TickBounds, 'owners'>, clock: Clock) {
     this.#clock = clock;
     this.#until = clock.now() + forMs;
     this.#documents = documents;
@@ -70,6 +76,20 @@ export class TickBudget {
       this.#documents += limit - spent;
       onDeleted(deleted);
       if (!more) return true;
+    }
+  }
+
+  /** Gives work a budget of its own, a part of what is left. What it does not use is returned. */
+  async within<T>(part: number, work: (budget: TickBudget) => Promise<T>): Promise<T> {
+    const documents = Math.ceil(Math.max(0, this.#documents) * part);
+    const runs = Math.ceil(Math.max(0, this.#runs) * part);
+    const forMs = Math.ceil((this.#until - this.#clock.now()) * part);
+    const own = new TickBudget({ documents, runs, forMs }, this.#clock);
+    try {
+      return await work(own);
+    } finally {
+      this.#documents -= documents - own.#documents;
+      this.#runs -= runs - own.#runs;
     }
   }
 

@@ -5,7 +5,7 @@
  * Must not: delete documents of a run; see retention-store.ts.
  */
 import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
-import type { Erasure } from '../../core/retention/erasure.ts';
+import type { Erasure, RunPosition } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../run-store.ts';
 import type { Cleared, MarkResult } from './retention-store.ts';
 
@@ -15,11 +15,8 @@ export interface StoredErasure {
 }
 
 /** A run of a tenant, also one that is marked to go. */
-export interface TenantRun {
-  readonly runId: string;
+export interface TenantRun extends RunPosition {
   readonly rootRunId: string;
-  /** Epoch ms. */
-  readonly createdAt: number;
 }
 
 export interface TenantRuns {
@@ -27,7 +24,7 @@ export interface TenantRuns {
   /** Only runs that were created by then, epoch ms. */
   readonly until: number;
   /** The last one of the page before. */
-  readonly after: TenantRun | undefined;
+  readonly after: RunPosition | undefined;
   readonly limit: number;
 }
 
@@ -53,8 +50,12 @@ export interface ErasureStore {
   create(erasure: Erasure): Promise<{ readonly kind: 'created' | 'exists' }>;
   /** Replaces the version last seen as a whole. */
   write(erasure: Erasure, seen: Version): Promise<MarkResult>;
-  /** Unfinished erasures by id, at most `limit`. */
-  open(limit: number): Promise<readonly StoredErasure[]>;
+  /**
+   * Unfinished erasures by id, at most `limit`.
+   *
+   * @param after id of the last one of the page before
+   */
+  open(after: string | undefined, limit: number): Promise<readonly StoredErasure[]>;
   /**
    * Newest request first.
    *

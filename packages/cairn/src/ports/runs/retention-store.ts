@@ -65,6 +65,8 @@ export interface RetentionProgress {
   readonly payloads?: string | undefined;
   /** Lineages of which something may have been deleted, and something may be left. */
   readonly underway?: readonly string[] | undefined;
+  /** Id of the erasure that was continued last; undefined: at the beginning. */
+  readonly erasure?: string | undefined;
 }
 
 export interface RetentionStore {

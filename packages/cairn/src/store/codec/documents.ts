@@ -1,7 +1,7 @@
 /** Documents beside the runs. Their members are native, so that the Firebase console shows them. */
 import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../core/mailbox/mailbox.ts';
 import type { RestoreMark } from '../../core/recovery/restored.ts';
-import type { DeletedCounts, Erasure, ErasurePosition } from '../../core/retention/erasure.ts';
+import type { DeletedCounts, Erasure, ErasurePosition, RunPosition } from '../../core/retention/erasure.ts';
 import type { CatchUpReport, PauseMark, Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import type { RunFinding } from '../../ports/diagnosis/findings.ts';
 import type { Heartbeat, Heartbeats, SampleFound } from '../../ports/diagnosis/heartbeats.ts';
@@ -148,6 +148,7 @@ export const erasureCodec = documentCodec<Erasure>({
   state: word<Erasure['state']>(),
   position: optional(
     map<ErasurePosition>({
+      run: optional(map<RunPosition>({ runId: text, createdAt: time })),
       record: optional(text),
       mailbox: optional(text),
       mustRepeat: optional(flag),

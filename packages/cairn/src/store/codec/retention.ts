@@ -77,4 +77,5 @@ export const progressCodec = documentCodec<RetentionProgress>({
   runs: optional(text),
   payloads: optional(text),
   underway: optional(words<string>()),
+  erasure: optional(text),
 });

@@ -124,7 +124,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     ),
     ofClients(['tenantId'], 'the list of API clients', () => clients.list(tenantId, 1)),
     ofFindings(['tenantId'], 'findings in the inbox', () => findings.ofTenant(tenantId, 1)),
-    ofErasures(['state'], 'open erasures', () => erasures.open(1)),
+    ofErasures(['state'], 'open erasures', () => erasures.open(NOBODY, 1)),
     ofErasures(['tenantHash', '-requestedAt'], 'lists of erasures', () => erasures.list(NOBODY, ONE)),
     ofErasures(['scope', '-requestedAt'], 'lists of the erasures of all tenants', () =>
       erasures.list(undefined, ONE),

@@ -84,7 +84,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   waits: words('tenantId event key waiting early delivered expiresAt'),
   clients: words('id tenantId roles secretHash disabled createdAt name createdBy retired secretOf'),
   config: words(
-    `killSwitch paused restore home runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
+    `killSwitch paused restore home runs payloads underway erasure recoverRuns fireSchedules checkRuns deleteExpired found installations`,
   ),
   erasures: words(
     'id scope tenantHash tenantId roots state position keptBy gone requestedAt requestedBy finishedAt',

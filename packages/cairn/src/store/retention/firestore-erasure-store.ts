@@ -56,9 +56,14 @@ export class FirestoreErasureStore implements ErasureStore {
     return { kind: changed ? 'written' : 'stale' };
   }
 
-  async open(limit: number): Promise<readonly StoredErasure[]> {
-    const open = this.#paths.erasures().where('state', '==', 'open').limit(limit);
-    const { docs } = await call('look for open erasures', () => open.get());
+  async open(after: string | undefined, limit: number): Promise<readonly StoredErasure[]> {
+    const open = this.#paths
+      .erasures()
+      .where('state', '==', 'open')
+      .orderBy(FieldPath.documentId())
+      .limit(limit);
+    const page = after === undefined ? open : open.startAfter(after);
+    const { docs } = await call('look for open erasures', () => page.get());
     return docs.map((found) => ({
       erasure: erasureCodec.decode(found.data(), `erasure ${found.id}`),
       version: versionOf(found.updateTime),

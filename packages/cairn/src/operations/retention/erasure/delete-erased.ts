@@ -1,10 +1,11 @@
 /** Continues open erasures, before all other retention work. */
 import { messageOf } from '../../../core/thrown.ts';
+import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import type { ErasingDeps } from '../deps.ts';
 import type { TickBudget } from '../tick-budget.ts';
 import { erasurePass } from './erasure-pass.ts';
 
-/** Erasures continued in one tick; the others wait for the next. */
+/** Erasures continued in one tick: each then has the budget for a page of runs. The next tick begins with the others. */
 const MAX_OPEN = 50;
 
 export interface ErasureReport {
@@ -14,23 +15,66 @@ export interface ErasureReport {
   readonly failed: number;
 }
 
-/** @throws the error of the query for open erasures */
-export async function deleteErasedData(deps: ErasingDeps, budget: TickBudget): Promise<ErasureReport> {
-  const { erasures, log } = deps;
+interface ErasuresContinued {
+  readonly report: ErasureReport;
+  /** The last one that was continued; undefined: all were, and the next tick begins anywhere. */
+  readonly last: string | undefined;
+}
+
+/**
+ * Each gets an equal part of the budget that is left, so that none keeps the others from it.
+ *
+ * @param after the last one that the tick before continued
+ * @throws the error of the query for open erasures
+ */
+export async function deleteErasedData(
+  deps: ErasingDeps,
+  after: string | undefined,
+  budget: TickBudget,
+): Promise<ErasuresContinued> {
+  const open = await openAfter(deps, after);
   const report = { open: 0, done: 0, failed: 0 };
-  for (const { erasure, version } of await erasures.open(MAX_OPEN)) {
-    if (budget.isSpent) return { ...report, open: report.open + 1 };
-    try {
-      const after = await erasurePass(deps, erasure, budget);
-      // Stale: another tick has worked on it and written its result.
-      await erasures.write(after, version);
-      report[after.state] += 1;
-      if (after.state === 'done') log.warn('erasure_done', { erasureId: after.id, ...after.gone });
-      else if (after.keptBy) log.warn('erasure_kept', { erasureId: after.id, ...after.keptBy });
-    } catch (error) {
-      report.failed += 1;
-      log.error('erasure_failed', { erasureId: erasure.id, error: messageOf(error) });
+  for (const [n, one] of open.entries()) {
+    if (budget.isSpent) {
+      report.open += open.length - n;
+      return { report, last: open[n - 1]?.erasure.id ?? after };
     }
+    await budget.within(1 / (open.length - n), (part) => continueOne(deps, one, { budget: part, report }));
   }
-  return report;
+  return { report, last: open.length === MAX_OPEN ? open.at(-1)?.erasure.id : undefined };
+}
+
+/** After the last one come the first. */
+async function openAfter(
+  { erasures }: ErasingDeps,
+  after: string | undefined,
+): Promise<readonly StoredErasure[]> {
+  const later = await erasures.open(after, MAX_OPEN);
+  if (after === undefined || later.length === MAX_OPEN) return later;
+  const first = await erasures.open(undefined, MAX_OPEN - later.length);
+  return [...later, ...first.filter(({ erasure }) => erasure.id <= after)];
+}
+
+interface Continuing {
+  readonly budget: TickBudget;
+  readonly report: { -readonly [K in keyof ErasureReport]: number };
+}
+
+async function continueOne(
+  deps: ErasingDeps,
+  { erasure, version }: StoredErasure,
+  { budget, report }: Continuing,
+): Promise<void> {
+  const { erasures, log } = deps;
+  try {
+    const after = await erasurePass(deps, erasure, budget);
+    // Stale: another tick has worked on it and written its result.
+    await erasures.write(after, version);
+    report[after.state] += 1;
+    if (after.state === 'done') log.warn('erasure_done', { erasureId: after.id, ...after.gone });
+    else if (after.keptBy) log.warn('erasure_kept', { erasureId: after.id, ...after.keptBy });
+  } catch (error) {
+    report.failed += 1;
+    log.error('erasure_failed', { erasureId: erasure.id, error: messageOf(error) });
+  }
 }

@@ -14,9 +14,11 @@ import {
   type Erasure,
   type ErasurePosition,
   NOTHING_GONE,
+  type RunPosition,
 } from '../../../core/retention/erasure.ts';
+import { messageOf } from '../../../core/thrown.ts';
 import { changeMailbox } from '../../../engine/mailbox/change.ts';
-import type { TenantDocuments, TenantRun } from '../../../ports/runs/erasure-store.ts';
+import type { TenantDocuments } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
 import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import { type Done, deleteLineage } from '../delete-lineage.ts';
@@ -46,42 +48,27 @@ interface PassContext {
 type PassResult = Pick<Erasure, 'roots' | 'state' | 'keptBy' | 'finishedAt' | 'tenantId' | 'position'>;
 
 async function passLineages(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
-  const left: string[] = [];
-  let keptBy: Erasure['keptBy'];
-  for (const root of passing.erasure.roots) {
-    const { done, lineage } = await eraseLineage(deps, passing, root);
-    if (done !== 'deleted' && done !== 'gone') left.push(root);
-    keptBy ??= reasonOf(lineage);
-  }
-  if (left.length > 0) return { roots: left, state: 'open', keptBy };
-  return { roots: [], state: 'done', keptBy: undefined, finishedAt: deps.clock.now() };
+  const { roots: all, keptBy: before } = passing.erasure;
+  const { kept, begun, notVisited, keptBy } = await eraseLineages(deps, passing, all);
+  const roots = [...begun, ...notVisited, ...kept];
+  if (roots.length > 0)
+    return { roots, state: 'open', keptBy: keptBy ?? (notVisited.length > 0 ? before : undefined) };
+  return { roots, state: 'done', keptBy: undefined, finishedAt: deps.clock.now() };
 }
 
-/** Runs started after the request are not included, nor what else is newer: those runs need their mailboxes and records. */
+/**
+ * Runs started after the request are not included, nor what else is newer: those runs need their mailboxes and records.
+ * Where the budget ends among the runs, the next pass continues. Done is only what a pass from the newest run leaves nothing of.
+ */
 async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
-  const { erasure, budget } = passing;
+  const { erasure } = passing;
   const { tenantId } = erasure;
   if (tenantId === undefined) throw new Error(`erasure ${erasure.id} names no tenant`);
   const open = { roots: [], state: 'open' as const, tenantId };
-  const seen = new Set<string>();
-  let keptBy: Erasure['keptBy'];
-  let isLeft = false;
-  for (let after: TenantRun | undefined; ; ) {
-    const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
-    for (const { rootRunId } of page) {
-      if (seen.has(rootRunId)) continue;
-      seen.add(rootRunId);
-      const { done, lineage } = await eraseLineage(deps, passing, rootRunId);
-      isLeft ||= done !== 'deleted' && done !== 'gone';
-      keptBy ??= reasonOf(lineage);
-    }
-    if (page.length < PAGE) break;
-    if (budget.isSpent) return { ...open, keptBy };
-    after = page.at(-1);
-  }
-  if (isLeft) return { ...open, keptBy };
+  const { run, isLeft, keptBy } = await passRuns(deps, passing, tenantId);
+  const position: Position = { ...erasure.position, run };
+  if (run || isLeft) return { ...open, position, keptBy };
   const older: TenantDocuments = { tenantId, until: erasure.requestedAt };
-  const position: Position = { ...erasure.position };
   const kinds = [
     ['effects', (limit: number) => deps.erasures.deleteExternalEffects(older, limit)],
     ['schedules', (limit: number) => deps.erasures.deleteSchedules(older, limit)],
@@ -93,6 +80,45 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
   if (position.mustRepeat) return { ...open, position: undefined, keptBy: undefined };
   const nothing = { tenantId: undefined, position: undefined, keptBy: undefined };
   return { roots: [], state: 'done', ...nothing, finishedAt: deps.clock.now() };
+}
+
+interface RunsPassed {
+  /** Position of the next pass; undefined: it begins with the newest run. */
+  readonly run: RunPosition | undefined;
+  /** True if runs may be left. */
+  readonly isLeft: boolean;
+  readonly keptBy: Erasure['keptBy'];
+}
+
+async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: string): Promise<RunsPassed> {
+  const { erasure, budget } = passing;
+  const from = erasure.position?.run;
+  const seen = new Set<string>();
+  let keptBy: Erasure['keptBy'];
+  let isLeft = from !== undefined;
+  for (let after = from; ; ) {
+    const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
+    const roots = new Set(page.map(({ rootRunId }) => rootRunId)).difference(seen);
+    // Runs of lineages that were visited cost a read as well.
+    budget.inspected(page.length - roots.size);
+    const { kept, begun, notVisited, ...walked } = await eraseLineages(deps, passing, [...roots]);
+    for (const root of roots) seen.add(root);
+    keptBy ??= walked.keptBy;
+    isLeft ||= kept.length + begun.length + notVisited.length > 0;
+    if (budget.isSpent) {
+      const again = new Set([...begun, ...notVisited]);
+      const at = page.findIndex(({ rootRunId }) => again.has(rootRunId));
+      const run = at < 0 ? page.at(-1) : at > 0 ? page[at - 1] : after;
+      const isEnd = at < 0 && page.length < PAGE;
+      if (!isEnd) return { run: run && positionOf(run), isLeft: true, keptBy: keptBy ?? erasure.keptBy };
+    }
+    if (page.length < PAGE) return { run: undefined, isLeft, keptBy: keptBy ?? (from && erasure.keptBy) };
+    after = page.at(-1);
+  }
+}
+
+function positionOf({ runId, createdAt }: RunPosition): RunPosition {
+  return { runId, createdAt };
 }
 
 type Piece = (limit: number) => Promise<Cleared>;
@@ -130,6 +156,44 @@ function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments, 
     });
     return { deleted, spent: page.length, more: page.length === limit };
   };
+}
+
+/** Lineages that still exist. */
+interface LineagesLeft {
+  readonly kept: readonly string[];
+  /** Those whose deletion has begun. */
+  readonly begun: readonly string[];
+  /** Those that the budget did not suffice for. */
+  readonly notVisited: readonly string[];
+  readonly keptBy: Erasure['keptBy'];
+}
+
+/** In this order, until the budget is spent. A lineage that cannot be read does not stop the others. */
+async function eraseLineages(
+  deps: ErasingDeps,
+  passing: PassContext,
+  roots: readonly string[],
+): Promise<LineagesLeft> {
+  const { budget, erasure } = passing;
+  const kept: string[] = [];
+  const begun: string[] = [];
+  let keptBy: Erasure['keptBy'];
+  let visited = 0;
+  for (const root of roots) {
+    if (budget.isSpent) break;
+    visited += 1;
+    try {
+      const { done, lineage } = await eraseLineage(deps, passing, root);
+      keptBy ??= reasonOf(lineage);
+      if (done === 'unfinished') begun.push(root);
+      else if (done !== 'deleted' && done !== 'gone') kept.push(root);
+    } catch (error) {
+      kept.push(root);
+      budget.inspected(1);
+      deps.log.error('retention_failed', { rootRunId: root, erasureId: erasure.id, error: messageOf(error) });
+    }
+  }
+  return { kept, begun, notVisited: roots.slice(visited), keptBy };
 }
 
 interface Erased {

@@ -124,8 +124,10 @@ async function begin(
   if (!stored) throw new Error(`erasure ${erasure.id} no longer exists`);
   try {
     const passed = await erasurePass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
-    // The first tick begins again: what came in the moment of the request may be stored after this pass looked.
-    const after = { ...passed, position: undefined };
+    // Data from the moment of the request may be stored after this pass looked: records and mailboxes are visited
+    // again. So are the runs, because an erasure is done only after a pass from the newest run.
+    const { run } = passed.position ?? {};
+    const after = { ...passed, position: run && { run } };
     await erasures.write(after, stored.version);
     return after;
   } catch (error) {

@@ -1,0 +1,166 @@
+/** An erasure that takes many ticks, or never ends, keeps neither its own older runs nor anything else from being deleted. */
+import { describe, expect, test } from '@jest/globals';
+import {
+  type Erasure,
+  erasureId,
+  NOTHING_GONE,
+  tenantHash,
+} from '../../../packages/cairn/src/core/retention/erasure.ts';
+import type { TickBounds } from '../../../packages/cairn/src/operations/retention/tick-budget.ts';
+import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
+import { seededRandomness } from '../../support/world.ts';
+import { around, DAY, type Run, Shelf, WIDE } from './shelf.ts';
+
+function requested(
+  shelf: Shelf,
+  changes: Pick<Erasure, 'id' | 'scope'> & Partial<Erasure>,
+): Promise<unknown> {
+  return shelf.erasures.create({
+    tenantHash: tenantHash(changes.tenantId ?? 'acme'),
+    roots: [],
+    state: 'open',
+    gone: NOTHING_GONE,
+    requestedAt: shelf.now,
+    ...changes,
+  });
+}
+
+const ofTenant = (shelf: Shelf, tenantId: string) =>
+  requested(shelf, { id: erasureId(tenantId), scope: 'tenant', tenantId });
+
+const named = (n: number, name = 'run') => `${name}_${String(n).padStart(3, '0')}`;
+
+async function ticksUntil(shelf: Shelf, bounds: TickBounds, isDone: () => boolean): Promise<number> {
+  let ticks = 0;
+  for (; !isDone() && ticks < 400; ticks += 1) await shelf.tick(bounds);
+  return ticks;
+}
+
+describe('an erasure of a tenant with more live runs than a tick inspects', () => {
+  test('deletes its older ended runs, and is done when the live ones have ended', async () => {
+    const shelf = new Shelf();
+    for (let n = 0; n < 150; n += 1)
+      await shelf.put({
+        runId: named(n),
+        at: shelf.now - n * 60_000,
+        status: n < 120 ? 'running' : 'completed',
+      });
+    await ofTenant(shelf, 'acme');
+    const bounds = { ...WIDE, runs: 40 };
+    const erasure = () => [...shelf.db.erasures.values()][0]?.erasure;
+    // Each round of 150 runs takes six ticks: one round marks, the next deletes.
+    expect(await ticksUntil(shelf, bounds, () => shelf.db.runs.size === 120)).toBeLessThan(20);
+    expect(erasure()).toMatchObject({ state: 'open', keptBy: { why: 'live' }, gone: { runs: 30 } });
+    shelf.db.runs.clear();
+    await ticksUntil(shelf, bounds, () => erasure()?.state === 'done');
+    expect(erasure()).toMatchObject({ state: 'done' });
+    expect(erasure()?.position).toBeUndefined();
+  });
+
+  test('continues the lineage at which the documents of a tick ended', async () => {
+    const shelf = new Shelf();
+    for (let n = 0; n < 10; n += 1) await shelf.put({ runId: named(n), at: shelf.now - n * DAY, steps: 20 });
+    await ofTenant(shelf, 'acme');
+    const begun = new Set<string>();
+    const deps = shelf.deps(
+      around(shelf.store, {
+        deleteUnder: async (runId, limit) => {
+          begun.add(runId);
+          return shelf.store.deleteUnder(runId, limit);
+        },
+      }),
+    );
+    let ticks = 0;
+    for (; shelf.db.runs.size > 0 && ticks < 100; ticks += 1) {
+      await shelf.tick({ ...WIDE, documents: 20 }, deps);
+      // Not one of each: what has begun is deleted before the next one begins.
+      expect([...begun].filter((runId) => shelf.db.runs.has(runId)).length).toBeLessThan(2);
+    }
+    expect(shelf.db.runs.size).toBe(0);
+  });
+
+  test('passes over a lineage that cannot be read, and stays open', async () => {
+    const shelf = new Shelf();
+    for (let n = 0; n < 3; n += 1) await shelf.put({ runId: named(n), at: shelf.now - n * DAY });
+    await ofTenant(shelf, 'acme');
+    const deps = shelf.deps(
+      around(shelf.store, {
+        lineage: async (rootRunId, limit) => {
+          if (rootRunId === named(1)) throw new Error('of a newer version');
+          return shelf.store.lineage(rootRunId, limit);
+        },
+      }),
+    );
+    for (let n = 0; n < 3; n += 1) await shelf.tick(WIDE, deps);
+    expect([...shelf.db.runs.keys()]).toEqual([named(1)]);
+    await ticksUntil(shelf, WIDE, () => shelf.db.runs.size === 0);
+    await shelf.tick();
+    expect([...shelf.db.erasures.values()][0]?.erasure.state).toBe('done');
+  });
+});
+
+test('an erasure of a run with more lineages than a tick inspects continues with those not visited yet', async () => {
+  const shelf = new Shelf();
+  const roots = Array.from({ length: 60 }, (_, n) => named(n));
+  for (const [n, runId] of roots.entries())
+    await shelf.put({ runId, status: n < 50 ? 'running' : 'completed' });
+  await requested(shelf, { id: erasureId('acme', roots[0]), scope: 'lineage', roots });
+  let ticks = 0;
+  for (; shelf.db.runs.size > 50 && ticks < 20; ticks += 1) {
+    let inspected = 0;
+    const lineage: RetentionStore['lineage'] = (rootRunId, limit) => {
+      inspected += 1;
+      return shelf.store.lineage(rootRunId, limit);
+    };
+    await shelf.tick({ ...WIDE, runs: 20 }, shelf.deps(around(shelf.store, { lineage })));
+    expect(inspected).toBeLessThanOrEqual(20);
+  }
+  expect(shelf.db.runs.size).toBe(50);
+});
+
+test('more open erasures than a tick continues are all continued in turn', async () => {
+  const shelf = new Shelf();
+  const live = Array.from({ length: 130 }, (_, n) => `t${n}`);
+  for (const tenantId of live) {
+    await shelf.put({ runId: `run_${tenantId}`, tenantId, status: 'running' });
+    await shelf.put({ runId: `old_${tenantId}`, tenantId, at: shelf.now - DAY });
+    await ofTenant(shelf, tenantId);
+  }
+  expect(await ticksUntil(shelf, WIDE, () => shelf.db.runs.size === live.length)).toBeLessThanOrEqual(6);
+});
+
+/** Tenants of which some are erased, with runs of which some never end, or are held. */
+async function random(seed: number): Promise<{ readonly shelf: Shelf; readonly due: readonly string[] }> {
+  const { unit } = seededRandomness(seed);
+  const below = (n: number) => Math.floor(unit() * n);
+  const shelf = new Shelf();
+  const due: string[] = [];
+  const tenants = 1 + below(58);
+  for (let n = 0; n < tenants; n += 1) {
+    const tenantId = `t${n}`;
+    const isErased = unit() < 0.8;
+    const stuck = unit();
+    const runs = below(unit() < 0.1 ? 120 : 6);
+    for (let m = 0; m < runs; m += 1) {
+      const runId = named(m, tenantId);
+      const isStuck = unit() < stuck;
+      const at = shelf.now - (1 + below(200)) * DAY;
+      const what: Partial<Run> = !isStuck ? {} : unit() < 0.5 ? { status: 'running' } : { isHeld: true };
+      await shelf.put({ runId, tenantId, at, steps: below(4), ...what });
+      if (!isStuck && (isErased || at < shelf.now - 90 * DAY)) due.push(runId);
+    }
+    if (isErased) await ofTenant(shelf, tenantId);
+  }
+  return { shelf, due };
+}
+
+test('whatever is due is deleted in the end, whatever is kept, and however little a tick may do', async () => {
+  for (let seed = 1; seed <= 5; seed += 1) {
+    const { shelf, due } = await random(seed);
+    const { unit } = seededRandomness(seed);
+    const bounds = { ...WIDE, runs: 5 + Math.floor(unit() * 200), documents: 40 + Math.floor(unit() * 200) };
+    await ticksUntil(shelf, bounds, () => due.every((runId) => !shelf.db.runs.has(runId)));
+    const left = due.filter((runId) => shelf.db.runs.has(runId));
+    expect({ seed, bounds, left }).toEqual({ seed, bounds, left: [] });
+  }
+});
