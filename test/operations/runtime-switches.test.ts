@@ -10,7 +10,7 @@ import {
   pauseWorkflow,
   unpauseWorkflow,
 } from '../../packages/cairn/src/operations/runtime/pause-workflow.ts';
-import { MAX_WOKEN } from '../../packages/cairn/src/operations/runtime/wake-paused.ts';
+import { MAX_READ, MAX_WOKEN } from '../../packages/cairn/src/operations/runtime/wake-paused.ts';
 import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { type InterceptedCall, intercept, type Proceed } from '../support/intercept.ts';
@@ -252,6 +252,31 @@ describe('unpausing', () => {
     });
     expect(pages).toBe(20);
     expect(new Set(enqueued()).size).toBe(MAX_WOKEN);
+  });
+
+  test('reads a limited number of runs whose workflow is still paused', async () => {
+    await pauseWorkflow(deps, { type: 'alpha', actor: 'c.ops', tenantId: 't1' });
+    await setKillSwitch(deps, { on: true, actor: 'c.ops', tenantId: 't1' });
+    let read = 0;
+    const statistics: RuntimeDeps['statistics'] = {
+      liveVersions: async () => [],
+      activeRuns: async () => [],
+      tenants: async () => [],
+      due: async ({ limit }) => {
+        read += limit;
+        if (read > 3 * MAX_READ) throw new Error('reads without end');
+        return Array.from({ length: limit }, (_, i) => ({
+          runId: `run_${read}_${i}`,
+          tenantId: 't1',
+          type: 'alpha',
+          wakeAt: world.clock.now(),
+        }));
+      },
+    };
+    const off = { on: false, actor: 'c.ops', tenantId: 't1' };
+    expect(await setKillSwitch({ ...deps, statistics }, off)).toEqual({ woken: 0 });
+    expect(read).toBe(MAX_READ);
+    expect(enqueued()).toEqual([]);
   });
 
   test('succeeds although the queue fails: the scan finds the remaining runs', async () => {

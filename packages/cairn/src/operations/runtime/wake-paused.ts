@@ -14,6 +14,11 @@ import type { RuntimeDeps } from './change-config.ts';
 const PAGE = 250;
 /** Runs enqueued by one call: what fits well into the time a caller waits for its answer. */
 export const MAX_WOKEN = 5_000;
+/**
+ * Runs read by one call, those of types that are still paused included: 40 pages, one after the other, also fit into that time. The
+ * scan finds the others.
+ */
+export const MAX_READ = 10_000;
 /** Tasks created at once. */
 const CONCURRENT_TASKS = 25;
 
@@ -41,7 +46,7 @@ export async function wakePaused(
   let own = 0;
   let after: DueEntry | undefined;
   try {
-    while (woken < MAX_WOKEN) {
+    for (let read = 0; woken < MAX_WOKEN && read < MAX_READ; ) {
       const page = await deps.statistics.due({ until, limit: PAGE, type, after });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
       await mapConcurrently(free, CONCURRENT_TASKS, async (entry) => {
@@ -54,6 +59,7 @@ export async function wakePaused(
         woken += 1;
         own += entry.tenantId === tenantId ? 1 : 0;
       });
+      read += page.length;
       after = page.at(-1);
       if (page.length < PAGE) break;
     }
