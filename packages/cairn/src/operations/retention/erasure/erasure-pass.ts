@@ -7,7 +7,7 @@
  */
 import { mailboxId } from '../../../core/mailbox/mailbox.ts';
 import { erasedUntil } from '../../../core/mailbox/tidy.ts';
-import { workThroughAll } from '../../../core/map-concurrently.ts';
+import { workThrough, workThroughAll } from '../../../core/map-concurrently.ts';
 import {
   added,
   type DeletedCounts,
@@ -168,7 +168,7 @@ interface LineagesLeft {
   readonly keptBy: Erasure['keptBy'];
 }
 
-/** In this order, until the budget is spent. A lineage that cannot be read does not stop the others. */
+/** Begins them in this order until the budget is spent, several at once. A lineage that cannot be read does not stop the others. */
 async function eraseLineages(
   deps: ErasingDeps,
   passing: PassContext,
@@ -178,10 +178,9 @@ async function eraseLineages(
   const kept: string[] = [];
   const begun: string[] = [];
   let keptBy: Erasure['keptBy'];
-  let visited = 0;
-  for (const root of roots) {
-    if (budget.isSpent) break;
-    visited += 1;
+  const notVisited = [...roots];
+  const next = () => (budget.isSpent ? undefined : notVisited.shift());
+  await workThrough(next, CONCURRENCY, async (root) => {
     try {
       const { done, lineage } = await eraseLineage(deps, passing, root);
       keptBy ??= reasonOf(lineage);
@@ -192,8 +191,8 @@ async function eraseLineages(
       budget.inspected(1);
       deps.log.error('retention_failed', { rootRunId: root, erasureId: erasure.id, error: messageOf(error) });
     }
-  }
-  return { kept, begun, notVisited: roots.slice(visited), keptBy };
+  });
+  return { kept, begun, notVisited, keptBy };
 }
 
 interface Erased {

@@ -1,6 +1,7 @@
 /**
  * Requests the erasure of a run, with its lineage and children, or of a tenant. Refused before anything is written if
- * it is not allowed; an accepted erasure hides the data immediately, and the next ticks delete it.
+ * it is not allowed; an accepted erasure hides the runs, at once as many as the
+ * time of a request allows, and the next ticks hide the others and delete all.
  */
 import { CairnError } from '../../../core/errors.ts';
 import {
