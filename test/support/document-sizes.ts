@@ -1,9 +1,11 @@
 /** Sizes of documents as production counts them, of what the engine writes: by the real codecs and Firestore's own rule. */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import type { Mailbox } from '../../packages/cairn/src/core/mailbox/mailbox.ts';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../packages/cairn/src/core/run/records.ts';
 import type { RunState, VolatileMetadata } from '../../packages/cairn/src/core/run/state.ts';
 import type { JournalCommit, RunStore, SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
+import { mailboxCodec } from '../../packages/cairn/src/store/codec/documents.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
 import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
 import { encodeNewSnapshot } from '../../packages/cairn/src/store/codec/snapshot.ts';
@@ -29,6 +31,10 @@ export function sizeOfCheckpoint(checkpoint: Checkpoint): number {
 
 export function sizeOfStep(step: StepRecord): number {
   return sizeOf(stepCodec.encode(step));
+}
+
+export function sizeOfMailbox(mailbox: Mailbox): number {
+  return sizeOf(mailboxCodec.encode(mailbox));
 }
 
 /** Bytes of the run document and of each of its pages. */

@@ -2,6 +2,8 @@
 
 /** Most registered waits: each event is appended to all of their runs. */
 export const MAX_WAITING = 2_000;
+/** Ids of these waits together, in bytes as stored: 2,000 of usual length, half as many with the longest ids. */
+export const MAX_WAITING_BYTES = 224 * 1024;
 /** Most undelivered events. */
 export const MAX_BUFFERED = 100;
 /** Data of these events together, in bytes of canonical JSON. */

@@ -4,7 +4,7 @@
  * Must not: know how a delivery continues (delivery.ts); it only says which events must be passed on.
  */
 import { CairnError } from '../errors.ts';
-import { MAX_WAITING } from './limits.ts';
+import { MAX_WAITING, MAX_WAITING_BYTES } from './limits.ts';
 import type { BufferedEvent, Mailbox, MailboxAddress, Move, WaitRef } from './mailbox.ts';
 import { emptyAt, hasExpired, isSameWait, tidied, withRuns } from './tidy.ts';
 
@@ -46,7 +46,8 @@ export function addWait(
   const takenByOthers = buffered.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
   const result = { takenByOthers: takenByOthers.map(({ eventId }) => eventId) };
   if (listed) return { next: seen, result };
-  if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
+  if (waiting.length >= MAX_WAITING || bytesOf([...waiting, wait]) > MAX_WAITING_BYTES)
+    throw tooManyWait(address, waiting.length);
   return { next: tidied({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
 }
 
@@ -117,12 +118,23 @@ function afterLeaving(
   };
 }
 
-function tooManyWait({ event, key }: MailboxAddress): CairnError {
+/** Bytes of an entry beside its ids: names of its two members, and ends of texts. */
+const ENTRY_BYTES = 'runId'.length + 'waitId'.length + 4;
+
+/** As Firestore counts it. */
+function bytesOf(waits: readonly WaitRef[]): number {
+  return waits.reduce(
+    (sum, { runId, waitId }) => sum + Buffer.byteLength(runId) + Buffer.byteLength(waitId) + ENTRY_BYTES,
+    0,
+  );
+}
+
+function tooManyWait({ event, key }: MailboxAddress, waits: number): CairnError {
   return new CairnError(
     'RATE_LIMITED',
-    `${MAX_WAITING} waits for event '${event}' with this key are open, the most allowed`,
+    `${waits} waits for event '${event}' with this key are open, the most allowed`,
     {
-      details: { event, key, limit: MAX_WAITING },
+      details: { event, key, waits, limit: MAX_WAITING, maxBytes: MAX_WAITING_BYTES },
       help: 'Use a correlation key that fewer runs share.',
     },
   );
