@@ -10,6 +10,7 @@ import type { Binding } from '../../packages/cairn/src/engine/define/capability.
 import { retentionIn } from '../../packages/cairn/src/engine/define/retention.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { MemoryRunFinder } from '../../packages/cairn/src/memory/memory-run-finder.ts';
 import { InstanceMetrics } from '../../packages/cairn/src/platform/telemetry/instance-metrics.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { githubTenantsIn } from '../../packages/cairn/src/triggers/github/tenants.ts';
@@ -19,7 +20,6 @@ import { MemoryErasureStore } from '../support/memory/memory-erasure-store.ts';
 import { MemoryIntegrityStore } from '../support/memory/memory-integrity-store.ts';
 import { MemoryLogStore } from '../support/memory/memory-log-store.ts';
 import { MemoryRetentionStore } from '../support/memory/memory-retention-store.ts';
-import { MemoryRunFinder } from '../support/memory/memory-run-finder.ts';
 import { MemoryRunListWatch } from '../support/memory/memory-run-list-watch.ts';
 import { MemoryRunWatch } from '../support/memory/memory-run-watch.ts';
 import { pretendedDiagnosis } from '../support/pretended-diagnosis.ts';

@@ -4,12 +4,12 @@ import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
 import { matchOf } from '../../packages/cairn/src/core/search/match.ts';
 import { INDEXED } from '../../packages/cairn/src/core/search/match-index.ts';
 import { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryRunFinder } from '../../packages/cairn/src/memory/memory-run-finder.ts';
 import { MemoryRunStore } from '../../packages/cairn/src/memory/memory-run-store.ts';
 import { IndexedRuns } from '../../packages/cairn/src/operations/search/indexed-runs.ts';
 import { byIndex, matchingRuns } from '../../packages/cairn/src/operations/search/matching-runs.ts';
 import type { RunFilter } from '../../packages/cairn/src/ports/run-store.ts';
 import { beginning, T0 } from '../conformance/support/run-fixture.ts';
-import { MemoryRunFinder } from '../support/memory/memory-run-finder.ts';
 
 const DAY_MS = 86_400_000;
 const tenantId = 'acme';

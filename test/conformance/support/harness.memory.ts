@@ -11,6 +11,7 @@ import {
   MemoryScheduleStore,
 } from '../../../packages/cairn/src/memory/memory-documents.ts';
 import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
 import { MemoryRunStatistics } from '../../../packages/cairn/src/memory/memory-run-statistics.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { MemoryClientStore } from '../../support/memory/memory-client-store.ts';
@@ -19,7 +20,6 @@ import { MemoryHeartbeatStore } from '../../support/memory/memory-heartbeat-stor
 import { MemoryIntegrityStore } from '../../support/memory/memory-integrity-store.ts';
 import { MemoryLogStore } from '../../support/memory/memory-log-store.ts';
 import { MemoryRetentionStore } from '../../support/memory/memory-retention-store.ts';
-import { MemoryRunFinder } from '../../support/memory/memory-run-finder.ts';
 import { MemoryRunSample } from '../../support/memory/memory-run-sample.ts';
 import { MemoryStoreProbe } from '../../support/memory/memory-store-probe.ts';
 import type { Harness } from './harness.ts';

@@ -1,6 +1,7 @@
 /** A raise of the budget of a day: which other runs that asked for it go on. */
 import { describe, expect, test } from '@jest/globals';
 import { dayLimits } from '../../../packages/cairn/src/core/budget/day-limits.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
 import { intercept } from '../../support/intercept.ts';
 import { calling, Tenant } from './tenant.ts';
 
@@ -74,6 +75,17 @@ describe('when an answer raises the limit of the day, the other waiting runs', (
     expect(tenant.asking()).toHaveLength(5 - completed);
   });
 
+  test('continue in the order of their questions, however many newer runs ask', async () => {
+    const { tenant, asking: longest } = await reached(6);
+    tenant.world.clock.jump(60_000);
+    await tenant.start(110);
+    await tenant.run();
+    await tenant.decide(tenant.asking().at(-1) ?? '', 'approve', { raise: { usd: 0.6 } });
+    await tenant.run();
+    expect(longest.map((id) => tenant.world.stateOf(id).status)).toEqual(longest.map(() => 'completed'));
+    expect(tenant.asking()).toHaveLength(109);
+  });
+
   test('those of other tenants are unaffected', async () => {
     const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling({ usd: 0 }, { usd: 0.1 }));
     await tenant.start(2, 't1');
@@ -90,12 +102,12 @@ describe('when an answer raises the limit of the day, the other waiting runs', (
     const { tenant, asking } = await reached(3);
     const [approved = '', rejected = ''] = asking;
     const { deps } = tenant.world;
-    const store = intercept(deps.store, async ({ method }, proceed) => {
+    const finder = intercept(new MemoryRunFinder(tenant.world.db), async (_, proceed) => {
       const found = await proceed();
-      if (method === 'listRuns') await tenant.decide(rejected, 'reject');
+      await tenant.decide(rejected, 'reject');
       return found;
     });
-    await tenant.decide(approved, 'approve', { raise: { usd: 5 } }, { ...deps, store });
+    await tenant.decide(approved, 'approve', { raise: { usd: 5 } }, { ...deps, finder });
     await tenant.run();
     expect(tenant.statuses()).toEqual({ completed: 2, failed: 1 });
     expect(eventsOf(tenant, rejected, 'wait_resolved')).toMatchObject([{ data: { decision: 'reject' } }]);
@@ -105,10 +117,8 @@ describe('when an answer raises the limit of the day, the other waiting runs', (
     const { tenant, asking } = await reached(3);
     const [approved = ''] = asking;
     const { deps } = tenant.world;
-    const store = intercept(deps.store, ({ method }, proceed) =>
-      method === 'listRuns' ? Promise.reject(new Error('unreachable')) : proceed(),
-    );
-    await tenant.decide(approved, 'approve', { raise: { usd: 5 } }, { ...deps, store });
+    const finder = { asking: () => Promise.reject(new Error('unreachable')) };
+    await tenant.decide(approved, 'approve', { raise: { usd: 5 } }, { ...deps, finder });
     await tenant.run();
     expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
   });

@@ -5,7 +5,9 @@ import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DayBudgetDeps } from '../../../packages/cairn/src/operations/approvals/raise-day.ts';
 import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World, type WorldOptions } from '../../support/world.ts';
@@ -54,18 +56,21 @@ export class Tenant {
     runId: string,
     decision: DecideRequest['decision'],
     more: Partial<DecideRequest> = {},
-    deps = this.world.deps,
+    deps: DayBudgetDeps = this.world.deps,
   ) {
     const [wait] = this.world.stateOf(runId).waits;
-    return decideApproval(deps, {
-      runId,
-      tenantId: 't1',
-      stepId: wait ? stepKey(wait.execution) : 'ask',
-      actor: 'c.ada',
-      mayRaiseDay: true,
-      decision,
-      ...more,
-    });
+    return decideApproval(
+      { finder: new MemoryRunFinder(this.world.db), ...deps },
+      {
+        runId,
+        tenantId: 't1',
+        stepId: wait ? stepKey(wait.execution) : 'ask',
+        actor: 'c.ada',
+        mayRaiseDay: true,
+        decision,
+        ...more,
+      },
+    );
   }
 }
 

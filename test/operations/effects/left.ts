@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/resolution.ts';
@@ -10,7 +11,6 @@ import { resolveEffect } from '../../../packages/cairn/src/operations/effects/re
 import { MAX_QUESTIONS_OF_RUN, readInbox } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
 import { checkConsistency } from '../../../packages/cairn/src/operations/integrity/check.ts';
 import { MemoryIntegrityStore } from '../../support/memory/memory-integrity-store.ts';
-import { MemoryRunFinder } from '../../support/memory/memory-run-finder.ts';
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';

@@ -1,11 +1,11 @@
 /** Finds runs in memory. */
-import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
-import { placeIn } from '../../../packages/cairn/src/core/search/order.ts';
-import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { isAmong, listedRun, matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import { ascending, descending, sortedPage } from '../../../packages/cairn/src/memory/paging.ts';
-import type { ListedRun, Page, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
-import type { IndexedOrder, RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
+import type { RunState } from '../core/run/state.ts';
+import { placeIn } from '../core/search/order.ts';
+import type { ListedRun, Page, PageRequest, RunFilter } from '../ports/run-store.ts';
+import type { IndexedOrder, RunFinder } from '../ports/runs/run-finder.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+import { isAmong, listedRun, matches } from './memory-run-store.ts';
+import { ascending, descending, sortedPage } from './paging.ts';
 
 export class MemoryRunFinder implements RunFinder {
   readonly #db: MemoryDatabase;

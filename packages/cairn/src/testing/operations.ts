@@ -1,10 +1,12 @@
 /** Entry points of a test: the API's operations without HTTP, as one tenant and one caller. */
+
 import type { Resolution } from '../core/effects/effect.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey } from '../core/encoding/idempotency-keys.ts';
 import type { Json } from '../core/encoding/json.ts';
 import type { Decision, StopKind } from '../core/run/events.ts';
 import type { Budget } from '../engine/define/spending.ts';
+import { MemoryRunFinder } from '../memory/memory-run-finder.ts';
 import { decideApproval } from '../operations/approvals/decide-approval.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
@@ -90,24 +92,27 @@ export async function start(
 }
 
 export function decide(
-  { deps }: Installation,
+  { deps, db }: Installation,
   run: TestRun,
   options: DecideOptions & { readonly decision: Decision },
 ): Promise<ApprovalDecided> {
   const { decision, step, note, feedback, steps, raise, data, by } = options;
-  return decideApproval(deps, {
-    runId: run.id,
-    tenantId: TENANT,
-    stepId: step ?? onlyQuestion(run),
-    decision,
-    note,
-    feedback,
-    steps,
-    raise,
-    data,
-    actor: by ?? ACTOR,
-    mayRaiseDay: true,
-  });
+  return decideApproval(
+    { ...deps, finder: new MemoryRunFinder(db) },
+    {
+      runId: run.id,
+      tenantId: TENANT,
+      stepId: step ?? onlyQuestion(run),
+      decision,
+      note,
+      feedback,
+      steps,
+      raise,
+      data,
+      actor: by ?? ACTOR,
+      mayRaiseDay: true,
+    },
+  );
 }
 
 export interface ResolveOptions {

@@ -11,6 +11,7 @@ import type { RunDeps } from '../../engine/deps.ts';
 import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
+import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import type { DecideRequest } from './request.ts';
 
 export interface DayBudgetDeps extends RunDeps {
@@ -18,6 +19,8 @@ export interface DayBudgetDeps extends RunDeps {
   readonly dayBudgets?: DayBudgetStore;
   /** Limits of this deployment; absent as `dayBudgets`. */
   readonly dayLimits?: LimitsOf;
+  /** Absent as `dayBudgets`. */
+  readonly finder?: Pick<RunFinder, 'asking'>;
 }
 
 /** Times a document is read again because of concurrent writes. */

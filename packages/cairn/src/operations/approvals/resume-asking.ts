@@ -8,6 +8,7 @@
 import { admittable, attemptKind, type DayAmounts, type DayBudget } from '../../core/budget/day.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { DayQuestion, EventDraft } from '../../core/run/events.ts';
+import { questionsOf } from '../../core/run/open-questions.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { ListedState } from '../../core/search/listed.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -27,8 +28,10 @@ export interface Raised {
   readonly actor: string;
 }
 
-/** Newest runs with an open question that are read. */
-const MAX_READ = 100;
+/** Runs with an open question that are read at once. */
+const PAGE = 100;
+/** Runs that are read, the longest-asking first; those before may ask about something else. A person waits for the answer. */
+const MAX_READ = 500;
 const AT_ONCE = 10;
 
 interface AskingWait {
@@ -51,23 +54,31 @@ export async function resumeAsking(deps: DayBudgetDeps, raised: Raised): Promise
 }
 
 async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promise<readonly AskingWait[]> {
-  const { store, dayBudgets, registry } = deps;
+  const { finder, dayBudgets, registry } = deps;
   const { day } = wait;
   const found = await dayBudgets?.read(run.tenantId, day);
-  if (!found) return [];
+  if (!found || !finder) return [];
   const budget = asConfigured(deps, found.budget);
-  const { items } = await store.listRuns(
-    { tenantId: run.tenantId, waitsFor: 'awaiting_approval' },
-    { limit: MAX_READ },
-  );
-  const asking = items.flatMap(({ state, waits }) => {
-    const question = waits.first.filter(asksForDay).find((one) => one.day === day);
-    if (!question || state.id === run.id) return [];
-    return [{ runId: state.id, wait: question, need: needOf(registry, budget, state, question) }];
-  });
   const own = { runId: run.id, wait, need: needOf(registry, budget, run, wait) };
-  const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
-  return admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
+  const asking: AskingWait[] = [];
+  let fitting: readonly AskingWait[] = [];
+  let cursor: string | undefined;
+  // Until some do not fit: then the day has hardly room for those that have asked for a shorter time.
+  for (let read = 0; read < MAX_READ && fitting.length === asking.length; read += PAGE) {
+    const page = await finder.asking(run.tenantId, { limit: PAGE, cursor });
+    for (const state of page.items) {
+      const question = questionsOf(state)
+        .filter(asksForDay)
+        .find((one) => one.day === day);
+      if (!question || state.id === run.id) continue;
+      asking.push({ runId: state.id, wait: question, need: needOf(registry, budget, state, question) });
+    }
+    const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
+    fitting = admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
+    cursor = page.next;
+    if (cursor === undefined) break;
+  }
+  return fitting;
 }
 
 /** Amount that the question names; else the step's estimate or the highest cost of its kind, and something of each limit that was reached. */
