@@ -122,6 +122,23 @@ describe('the last events of a run with duties that wait for another deployment'
     expect(world.db.runs.get(runId)?.wakeAt).toBeUndefined();
   });
 
+  test('are due after the time of the last attempt, while the bus is down', async () => {
+    const bus = new MemoryEventBus();
+    const world = new Scene({ workflows: [kid, familyOf('cancel')], bus });
+    const runId = await world.start('family');
+    await world.run(() => world.statusesOf(runId).every((status) => status === 'waiting_external'));
+    world.writtenBy(childRunId(runId, 'first.1'), NEWER);
+    bus.publish = async () => {
+      throw new Error('down');
+    };
+    await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+    for (let tries = 0; tries < 4; tries += 1) {
+      await driven(world, runId);
+      expect(world.db.runs.get(runId)?.wakeAt).toBeGreaterThan(world.clock.now());
+      world.clock.jump(600_000);
+    }
+  });
+
   test('are published while the definition of its parent is not deployed', async () => {
     const bus = new MemoryEventBus();
     const world = new Scene({ workflows: [kid, familyOf('wait')], bus });

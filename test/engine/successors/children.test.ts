@@ -7,7 +7,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { depsOf, driven, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';
-import { World } from '../../support/world.ts';
+import { NEWER, World } from '../../support/world.ts';
 
 /** A parent with one child of two steps; says which bodies ran, and can be broken above and below. */
 function family() {
@@ -256,4 +256,25 @@ describe('the policy of the child', () => {
     expect(childOf(world, runId)).toEqual(before);
     expect(world.db.runs.size).toBe(2);
   });
+});
+
+test('a resumed parent does not fail beside a child of its source that a newer version wrote', async () => {
+  const { world, on } = family();
+  on.childBroken = true;
+  const failed = await world.start('parent');
+  await world.run();
+  expect(world.stateOf(failed).status).toBe('failed');
+  on.childBroken = false;
+  const kid = childRunId(failed, 'kid.1');
+  const before = world.writtenBy(kid, NEWER);
+  const resumed = await succeed(world, 'resume', failed);
+  let looks = 0;
+  await world.run(() => {
+    looks += 1;
+    return looks > 50;
+  });
+  expect(world.stateOf(resumed).status).toBe('running');
+  world.writtenBy(kid, before);
+  await world.run();
+  expect(world.stateOf(resumed).status).toBe('completed');
 });

@@ -28,9 +28,11 @@ export function isStuck({
   policyDue,
   dueAt = 0,
   updatedAt,
-}: Pick<RunState, 'failures' | 'policyDue' | 'dueAt' | 'updatedAt'>): boolean {
+  compensating,
+}: Pick<RunState, 'failures' | 'policyDue' | 'dueAt' | 'updatedAt' | 'compensating'>): boolean {
   const times = failures?.times ?? 0;
-  const isUnasked = policyDue && dueAt - updatedAt >= UNASKED_REST_MS;
+  // No policy is asked about compensations.
+  const isUnasked = policyDue && !compensating && dueAt - updatedAt >= UNASKED_REST_MS;
   return times >= (isUnasked ? UNASKED_AFTER : STUCK_AFTER);
 }
 

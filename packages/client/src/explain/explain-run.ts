@@ -222,9 +222,12 @@ function failedText(failures: NonNullable<RunToExplain['failures']>): string {
 
 /** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */
 function withFailures(run: ExplainedRun, sentence: Sentence): Explanation {
-  const { id, failures, lease, dueAt, cancellation } = run;
+  const { id, failures, lease, dueAt, cancellation, compensating } = run;
   if (!failures || lease) return { ...sentence, moves: [watching(run)] };
   const why = failedText(failures);
+  const ending = compensating
+    ? { words: ['runs', 'cancel', id, '--without-undo'], what: 'end it without undoing the rest' }
+    : { words: ['runs', 'cancel', id], what: 'end it instead' };
   return {
     text: sentence.text.includes(why) ? sentence.text : `${sentence.text} ${why}`,
     since: sentence.since,
@@ -233,7 +236,7 @@ function withFailures(run: ExplainedRun, sentence: Sentence): Explanation {
     moves: [
       watching(run),
       ...(isBackingOff(run) ? [{ words: ['runs', 'resume', id], what: 'try again now' }] : []),
-      ...(cancellation ? [] : [{ words: ['runs', 'cancel', id], what: 'end it instead' }]),
+      ...(cancellation && !compensating ? [] : [ending]),
     ],
   };
 }

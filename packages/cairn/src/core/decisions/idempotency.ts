@@ -91,7 +91,7 @@ export function decideExisting(record: IdempotencyRecord, request: RepeatedReque
   return { kind: 'take_over', attempts: attempts + 1 };
 }
 
-/** Failures of long ago do not count. Deaths of workers do: the request may be what kills them. */
+/** After a failure of long ago counting begins again. It does not after a death of the worker: the request may be what kills it. */
 function countedAttempts({ status, attempts, updatedAt }: IdempotencyRecord, now: number): number {
   return status === 'failed' && now - updatedAt >= EXHAUSTED_MS ? 0 : attempts;
 }

@@ -83,7 +83,8 @@ function dueForItself(state: RunState, metadata: VolatileMetadata): number | und
       if (state.lease) return Math.max(state.lease.expiresAt, metadata.leaseExtendedTo ?? 0);
       return Math.min(
         state.dueAt ?? state.updatedAt + READY_GRACE_MS,
-        state.deadlineAt ?? Number.POSITIVE_INFINITY,
+        // The deadline decides nothing about a run that is compensating.
+        (state.compensating ? undefined : state.deadlineAt) ?? Number.POSITIVE_INFINITY,
       );
   }
 }

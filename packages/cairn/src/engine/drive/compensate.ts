@@ -37,7 +37,7 @@ interface CompensationOptions {
  * `stopped`: the next dispatch continues with the rest. `later`: it must not begin before `at` (epoch ms), the time that the receiver
  * of a compensation has named with `error`.
  */
-type UndoEnd =
+export type UndoEnd =
   | { readonly kind: 'done' | 'stopped' }
   | { readonly kind: 'later'; readonly at: number; readonly error: RecordedError };
 
@@ -78,6 +78,12 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
     // No question can be asked any more: a compensation that needs one has failed.
     if (result.kind !== 'failed') return { kind: 'stopped' };
     const now = deps.clock.now();
+    // Attempts end with their dispatch, so this one is not counted, even if it is the last: the receiver has asked for another.
+    if (result.cause instanceof RetryAt && result.cause.at - now > shortRetryMs) {
+      deps.log.warn('compensation_rests', { runId, step: unit.step.id, until: result.cause.at });
+      if (settled.length > 0) await journal.append(() => settled);
+      return { kind: 'later', at: result.cause.at, error: result.error };
+    }
     const next = afterFailure(deps, { runId, step: unit.step, execution, now, undoes: true }, result);
     if (next.kind === 'give_up') {
       const data = { ...ref, error: result.error };
@@ -85,9 +91,6 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
       return { kind: 'done' };
     }
     if (settled.length > 0) await journal.append(() => settled);
-    // Attempts end with their dispatch, so this one is not counted: the receiver has asked for another.
-    if (result.cause instanceof RetryAt && next.at - now > shortRetryMs)
-      return { kind: 'later', at: next.at, error: result.error };
     // The other compensations wait for this one, so pauses are short.
     await pause(deps.clock, Math.min(shortRetryMs, Math.max(0, next.at - now)), stop);
     if (stop.aborted) return { kind: 'stopped' };

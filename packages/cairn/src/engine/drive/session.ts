@@ -8,7 +8,9 @@
 
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { type DispatchDecision, type DispatchStop, dispatchDecision } from '../../core/decisions/dispatch.ts';
+import { backoffBoundMs, DEFAULT_RETRY } from '../../core/decisions/retry.ts';
 import { durationText } from '../../core/duration.ts';
+import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
@@ -26,7 +28,7 @@ import {
   resultOf,
   sessionEndOf,
 } from './closing.ts';
-import { compensate } from './compensate.ts';
+import { compensate, type UndoEnd } from './compensate.ts';
 import { DispatchState, type LeasedRun } from './dispatch-state.ts';
 import { keepHeartbeats } from './heartbeats.ts';
 import { type DispatchMessage, type Message, MOVED } from './messages.ts';
@@ -322,8 +324,13 @@ export class DriveSession {
     }
     if (needsPayload(result.text)) result = await storeOutput(this.#dispatch, result);
     const facts = { workflow, result, inFlight: this.#dispatch.bodies.inFlight() };
+    const { cancellation } = journal.state;
+    // A rest that a receiver has asked for stands whatever others have appended, except for a cancellation.
+    const rests = decision.kind === 'undo_first' && closing.kind === 'release' && closing.dueAt !== undefined;
     const { events } = await journal.append((state) =>
-      journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
+      journal.foreignEvents === this.#adopted || (rests && state.cancellation === cancellation)
+        ? [closingDraft(closing, state, facts)]
+        : [],
     );
     if (events.length > 0) return this.#end.resolve(sessionEndOf(closing));
     this.#decideAgain();
@@ -346,13 +353,24 @@ export class DriveSession {
     this.#dispatch.outputs.releaseResult();
     const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });
     if (undone.kind === 'done') return end;
-    if (undone.kind === 'later')
-      return { kind: 'release', reason: 'retry', dueAt: undone.at, error: undone.error };
+    if (undone.kind === 'later') return this.#resting(undone);
     if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'paused' };
     // A stop that came while the end was being recorded is known by this signal only.
     const { reason } = this.#abandoned.signal;
     const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
     return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
+  }
+
+  /** A receiver that always names a near time is asked more and more rarely. */
+  #resting({ at, error }: Extract<UndoEnd, { kind: 'later' }>): ClosingDecision {
+    const { deps, journal } = this.#dispatch;
+    const leastMs = backoffBoundMs(DEFAULT_RETRY, (journal.state.failures?.times ?? 0) + 1);
+    return {
+      kind: 'release',
+      reason: 'retry',
+      dueAt: Math.max(at, deps.clock.now() + leastMs),
+      error: { ...error, message: cut(error.message, SUMMARY_CHARS), trace: undefined },
+    };
   }
 
   #fail(error: unknown): void {

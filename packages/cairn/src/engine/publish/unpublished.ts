@@ -81,7 +81,10 @@ export async function settleEvents(
     publishDueAt: retryAt === undefined ? undefined : retryAt + READY_GRACE_MS,
     dutiesMet: (isOver(state) && !hasDuties) || undefined,
   };
-  const dueAt = wakeAt(state, metadata);
+  // Duties that wait for a deployment are looked after from now on, not from the end of the run.
+  const dueAt = hasDuties
+    ? Math.max(wakeAt(state, metadata) ?? 0, deps.clock.now() + READY_GRACE_MS)
+    : wakeAt(state, metadata);
   const { kind } = await store.touch({ runId, seen, metadata, wakeAt: dueAt });
   // Stale: another process has changed the run, and continues from the stored watermark.
   if (kind === 'stale' || retryAt === undefined) return;

@@ -131,11 +131,12 @@ export function afterStep(state: RunState, key: string): Pick<RunState, 'suspect
   };
 }
 
-/** A step was undone, or could not be: shutdowns no longer meet the same body. */
-export function afterUndone({ suspect }: RunState): Pick<RunState, 'suspect'> {
-  if (!suspect?.cutOff) return {};
+/** A step was undone, or could not be: dispatches do not fail at it any more, and shutdowns no longer meet the same body. */
+export function afterUndone({ suspect, failures }: RunState): Pick<RunState, 'suspect' | 'failures'> {
+  const cleared = failures && { failures: undefined as never };
+  if (!suspect?.cutOff) return { ...cleared };
   const { cutOff: _, ...rest } = suspect;
-  return { suspect: rest };
+  return { ...cleared, suspect: rest };
 }
 
 function afterStepOf(

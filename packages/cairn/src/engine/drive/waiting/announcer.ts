@@ -7,7 +7,7 @@ import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
 import type { ChildWait, EventWait, RecordedError, Wait } from '../../../core/run/events.ts';
 import { hasReceived, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
-import { OutcomeUnknown } from '../../../ports/store-errors.ts';
+import { isOfDocument, OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
 import { eachReadable } from '../../each-readable.ts';
@@ -124,6 +124,8 @@ export class Announcer {
       if (error instanceof CairnError && error.httpStatus >= 500) throw error;
       // An earlier dispatch started it, by a definition or an input that have changed since.
       if (await runExists(deps, wait.child.runId)) return ANNOUNCED;
+      // A document of its source that this version cannot read says nothing about the child.
+      if (isOfDocument(thrown)) throw thrown;
       // A deployment without the child's workflow is corrected by another one. What cannot be a child fails the step.
       return error instanceof CairnError && isPlanMissing(error)
         ? {
