@@ -72,6 +72,18 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
     options.storage.kind === 'sqlite'
       ? openSqliteStorage(options.storage.file, options.storage)
       : openSqliteStorage(undefined);
+  try {
+    return await serve(storage, options);
+  } catch (error) {
+    storage.close();
+    throw error;
+  }
+}
+
+async function serve(
+  storage: ReturnType<typeof openSqliteStorage>,
+  options: FirestoreServerOptions,
+): Promise<FirestoreServer> {
   const clock = options.clock ?? Date.now;
   const indexes = new DeclaredIndexes();
   if (options.indexesFile)

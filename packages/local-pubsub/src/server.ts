@@ -77,8 +77,17 @@ export function randomGeneration(): string {
 }
 
 export async function startPubsubServer(options: PubsubServerOptions): Promise<PubsubServer> {
-  const { clock, dispatch, freshGeneration, afterAnswer = aMomentLater } = options;
   const store = new PubsubStore(options.storage);
+  try {
+    return await serveFrom(store, options);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+async function serveFrom(store: PubsubStore, options: PubsubServerOptions): Promise<PubsubServer> {
+  const { clock, dispatch, freshGeneration, afterAnswer = aMomentLater } = options;
   const pushers = new Pushers({ clock, dispatch });
   const broker = new Broker({
     store,

@@ -69,9 +69,18 @@ export function randomTaskId(): string {
 }
 
 export async function startTasksServer(options: TasksServerOptions): Promise<TasksServer> {
+  const store = new TaskStore(options.storage);
+  try {
+    return await serve(store, options);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+async function serve(store: TaskStore, options: TasksServerOptions): Promise<TasksServer> {
   const { clock, freshTaskId, appEngineUrl } = options;
   const dispatch = toAppEngine(options.dispatch, appEngineUrl);
-  const store = new TaskStore(options.storage);
   const registry = new TaskRegistry({ store, clock, dispatch });
   const now = () => clock.now();
   const requireResource = (name: string) => void registry.queue(requireQueue(name));

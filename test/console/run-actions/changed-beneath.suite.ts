@@ -22,6 +22,9 @@ test('the form of a pause stays what a person has opened, while somebody else pa
   await page.getByText('was faster').waitFor({ state: 'detached' });
 });
 
+const isFirstPage = ({ pathname, searchParams }: URL) =>
+  pathname === '/v1/inbox' && !searchParams.has('cursor');
+
 test.each([
   ['the inbox', 'Fill in and answer'],
   ['an inbox with more pages', 'Fill in and answer'],
@@ -42,13 +45,14 @@ test.each([
         await one.clock.install();
         // The question may be on a page that is not loaded.
         if (hasMore)
-          await one.route('**/v1/inbox?limit=50', async (route) => {
+          await one.route(isFirstPage, async (route) => {
             const answer = (await (await route.fetch()).json()) as object;
             await route.fulfill({ json: { next: 'more', ...answer } });
           });
       },
       viewport: { width: 1280, height: 480 },
     });
+    if (hasMore) await page.getByText(/^\d+\+ open$/).waitFor();
     const part = isInbox ? page.locator('li.card', { hasText: runId }) : page;
     await part.getByRole('button', { name: opener }).click();
     const dialog = page.getByRole('dialog');

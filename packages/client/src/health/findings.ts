@@ -53,15 +53,13 @@ export function reachability(url: string, { status, text, tookMs }: Exchange): F
   return store(health, `${url} answers in ${duration(tookMs)}`);
 }
 
+const CHECK_ADDRESS = 'Check the address: that of the site, without a path.';
+
 /** The local cloud answers with a problem document if the codebase of Cairn is not loaded. */
 function notCairn(url: string, status: number, text: string): Finding {
-  const { code, title, detail = title, help = '' } = problemOf(status, text);
+  const { code, title, detail = title, help = CHECK_ADDRESS } = problemOf(status, text);
   if (code !== `HTTP_${status}`) return wrong('NOT_CAIRN', `${url} answers ${status}: ${detail}`, help);
-  return wrong(
-    'NOT_CAIRN',
-    `${url} answers ${status}, but not as Cairn does`,
-    'Check the address: that of the site, without a path.',
-  );
+  return wrong('NOT_CAIRN', `${url} answers ${status}, but not as Cairn does`, CHECK_ADDRESS);
 }
 
 /** @param answers prefix of the text, without the version */

@@ -7,6 +7,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { syncFolder } from '@cairn/local-kit/sqlite/sync-folder';
+import { DamagedDataError } from '@cairn/local-kit/sqlite/witness';
 
 interface Values {
   readonly apiSecret: string;
@@ -99,7 +100,7 @@ function read(file: string): Values | undefined {
   const values = parsed(text);
   const wrong = Object.entries(RULES).find(([name, isValid]) => !isValid(values[name]))?.[0];
   if (wrong !== undefined) {
-    throw new Error(
+    throw new DamagedDataError(
       `${file} is damaged, or not of the local cloud: its member '${wrong}' is not as the local cloud writes it. ` +
         'Choose another directory with --data, or delete the file: then a new one with another API key is created.',
     );

@@ -112,6 +112,8 @@ class DevSession implements AsyncDisposable {
     warn: (event, message, fields) => this.#logEvent(event, message, fields, 'WARNING'),
   });
   #cloud: LocalCloud | undefined;
+  /** Changes from before there is a cloud: what it has loaded may be older. */
+  readonly #changedEarly = new Map<DevCodebase, readonly string[]>();
 
   constructor(options: DevOptions, project: DevProject) {
     this.#options = options;
@@ -132,6 +134,7 @@ class DevSession implements AsyncDisposable {
     this.#watch();
     const names = codebases.map(({ name }) => `'${name}'`).join(', ');
     this.#cloud = await this.#reportingSlow(this.#startCloud(), names, 'Nothing is served yet.');
+    for (const [codebase, changed] of this.#changedEarly) void this.#reload(codebase, changed);
     if (this.#options.checksTypes)
       for (const codebase of onePerFolder(codebases))
         if (codebase.isChecked) this.#builds.checkTypes(codebase);
@@ -217,13 +220,18 @@ class DevSession implements AsyncDisposable {
 
   async #reload(codebase: DevCodebase, changed: readonly string[]): Promise<void> {
     const { name } = codebase;
+    const cloud = this.#cloud;
+    if (cloud === undefined) {
+      this.#changedEarly.set(codebase, [...(this.#changedEarly.get(codebase) ?? []), ...changed]);
+      return;
+    }
     const began = performance.now();
-    const before = this.#cloud?.functions ?? [];
+    const before = cloud.functions;
     const reload = (this.#reloads.get(name) ?? 0) + 1;
     this.#reloads.set(name, reload);
     const isLatest = () => this.#reloads.get(name) === reload && !this.#options.interrupted.aborted;
     try {
-      const reloading = Promise.resolve(this.#cloud?.reload({ name, ...this.#valuesOf(codebase) }));
+      const reloading = cloud.reload({ name, ...this.#valuesOf(codebase) });
       await this.#reportingSlow(reloading, `'${name}'`, this.#servedMeanwhile(name));
       this.#unserved.delete(name);
       const tookMs = Math.round(performance.now() - began);

@@ -54,6 +54,8 @@ interface Generation {
   readonly functions: ReadonlyMap<string, FunctionSpec>;
   /** Resolves once its check passed; never settles if it cannot be loaded. */
   readonly verified: Promise<void>;
+  /** True once its workers served: then workers that are killed have replacements, and only its check can fail. */
+  isLoaded: boolean;
 }
 
 /** Workers that are asked one after the other, if each is killed meanwhile. */
@@ -142,7 +144,8 @@ export class ServedCodebase {
         return await this.#replaceBy(next);
       } catch (error) {
         const isLatest = !this.#stopping && this.#started === next.number;
-        if (!isLatest || loads === MOST_LOADS || next.pool.restarts.killed === 0) throw error;
+        const wasKilled = !next.isLoaded && next.pool.restarts.killed > 0;
+        if (!isLatest || loads === MOST_LOADS || !wasKilled) throw error;
       }
     }
   }
@@ -152,6 +155,7 @@ export class ServedCodebase {
     this.#serving ??= next;
     try {
       await next.pool.start();
+      next.isLoaded = true;
       // An edit takes effect at once; its check takes as long again.
       if (this.#serving.number < next.number) this.#serving = next;
       await next.verified;
@@ -199,7 +203,7 @@ export class ServedCodebase {
     const verified = loaded.promise.then(() => verify?.(asking({ pool, functions }), functions));
     verified.catch(() => {});
     this.#started += 1;
-    const generation = { number: this.#started, pool, functions, verified };
+    const generation = { number: this.#started, pool, functions, verified, isLoaded: false };
     this.#generations.add(generation);
     return generation;
   }

@@ -5,7 +5,7 @@ import { Readings } from '../../parts/readings/readings.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useAnswer } from '../../session/use-answer.ts';
-import { namedLimits } from '../run/actions/decisions.ts';
+import { amountText, namedLimits } from '../run/actions/decisions.ts';
 import { usePart } from './use-part.tsx';
 
 const EVERY_MS = 10_000;
@@ -73,6 +73,3 @@ function raiseText(amounts: Amounts): string {
 
 /** Money is counted in millionths; sums of its fractions are not exact. */
 const millionths = (amount: number) => Math.round(amount * 1e6);
-
-/** Up to six decimals, for millionths of money. */
-const amountText = (amount = 0): string => amount.toLocaleString('en', { maximumFractionDigits: 6 });

@@ -138,10 +138,13 @@ function budgetChoices(budget: AskedBudget): readonly Choice[] {
   });
 }
 
+/** Up to six decimals, for millionths of money. */
+export const amountText = (amount = 0): string => amount.toLocaleString('en', { maximumFractionDigits: 6 });
+
 /** The amounts in words: `3 US dollars and 2h of time`. */
 function raiseText({ wallClockMs, ...amounts }: NonNullable<AskedBudget['raise']>): string {
   const counted = namedLimits(amounts).map(([limit, name]) => {
-    const amount = (amounts[limit] ?? 0).toLocaleString('en');
+    const amount = amountText(amounts[limit]);
     return `${amount} ${limit === 'usd' ? name : name.toLowerCase()}`;
   });
   const words = wallClockMs === undefined ? counted : [...counted, `${duration(wallClockMs)} of time`];
