@@ -2,8 +2,10 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
+import { isStuck } from '../../../packages/cairn/src/core/findings.ts';
 import { SUMMARY_CHARS } from '../../../packages/cairn/src/core/run/records.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { continueRun, suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
@@ -181,4 +183,42 @@ test('a receiver that always names a near time is asked more and more rarely, an
   const error = world.stateOf(runId).failures?.error;
   expect(error?.trace).toBeUndefined();
   expect(error?.message.length).toBeLessThanOrEqual(SUMMARY_CHARS);
+});
+
+test.each([{ withoutUndo: true }, {}])(
+  'a cancel during another compensation ends no later than the rest: %j',
+  async (cancel) => {
+    const calls: number[] = [];
+    const workflow = workflowOf((step) => {
+      const rests = () => {
+        calls.push(world.clock.now());
+        if (calls.length === 1) later(world, 6 * HOUR);
+      };
+      const first = step('first', { compensate: rests }, () => 'A');
+      const cancels = () =>
+        cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user', ...cancel }) as never;
+      const second = step('second', { needs: { first }, compensate: cancels }, () => 'B');
+      const broken = step('broken', { needs: { second } }, (): string => {
+        throw new Fatal('broken');
+      });
+      return { broken };
+    });
+    const world = new World({ workflows: [workflow] });
+    const runId = await world.start('w');
+    await world.run();
+    const { status, completedAt = Number.NaN } = assertStored(world.db, runId);
+    expect(status).toBe('cancelled');
+    const [firstCall = 0] = calls;
+    // Without the option, the request calls the receiver once more at once.
+    expect(calls).toHaveLength(cancel.withoutUndo ? 1 : 2);
+    expect(completedAt - firstCall).toBeLessThan(HOUR);
+  },
+);
+
+test('a rest is no unanswered question of a policy', () => {
+  const rest = { times: 4, error: { code: 'X', message: 'later', retryable: true } };
+  const state = { failures: rest, policyDue: true, dueAt: HOUR, updatedAt: 0 } as never as Parameters<
+    typeof isStuck
+  >[0];
+  expect([isStuck(state), isStuck({ ...state, compensating: true })]).toEqual([true, false]);
 });

@@ -8,6 +8,7 @@ import {
 } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import {
   CONCURRENCY,
+  TICK,
   type TickBounds,
 } from '../../../packages/cairn/src/operations/retention/tick-budget.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
@@ -138,6 +139,29 @@ test('an erasure of a run with more lineages than a tick inspects continues with
     expect(inspected).toBeLessThan(20 + CONCURRENCY);
   }
   expect(shelf.db.runs.size).toBe(50);
+});
+
+test('a small part of a tick suffices for a lineage of many runs after a large one that is kept', async () => {
+  const shelf = new Shelf();
+  const family = async (tenantId: string, root: string, runs: number, status: NonNullable<Run['status']>) => {
+    for (let n = 0; n < runs; n += 1) {
+      const child = n > 0 && { rootRunId: named(0, root) };
+      await shelf.put({ runId: named(n, root), tenantId, at: shelf.now - n, status, ...child });
+    }
+  };
+  const tenants = Array.from({ length: 49 }, (_, n) => `t${n}`);
+  // In the order in which a tick continues them.
+  const [large = '', small = '', ...others] = tenants.toSorted((x, y) =>
+    erasureId(x) < erasureId(y) ? -1 : 1,
+  );
+  for (let n = 0; n < CONCURRENCY; n += 1) await family(large, `live${n}`, 250, 'running');
+  await family(small, 'ended', 60, 'completed');
+  for (const tenantId of others) await shelf.put({ runId: `run_${tenantId}`, tenantId, status: 'running' });
+  for (const tenantId of tenants) await ofTenant(shelf, tenantId);
+  const left = () => [...shelf.db.runs.keys()].filter((runId) => runId.startsWith('ended')).length;
+  let ticks = 0;
+  for (; left() > 0 && ticks < 20; ticks += 1) await shelf.tick(TICK);
+  expect(left()).toBe(0);
 });
 
 test('more open erasures than a tick continues are all continued in turn', async () => {

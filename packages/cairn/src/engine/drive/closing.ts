@@ -107,3 +107,14 @@ export function sessionEndOf(closing: ClosingDecision): SessionEnd {
       return { kind: 'closed' };
   }
 }
+
+/** The end of a run whose steps are undone first. */
+export type EndAfterUndo = Extract<DispatchDecision, { kind: 'undo_first' }>['end'];
+
+/** False if a cancellation, or one that undoes no more, was requested since. */
+export function isAsDecided({ cancellation }: RunState, end: EndAfterUndo): boolean {
+  const known = end.kind === 'cancelled' ? end.cancellation : undefined;
+  return (
+    (cancellation === undefined) === (known === undefined) && cancellation?.withoutUndo === known?.withoutUndo
+  );
+}

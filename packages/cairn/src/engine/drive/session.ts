@@ -25,6 +25,8 @@ import {
   canCompensate,
   canWaitOut,
   closingDraft,
+  type EndAfterUndo,
+  isAsDecided,
   resultOf,
   sessionEndOf,
 } from './closing.ts';
@@ -324,11 +326,10 @@ export class DriveSession {
     }
     if (needsPayload(result.text)) result = await storeOutput(this.#dispatch, result);
     const facts = { workflow, result, inFlight: this.#dispatch.bodies.inFlight() };
-    const { cancellation } = journal.state;
     // A rest that a receiver has asked for stands whatever others have appended, except for a cancellation.
     const rests = decision.kind === 'undo_first' && closing.kind === 'release' && closing.dueAt !== undefined;
     const { events } = await journal.append((state) =>
-      journal.foreignEvents === this.#adopted || (rests && state.cancellation === cancellation)
+      journal.foreignEvents === this.#adopted || (rests && isAsDecided(state, decision.end))
         ? [closingDraft(closing, state, facts)]
         : [],
     );
@@ -348,7 +349,7 @@ export class DriveSession {
   }
 
   /** The end that follows, or a release: the dispatch had to release the run before all was undone. */
-  async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
+  async #undo({ end }: { readonly end: EndAfterUndo }): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#dispatch.outputs.releaseResult();
     const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });

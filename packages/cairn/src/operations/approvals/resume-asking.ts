@@ -63,8 +63,8 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
   const asking: AskingWait[] = [];
   let fitting: readonly AskingWait[] = [];
   let cursor: string | undefined;
-  // Until some do not fit: then the day has hardly room for those that have asked for a shorter time.
-  for (let read = 0; read < MAX_READ && fitting.length === asking.length; read += PAGE) {
+  for (let read = 0; read < MAX_READ; read += PAGE) {
+    const before = { asking: asking.length, fitting: fitting.length };
     const page = await finder.asking(run.tenantId, { limit: PAGE, cursor });
     for (const state of page.items) {
       const question = questionsOf(state)
@@ -76,7 +76,9 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
     const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
     fitting = admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
     cursor = page.next;
-    if (cursor === undefined) break;
+    // The day has no room for any of a whole page.
+    const isFull = asking.length > before.asking && fitting.length === before.fitting;
+    if (cursor === undefined || isFull) break;
   }
   return fitting;
 }

@@ -131,9 +131,12 @@ export function afterStep(state: RunState, key: string): Pick<RunState, 'suspect
   };
 }
 
-/** A step was undone, or could not be: dispatches do not fail at it any more, and shutdowns no longer meet the same body. */
+/**
+ * A step was undone, or could not be: shutdowns no longer meet the same body, and its receiver asks for no later time. Only that failure
+ * names a step; those of whole dispatches may go on.
+ */
 export function afterUndone({ suspect, failures }: RunState): Pick<RunState, 'suspect' | 'failures'> {
-  const cleared = failures && { failures: undefined as never };
+  const cleared = failures?.error.stepId !== undefined && { failures: undefined as never };
   if (!suspect?.cutOff) return { ...cleared };
   const { cutOff: _, ...rest } = suspect;
   return { ...cleared, suspect: rest };

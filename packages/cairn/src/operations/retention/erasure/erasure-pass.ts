@@ -100,7 +100,7 @@ async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: strin
     const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
     const roots = new Set(page.map(({ rootRunId }) => rootRunId)).difference(seen);
     // Runs of lineages that were visited cost a read as well.
-    budget.inspected(page.length - roots.size);
+    budget.inspected(page.filter(({ rootRunId }) => seen.has(rootRunId)).length);
     const { kept, begun, notVisited, ...walked } = await eraseLineages(deps, passing, [...roots]);
     for (const root of roots) seen.add(root);
     keptBy ??= walked.keptBy;
