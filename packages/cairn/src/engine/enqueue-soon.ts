@@ -3,6 +3,7 @@
  * slow, the scan finds the run, so the caller does not wait for it.
  */
 import { declaredType } from '../core/flow/parts.ts';
+import { type RunState, runsAlone } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -22,6 +23,14 @@ export function poolAndTenant(
   { type, tenantId }: { readonly type: string; readonly tenantId: string },
 ): Pick<DriveTask, 'pool' | 'tenantId'> {
   return { tenantId, pool: poolOf?.(declaredType(type)) };
+}
+
+/** Placement of a task of a run that the caller has read. */
+export function placementOf(
+  pools: Pools,
+  state: Pick<RunState, 'type' | 'tenantId' | 'status' | 'suspect'>,
+): Pick<DriveTask, 'pool' | 'tenantId' | 'alone'> {
+  return { ...poolAndTenant(pools, state), alone: runsAlone(state) };
 }
 
 export interface EnqueueDeps {

@@ -8,7 +8,7 @@ import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
-import { isOver, type RunState, refsInFlight, runsAlone, type VolatileMetadata } from '../core/run/state.ts';
+import { isOver, type RunState, refsInFlight, type VolatileMetadata } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { FINDINGS_READ, MAX_FINDING_CHARS, type RunFinding } from '../ports/diagnosis/findings.ts';
@@ -16,7 +16,7 @@ import { isOfDocument, type StoreRefused } from '../ports/store-errors.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
-import { poolAndTenant } from './enqueue-soon.ts';
+import { placementOf } from './enqueue-soon.ts';
 import { compensationStarted } from './recording/event-builders.ts';
 import { runFailed } from './recording/terminal.ts';
 
@@ -51,12 +51,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
       );
       if (isOver(state) || events.length > 0) {
         // The rest is left to another dispatch: this one had too little room to continue.
-        await queue.enqueue({
-          runId,
-          reason: 'continue',
-          ...poolAndTenant(deps, state),
-          alone: runsAlone(state),
-        });
+        await queue.enqueue({ runId, reason: 'continue', ...placementOf(deps, state) });
         return { kind: 'ended' };
       }
     }

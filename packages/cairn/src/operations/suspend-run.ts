@@ -6,9 +6,9 @@
 import { isDispatchedAlready } from '../core/decisions/dispatched-already.ts';
 import { CairnError } from '../core/errors.ts';
 import type { EventDraft } from '../core/run/events.ts';
-import { isOver, type RunState, runsAlone } from '../core/run/state.ts';
+import { isOver, type RunState } from '../core/run/state.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
-import { enqueueSoon, poolAndTenant } from '../engine/enqueue-soon.ts';
+import { enqueueSoon, placementOf } from '../engine/enqueue-soon.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import { appendToRun, type RunOfTenant } from './append-to-run.ts';
@@ -87,6 +87,5 @@ function continueDrafts(state: RunState, actor: string, reason: string | undefin
 /** Also for a waiting run, because a wait may become due meanwhile, or may not be announced yet. */
 async function enqueueIfUnleased(deps: SuspendDeps, { state, events }: Appended): Promise<void> {
   if (state.lease !== undefined || isOver(state) || isDispatchedAlready(state, events)) return;
-  const place = { ...poolAndTenant(deps, state), alone: runsAlone(state) };
-  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...place });
+  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placementOf(deps, state) });
 }

@@ -1,5 +1,4 @@
 /** Entry points of a test: the API's operations without HTTP, as one tenant and one caller. */
-
 import type { Resolution } from '../core/effects/effect.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey } from '../core/encoding/idempotency-keys.ts';

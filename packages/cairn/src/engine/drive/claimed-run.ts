@@ -9,7 +9,7 @@ import { claimDecision } from '../../core/decisions/claim.ts';
 import { recoveryDecision } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import type { EventDraft } from '../../core/run/events.ts';
-import { isImporting, isOver, type RunState, runsAlone } from '../../core/run/state.ts';
+import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
@@ -21,7 +21,7 @@ import type { Workflow } from '../define/steps.ts';
 import { limitsOf, observationOf, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
-import { poolAndTenant } from '../enqueue-soon.ts';
+import { placementOf } from '../enqueue-soon.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor } from '../publish/unpublished.ts';
 import { recoveryDecisionDrafts } from '../recover-run.ts';
@@ -168,6 +168,5 @@ export async function enqueueNext(
 ): Promise<void> {
   const name = taskName(state.id, state.head, wakeAt(state) ?? state.updatedAt);
   const reason = at === undefined ? 'continue' : 'retry';
-  const place = { ...poolAndTenant(deps, state), alone: runsAlone(state) };
-  await deps.queue.enqueue({ runId: state.id, reason, name, ...place, at, trace });
+  await deps.queue.enqueue({ runId: state.id, reason, name, ...placementOf(deps, state), at, trace });
 }

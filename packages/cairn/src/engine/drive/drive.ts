@@ -7,7 +7,7 @@
 import type { AfterEnd } from '../../core/decisions/after-end.ts';
 import { claimDecision, isAbandonedBy } from '../../core/decisions/claim.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
-import { type RunState, runsAlone } from '../../core/run/state.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { CostCounter } from '../../journal/cost/cost-counter.ts';
 import { countedStores } from '../../journal/cost/counted-stores.ts';
 import { patientStore } from '../../journal/patient-store.ts';
@@ -19,7 +19,7 @@ import { deferRun, mayDrive } from '../admission.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
 import { learnPlan, observationOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import { poolAndTenant } from '../enqueue-soon.ts';
+import { placementOf } from '../enqueue-soon.ts';
 import { deliverBuffered } from '../mailbox/collect.ts';
 import { unpublishedOf } from '../publish/unpublished.ts';
 import { recoverRun } from '../recover-run.ts';
@@ -192,7 +192,7 @@ async function enqueueAfterLease(
 }
 
 function taskOf(deps: EngineDeps, state: RunState, { trace }: DriveAccount) {
-  return { runId: state.id, ...poolAndTenant(deps, state), alone: runsAlone(state), trace };
+  return { runId: state.id, ...placementOf(deps, state), trace };
 }
 
 /** Publishes events of a run that cannot be dispatched now, and meets its completion duties if it is over. */
@@ -205,12 +205,11 @@ function settle(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
  * functions. Returns true if it did.
  */
 async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
-  const isSuspect = runsAlone(state);
-  const place = poolAndTenant(deps, state);
-  const staysInCompany = isSuspect === account.isAlone;
+  const place = placementOf(deps, state);
+  const staysInCompany = place.alone === account.isAlone;
   if (staysInCompany && place.pool === account.pool) return false;
-  const reason: DriveReason = staysInCompany ? 'continue' : isSuspect ? 'suspect' : 'cleared';
+  const reason: DriveReason = staysInCompany ? 'continue' : place.alone ? 'suspect' : 'cleared';
   // Unnamed: the same run may have to move again before anything is appended.
-  await deps.queue.enqueue({ runId: state.id, reason, alone: isSuspect, ...place, trace: account.trace });
+  await deps.queue.enqueue({ runId: state.id, reason, ...place, trace: account.trace });
   return true;
 }

@@ -5,11 +5,11 @@
  * Must not: append anything.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
-import { type RunState, runsAlone } from '../../core/run/state.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { LONGEST_CHECK_MS, wakeAt } from '../../core/run/wake.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
-import { type Pools, poolAndTenant } from '../enqueue-soon.ts';
+import { type Pools, placementOf } from '../enqueue-soon.ts';
 
 /** Times a run is re-read because of concurrent writes; rare for one that waits without its plan. */
 const MAX_TRIES = 3;
@@ -50,8 +50,7 @@ export async function comeBackSoon(
   if (!state) return;
   const at = Math.ceil((deps.clock.now() + LONGEST_CHECK_MS) / SLOT_MS) * SLOT_MS;
   const name = taskName(runId, EVENT_KEPT, at);
-  const place = { ...poolAndTenant(deps, state), alone: runsAlone(state) };
-  await deps.queue.enqueue({ runId, reason: 'continue', at, name, ...place });
+  await deps.queue.enqueue({ runId, reason: 'continue', at, name, ...placementOf(deps, state) });
 }
 
 /** No event has this seq, so no other task has these names. */

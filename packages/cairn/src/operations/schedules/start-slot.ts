@@ -24,7 +24,6 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
   const { id, tenantId } = schedule;
   const workflow = deployed(deps, schedule.type);
   const runId = slotRunId(id, slot);
-  // Cron lines have no seconds.
   const key = schedulerKey(id, slot);
   if (await runExists(deps, runId)) {
     const source = 'scheduler';

@@ -21,7 +21,10 @@ export function useStillAsked(item: InboxItem, isUnknown: boolean): boolean {
   });
   const isLeft = kind === 'left_in_doubt';
   // No event of the run says that it was resolved: it is read as often as the run.
-  const { data: effect } = useEffectRow(runId, effectId ?? '', dataUpdatedAt, !isUnknown || !isLeft);
+  const { data: effect } = useEffectRow(runId, effectId ?? '', {
+    version: dataUpdatedAt,
+    enabled: isUnknown && isLeft,
+  });
   if (!isUnknown) return false;
   if (run === undefined) return true;
   // A run that has ended waits for nothing; what it left in doubt is known by the ledger.

@@ -1,5 +1,4 @@
 /** Figures of the parts of a time, of all versions or of one, and their texts. Pure. */
-
 import { duration } from '../time.ts';
 import { countOf } from '../visible-text.ts';
 import type { Statistics } from './use-statistics.ts';

@@ -98,9 +98,10 @@ async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: strin
   let isLeft = from !== undefined;
   for (let after = from; ; ) {
     const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
-    const roots = new Set(page.map(({ rootRunId }) => rootRunId)).difference(seen);
+    const unseen = page.filter(({ rootRunId }) => !seen.has(rootRunId));
     // Runs of lineages that were visited cost a read as well.
-    budget.inspected(page.filter(({ rootRunId }) => seen.has(rootRunId)).length);
+    budget.inspected(page.length - unseen.length);
+    const roots = new Set(unseen.map(({ rootRunId }) => rootRunId));
     const { kept, begun, notVisited, ...walked } = await eraseLineages(deps, passing, [...roots]);
     for (const root of roots) seen.add(root);
     keptBy ??= walked.keptBy;

@@ -1,7 +1,7 @@
 /**
  * Requests the erasure of a run, with its lineage and children, or of a tenant. Refused before anything is written if
- * it is not allowed; an accepted erasure hides the runs, at once as many as the
- * time of a request allows, and the next ticks hide the others and delete all.
+ * it is not allowed. An accepted erasure hides as many runs at once as the time of a request allows; the next ticks hide
+ * the others and delete all.
  */
 import { CairnError } from '../../../core/errors.ts';
 import {

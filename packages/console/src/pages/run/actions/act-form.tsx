@@ -88,7 +88,7 @@ function Resolve({ run, effectId, onClose }: ResolveProps) {
   const { isOver, head } = useRunData();
   // While the run goes on, its waits say whether the effect asks.
   const version = isOver ? head : undefined;
-  const { data: effect } = useEffectRow(run.id, effectId, version);
+  const { data: effect } = useEffectRow(run.id, effectId, { version });
   const isOpen = !effect || isResolvedByPerson(effect, effectFacts(run, isOver));
   return (
     <ResolveDialog

@@ -10,15 +10,22 @@ const MAX_PAGES = 20;
 
 /**
  * One row of the ledger of a run, looked for in its list, since the API has no address for one. `data` is null where the run has no
- * such row among those. Read anew with each `version`, and meanwhile as it was; not read at all while `isUnused`.
+ * such row among those. Read anew with each `version`, and meanwhile as it was; not read at all unless `enabled`.
  */
-export function useEffectRow(runId: string, effectId: string, version?: number, isUnused = false) {
+export function useEffectRow(
+  runId: string,
+  effectId: string,
+  {
+    version,
+    enabled = true,
+  }: { readonly version: number | undefined; readonly enabled?: boolean | undefined },
+) {
   const { api } = useSession();
   const isMeant = (row: Answer<'Effect'>) => row.effectId === effectId;
   return useQuery({
     queryKey: ['run', runId, 'effect', effectId, version],
     placeholderData: keepPreviousData,
-    enabled: !isUnused,
+    enabled,
     queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
       const read = (cursor: string | undefined) =>
         api.get('/v1/runs/{id}/effects', { params: { id: runId }, query: { limit: PAGE, cursor }, signal });

@@ -39,7 +39,7 @@ interface ResolveDialogProps {
 
 export function ResolveDialog(props: ResolveDialogProps) {
   const { runId, effectId, caller, version, outdated, onDone, onClose } = props;
-  const { data: row, error, refetch } = useEffectRow(runId, effectId, version);
+  const { data: row, error, refetch } = useEffectRow(runId, effectId, { version });
   const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');

@@ -20,7 +20,7 @@ export function FromChoice({ mode, from, onFrom }: FromChoiceProps) {
   const { graph, events } = useRunData();
   const steps = graph?.nodes?.map((node) => node.id) ?? [];
   const checkpoints = events.flatMap(checkpointOf).slice(-MAX_LISTED);
-  const chosen = wordOf(from);
+  const chosen = from && wordOf(from);
   const isListed =
     from === undefined ||
     ('step' in from

@@ -66,9 +66,6 @@ export function fromOf(word: string | undefined): SuccessorFrom | undefined {
     : undefined;
 }
 
-export function wordOf(from: SuccessorFrom): string;
-export function wordOf(from: SuccessorFrom | undefined): string | undefined;
-export function wordOf(from: SuccessorFrom | undefined): string | undefined {
-  if (from === undefined) return undefined;
+export function wordOf(from: SuccessorFrom): string {
   return 'step' in from ? `step:${from.step}` : `checkpoint:${from.checkpoint}`;
 }

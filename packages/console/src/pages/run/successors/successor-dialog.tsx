@@ -71,7 +71,11 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
       <div className="successor stack-small">
         <p className="hint">{isItself ? 'It was blocked, and continues where it stopped.' : what}</p>
         {!isItself && (
-          <FromChoice mode={mode} from={from} onFrom={(chosen) => setPlace(wordOf(chosen), 'replace')} />
+          <FromChoice
+            mode={mode}
+            from={from}
+            onFrom={(chosen) => setPlace(chosen && wordOf(chosen), 'replace')}
+          />
         )}
         {mode === 'fork' && (
           <>
