@@ -9,7 +9,7 @@ test('each limit has a line with what is spent and reserved of it', () => {
       reserved: { usd: 0.5, tokens: 0 },
       askedMs: 0,
     }),
-  ).toEqual(['0.3 of 5 usd, 0.5 more reserved', '0 of 1000 tokens', '0 of 3 effects', 'at most 2 h']);
+  ).toEqual(['0.3 of 5 USD, 0.5 more reserved', '0 of 1000 tokens', '0 of 3 effects', 'at most 2 h']);
 });
 
 test('an amount without a limit has no line', () => {

@@ -1,5 +1,6 @@
 /** Text of events of steps and waits. Pure. */
 import type { DataOf } from 'cairn/api/events';
+import { amountText } from '../explain/budget-lines.ts';
 import { dayResumption } from '../explain/day-end.ts';
 import { waitLine } from '../wait-text.ts';
 import {
@@ -94,7 +95,7 @@ function raiseText(
   duration: EventContext['duration'],
 ): string {
   const raises = [
-    ...(microUsd === undefined ? [] : [`${(microUsd / 1e6).toFixed(2)} USD`]),
+    ...(microUsd === undefined ? [] : [`${amountText(microUsd / 1e6)} USD`]),
     ...Object.entries(others).map(([name, amount]) => `${amount} ${name}`),
     ...(wallClockMs === undefined ? [] : [duration(wallClockMs)]),
   ];

@@ -1,6 +1,6 @@
 /** The steps that failed or are deferred and will be retried: attempts, error and next time. */
 import { CutText, Text } from '../../../parts/value-text.tsx';
-import { When } from '../../../parts/when.tsx';
+import { useNow, When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';
 import { ViewLink } from './view-link.tsx';
 
@@ -9,6 +9,11 @@ const MOST = 3;
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
+}
+
+/** Due, not past: a worker begins it as soon as one is free. */
+function NextAttempt({ at }: { readonly at: string }) {
+  return Date.parse(at) <= useNow() ? 'due' : <When at={at} />;
 }
 
 export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
@@ -31,7 +36,7 @@ export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
               </>
             )}{' '}
             <span className="dim">
-              · next attempt <When at={retryAt} />
+              · next attempt <NextAttempt at={retryAt} />
             </span>
           </p>
         </div>
