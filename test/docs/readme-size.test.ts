@@ -7,8 +7,11 @@ import { readDocument } from './snippets.ts';
 
 const SCREEN = { width: 1_920, height: 1_080 };
 const COLUMN_PX = 838;
+/** DejaVu Sans, which CI installs, is an eighth wider than the fonts of GitHub's pages, which most machines of CI lack. */
 const STYLE = `
-  body { margin: 0; width: ${COLUMN_PX}px; font: 16px/1.5 "Noto Sans", Helvetica, Arial, sans-serif }
+  @font-face { font-family: "As on GitHub"; src: local("DejaVu Sans"), local("DejaVuSans"); size-adjust: 88% }
+  @font-face { font-family: "As on GitHub"; font-weight: bold; src: local("DejaVu Sans Bold"), local("DejaVuSans-Bold"); size-adjust: 88% }
+  body { margin: 0; width: ${COLUMN_PX}px; font: 16px/1.5 "As on GitHub", Helvetica, Arial, sans-serif }
   h1, h2 { margin: 24px 0 16px; padding-bottom: .3em; border-bottom: 1px solid; line-height: 1.25 }
   h1 { margin-top: 0; font-size: 2em }
   h2 { font-size: 1.5em }
