@@ -8,7 +8,7 @@ import { intercept } from '../../support/intercept.ts';
 const INDEXES = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 const PAGE = 50;
 /** `npm run soak` scans 600. */
-const RUNS = Number(process.env.SCAN_RUNS ?? 200);
+const RUNS = Number(process.env.SCAN_RUNS ?? 100);
 /** Empty queries of every tick: for runs of more shards, and for silent runs, running and replaying. */
 const LOOKS = 3;
 
