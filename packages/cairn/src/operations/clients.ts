@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
+import { changeVersioned, OVERTAKEN } from '../journal/change-versioned.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { ApiClient, ClientRegistry, RetiredSecret, Role } from '../ports/access/client-store.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -51,8 +52,6 @@ export async function createClient(deps: ClientDeps, request: ClientRequest): Pr
   return stored.secretHash === secretHash ? { client, secret } : { client: stored };
 }
 
-/** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
-const MAX_TRIES = 8;
 /** Secrets accepted beside the newest: a few rotations in a row, whose answers were lost, must not end the one in use. */
 export const MAX_RETIRED = 4;
 
@@ -103,16 +102,15 @@ async function changeClient(
   decide: (current: ApiClient) => ApiClient | undefined,
 ): Promise<ApiClient> {
   const { clientRegistry } = deps;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return changeVersioned('changes of the client', async () => {
     const stored = await sendUntilKnown(deps, () => clientRegistry.find(clientId));
     // The same words as for a missing client, so that no other tenant learns that it exists.
     if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'no such client');
     const next = decide(stored.client);
     if (!next) return stored.client;
     const written = await sendUntilKnown(deps, () => clientRegistry.replace(next, stored.version));
-    if (written.kind === 'replaced') return next;
-  }
-  throw new CairnError('UNAVAILABLE', 'too many concurrent changes of the client');
+    return written.kind === 'replaced' ? next : OVERTAKEN;
+  });
 }
 
 interface NewSecret {

@@ -17,6 +17,7 @@ import type { Json } from '../core/encoding/json.ts';
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
 import { isPlanMissing } from '../engine/deployed.ts';
+import { changeVersioned, OVERTAKEN } from '../journal/change-versioned.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -24,9 +25,6 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Version } from '../ports/run-store.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { logHit, refusedKey } from './repeated-request.ts';
-
-/** Times a changing record is re-read before the caller has to retry. */
-const MAX_TRIES = 8;
 
 export interface OnceDeps extends SendDeps {
   readonly records: IdempotencyStore;
@@ -106,12 +104,12 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
   const attemptId = random.token();
   let ownRecord = begun(request, { attemptId, attempts: 1, now: clock.now(), lockMs });
   let seen: Version | undefined;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return changeVersioned<OnceEntry>('requests with this idempotency key', async () => {
     const written = await sendUntilKnown(deps, () => write(records, ownRecord, seen));
     if (written !== undefined) return { kind: 'ours', record: ownRecord, version: written };
     const stored = await sendUntilKnown(deps, () => records.read(request.key));
     seen = stored?.version;
-    if (!stored) continue;
+    if (!stored) return OVERTAKEN;
     // An earlier sending of ours was applied, and its answer lost.
     if (stored.record.attemptId === attemptId) return { kind: 'ours', ...stored };
     const now = clock.now();
@@ -122,8 +120,8 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
     ownRecord = begun(request, { attemptId, attempts: 1, now, lockMs });
     if (decision.kind === 'take_over')
       ownRecord = { ...ownRecord, attempts: decision.attempts, createdAt: stored.record.createdAt };
-  }
-  throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
+    return OVERTAKEN;
+  });
 }
 
 /** The version written; undefined if another record is in the way. */

@@ -19,7 +19,8 @@ import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver } from '../../core/run/state.ts';
 import { messageOf, readableThrown } from '../../core/thrown.ts';
-import { EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
+import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
+import { LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import { refOf } from '../recording/event-builders.ts';
@@ -42,24 +43,17 @@ import {
 } from './rows.ts';
 
 const EFFECTS_REACHED = { kind: 'ask', reached: ['effects'] } as const;
-/** Times the rows are read again because of concurrent writes. */
-const MAX_TRIES = 8;
 
 /** @throws what the store could not do; the effect may be in doubt then */
 export async function act(effectCall: PerformCall): Promise<ActEnd> {
   let { mayHaveRows } = effectCall;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    try {
-      const ledger = await lookUpLedger({ ...effectCall, mayHaveRows });
-      effectCall.note(unreportedEnds(effectCall, ledger));
-      const end = await actOn(effectCall, ledger);
-      if (end !== 'try_again') return end;
-    } catch (error) {
-      if (!(error instanceof EffectMoved)) throw error;
-    }
+  return changeVersioned('writes to the ledger rows of an effect', async () => {
+    const ledger = await lookUpLedger({ ...effectCall, mayHaveRows });
     mayHaveRows = true;
-  }
-  throw new CairnError('UNAVAILABLE', 'too many concurrent writes to the ledger rows of an effect');
+    effectCall.note(unreportedEnds(effectCall, ledger));
+    const end = await actOn(effectCall, ledger);
+    return end === 'try_again' ? OVERTAKEN : end;
+  });
 }
 
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */

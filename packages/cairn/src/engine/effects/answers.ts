@@ -5,6 +5,7 @@
  * Must not: call anything, or know the journal.
  */
 import type { EffectRecord, FailedChange, RecordedChange } from '../../core/effects/effect.ts';
+import { OVERTAKEN, tryToChange } from '../../journal/change-versioned.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { LedgerDeps } from './effect-call.ts';
@@ -50,24 +51,21 @@ function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash
   return row.bindingCallId === bindingCallId && row.status === status && row.responseHash === responseHash;
 }
 
-/** Read again at most this often if others write the row at the same time. */
-const MAX_TRIES = 5;
-
 async function keepEvidence(
   deps: LedgerDeps,
   effectId: string,
   { responseHash, error, updatedAt }: AnswerChange,
 ): Promise<void> {
   const lateAnswer = { at: updatedAt, responseHash, error };
-  for (let tries = 0; ; tries += 1) {
+  const kept = await tryToChange(async () => {
     const { record, version } = await current(deps, effectId);
     const change = { lateAnswer, updatedAt };
     const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, version, change));
-    if (kind === 'changed' || tries === MAX_TRIES) {
-      deps.log.warn('effect_answered_late', { runId: record.runId, effectId, status: record.status, kind });
-      return;
-    }
-  }
+    return kind === 'changed' ? record : OVERTAKEN;
+  });
+  const { runId, status } = kept === OVERTAKEN ? (await current(deps, effectId)).record : kept;
+  const kind = kept === OVERTAKEN ? 'stale' : 'changed';
+  deps.log.warn('effect_answered_late', { runId, effectId, status, kind });
 }
 
 async function current(deps: LedgerDeps, effectId: string) {

@@ -7,12 +7,11 @@
 import { taskName } from '../../core/encoding/task-name.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { LONGEST_CHECK_MS, wakeAt } from '../../core/run/wake.ts';
+import { OVERTAKEN, tryToChange } from '../../journal/change-versioned.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 import { type Pools, placementOf } from '../enqueue-soon.ts';
 
-/** Times a run is re-read because of concurrent writes; rare for one that waits without its plan. */
-const MAX_TRIES = 3;
 /** Tasks for one run fall into slots of this length, so that many events cause one dispatch. */
 const SLOT_MS = 60_000;
 
@@ -24,15 +23,15 @@ const SLOT_MS = 60_000;
  */
 export async function scanSoon({ store, clock }: JournalDeps, runId: string): Promise<RunState | undefined> {
   let read: RunState | undefined;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  await tryToChange(async () => {
     const loaded = await store.load(runId);
     read = loaded?.state;
-    if (!loaded) break;
+    if (!loaded) return;
     const { state, metadata, snapshotVersion: seen } = loaded;
     const soon = clock.now() + LONGEST_CHECK_MS;
-    if ((wakeAt(state, metadata) ?? Number.POSITIVE_INFINITY) <= soon) break;
-    if ((await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched') break;
-  }
+    if ((wakeAt(state, metadata) ?? Number.POSITIVE_INFINITY) <= soon) return;
+    return (await store.touch({ runId, seen, wakeAt: soon })).kind === 'touched' ? undefined : OVERTAKEN;
+  });
   return read;
 }
 

@@ -9,6 +9,7 @@ import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { DayQuestion } from '../../core/run/events.ts';
 import type { RunDeps } from '../../engine/deps.ts';
 import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
+import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
@@ -23,9 +24,6 @@ export interface DayBudgetDeps extends RunDeps {
   readonly finder?: Pick<RunFinder, 'asking'>;
 }
 
-/** Times a document is read again because of concurrent writes. */
-const MAX_TRIES = 20;
-
 /** @throws CairnError FORBIDDEN, INVALID_INPUT, UNAVAILABLE (send the same again) */
 export async function raiseDay(
   deps: DayBudgetDeps,
@@ -37,7 +35,7 @@ export async function raiseDay(
   const { day } = wait;
   if (!request.mayRaiseDay) throw forbidden(wait);
   if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and the installation has none`);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  await changeVersioned(`writes to the budget of ${day}`, async () => {
     const found = await sendUntilKnown(deps, () => store.read(tenantId, day));
     // The database was restored to a time before the day: the run checks its budget again, and asks again if it must.
     if (!found) return;
@@ -47,11 +45,10 @@ export async function raiseDay(
     const raised = raise(budget, { id, by, at: deps.clock.now(), amounts });
     if (!raised) return;
     const { kind } = await sendUntilKnown(deps, () => store.write(raised, found.version));
-    if (kind === 'stale') continue;
+    if (kind === 'stale') return OVERTAKEN;
     deps.log.warn('day_budget_raised', { tenantId, day, runId, by, ...amounts });
     return;
-  }
-  throw new CairnError('UNAVAILABLE', `too many concurrent writes to the budget of ${day}`);
+  });
 }
 
 /** A deployment may have changed the limits since the last write. */

@@ -8,7 +8,7 @@ import { CairnError, invalidInput } from '../../core/errors.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { RunDeps } from '../../engine/deps.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
-import { EffectMoved } from '../../journal/run-journal.ts';
+import { changeVersioned } from '../../journal/change-versioned.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendToRun, loadOwn } from '../append-to-run.ts';
@@ -20,24 +20,15 @@ interface ResolveDeps extends RunDeps {
   readonly effects: EffectStore;
 }
 
-/** Times the row is re-read because of concurrent writes. */
-const MAX_TRIES = 5;
-
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RUN_NOT_FOUND, NOT_FOUND, EFFECT_RESOLVED, RUN_INVALID_TRANSITION,
  *   RUN_TERMINAL_STATE, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the same again); nothing is written then
  */
 export async function resolveEffect(deps: ResolveDeps, request: ResolveRequest): Promise<EffectResolved> {
   assertNote(request);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const stored = await ownEffect(deps, request);
-    try {
-      return await resolve(deps, request, stored);
-    } catch (error) {
-      if (!(error instanceof EffectMoved)) throw error;
-    }
-  }
-  throw new CairnError('UNAVAILABLE', 'too many concurrent writes to the effect');
+  return changeVersioned('writes to the effect', async () =>
+    resolve(deps, request, await ownEffect(deps, request)),
+  );
 }
 
 async function resolve(

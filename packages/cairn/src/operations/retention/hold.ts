@@ -1,6 +1,6 @@
 /** Legal hold: a person forbids the deletion of a run, and with it that of its lineage and their children. */
-import { CairnError } from '../../core/errors.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
+import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
@@ -15,9 +15,6 @@ interface HoldDeps extends JournalDeps {
 interface HoldRequest extends RunOfTenant {
   readonly actor: string;
 }
-
-/** Times that it is tried: a run that is driven is written about once a second. */
-const MAX_TRIES = 8;
 
 /**
  * The first hold counts, with its actor and reason.
@@ -42,15 +39,14 @@ async function changeHold(
   { runId, tenantId, actor }: HoldRequest,
   change: (current: LegalHold | undefined) => { readonly hold: LegalHold | undefined } | undefined,
 ): Promise<LegalHold | undefined> {
-  for (let tried = 0; tried < MAX_TRIES; tried += 1) {
+  return changeVersioned('writes to the run', async () => {
     const { metadata, snapshotVersion: seen } = await loadOwn(deps, { runId, tenantId });
     const wanted = change(metadata.legalHold);
     if (!wanted) return metadata.legalHold;
     const { kind } = await sendUntilKnown(deps, () => deps.retention.hold(runId, seen, wanted.hold));
-    if (kind === 'stale') continue;
+    if (kind === 'stale') return OVERTAKEN;
     const what = wanted.hold ? 'legal_hold_set' : 'legal_hold_released';
     deps.log.warn(what, { runId, tenantId, by: actor });
     return wanted.hold;
-  }
-  throw new CairnError('UNAVAILABLE', 'the run changes too often to set the hold now');
+  });
 }

@@ -1,7 +1,7 @@
 /** Changes the runtime configuration: read, decide, write under the version that was read, again if another was faster. */
-import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Pools } from '../../engine/enqueue-soon.ts';
+import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
@@ -15,9 +15,6 @@ export interface RuntimeDeps extends SendDeps, Pools {
   readonly registry: WorkflowRegistry;
   readonly log: Log;
 }
-
-/** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
-const MAX_TRIES = 8;
 
 /** The current configuration. @throws CairnError UNAVAILABLE */
 export async function readConfig(deps: SendDeps & Pick<RuntimeDeps, 'config'>): Promise<RuntimeConfig> {
@@ -35,13 +32,12 @@ export async function changeConfig(
   decide: (current: RuntimeConfig) => RuntimeConfig | undefined,
 ): Promise<RuntimeConfig> {
   const { config } = deps;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return changeVersioned('changes of the runtime configuration', async () => {
     const stored = await sendUntilKnown(deps, () => config.read());
     const current = stored?.config ?? NOTHING_SET;
     const next = decide(current);
     if (!next) return current;
     const written = await sendUntilKnown(deps, () => config.write(next, stored?.version));
-    if (written.kind === 'written') return next;
-  }
-  throw new CairnError('UNAVAILABLE', 'too many concurrent changes of the runtime configuration');
+    return written.kind === 'written' ? next : OVERTAKEN;
+  });
 }

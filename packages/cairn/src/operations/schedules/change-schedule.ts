@@ -1,12 +1,12 @@
 /** Every change of a schedule by a caller: reads, decides, writes if the document is unchanged, and otherwise repeats. */
 import { CairnError } from '../../core/errors.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
+import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredSchedule } from '../../ports/schedule-store.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 
-/** Times a changing schedule is re-read before the caller has to retry. */
-const MAX_TRIES = 8;
+const CHANGES = 'changes of this schedule';
 /** Form of schedule ids; others are not worth a read. */
 const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 
@@ -30,14 +30,13 @@ export async function changeSchedule(
   ref: ScheduleRef,
   decide: (current: Schedule) => Schedule | undefined,
 ): Promise<Schedule> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return changeVersioned(CHANGES, async () => {
     const { schedule, version } = await ownSchedule(deps, ref);
     const next = decide(schedule);
     if (!next) return schedule;
     const { kind } = await sendUntilKnown(deps, () => deps.schedules.write(next, version));
-    if (kind === 'written') return next;
-  }
-  throw tooMany();
+    return kind === 'written' ? next : OVERTAKEN;
+  });
 }
 
 /**
@@ -50,25 +49,21 @@ export async function removeSchedule(
   ref: ScheduleRef,
   assertMay: (current: Schedule) => void,
 ): Promise<void> {
-  let { schedule, version } = await ownSchedule(deps, ref);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    assertMay(schedule);
-    const seen = version;
-    if ((await sendUntilKnown(deps, () => deps.schedules.remove(ref.id, seen))).kind === 'written') return;
-    const found = await find(deps, ref);
+  let found: StoredSchedule | undefined = await ownSchedule(deps, ref);
+  await changeVersioned(CHANGES, async () => {
     // Deleted meanwhile, perhaps by an earlier attempt of ours.
     if (!found) return;
-    ({ schedule, version } = found);
-  }
-  throw tooMany();
+    const { schedule, version } = found;
+    assertMay(schedule);
+    const { kind } = await sendUntilKnown(deps, () => deps.schedules.remove(ref.id, version));
+    if (kind === 'written') return;
+    found = await find(deps, ref);
+    return OVERTAKEN;
+  });
 }
 
 async function find(deps: ScheduleDeps, { id, tenantId }: ScheduleRef): Promise<StoredSchedule | undefined> {
   if (!ID.test(id)) return undefined;
   const found = await sendUntilKnown(deps, () => deps.schedules.read(id));
   return found?.schedule.tenantId === tenantId ? found : undefined;
-}
-
-function tooMany(): CairnError {
-  return new CairnError('UNAVAILABLE', 'too many concurrent changes of this schedule');
 }

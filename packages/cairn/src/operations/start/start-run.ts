@@ -10,6 +10,7 @@ import { enqueueSoon, poolAndTenant } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
 import { runExists } from '../../engine/run-exists.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
+import { OVERTAKEN, tryToChange } from '../../journal/change-versioned.ts';
 import { CostCounter } from '../../journal/cost/cost-counter.ts';
 import { countedRunStore } from '../../journal/cost/counted-run-store.ts';
 import { measure } from '../../journal/measure.ts';
@@ -21,9 +22,6 @@ import { startedBefore } from './known-start.ts';
 import { enqueueIfLost } from './lost-task.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
 import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords } from './start-records.ts';
-
-/** Times a start re-reads changing records before the caller has to retry. */
-const MAX_TRIES = 8;
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, PLAN_CHANGED (no run is written), IDEMPOTENCY_KEY_REUSED,
@@ -79,7 +77,7 @@ async function refusedByPlan(start: DraftedStart, change: PlanChange): Promise<S
 async function commitUntilDecided(start: DraftedStart, replace: Replace): Promise<StartResult> {
   const { deps, request, draft } = start;
   let records = recordsFor(start, replace);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  const result = await tryToChange(async () => {
     let supersedes: Supersedes | 'done' | undefined;
     try {
       supersedes = await request.lineage?.supersede?.(draft.response.runId);
@@ -101,13 +99,14 @@ async function commitUntilDecided(start: DraftedStart, replace: Replace): Promis
     }
     if (decision.kind === 'again') {
       records = recordsFor(start, decision.replace);
-      continue;
+      return OVERTAKEN;
     }
     // The conflict may be another start that superseded the same run: that run is read again.
-    if (supersedes && request.key === undefined) continue;
+    if (supersedes && request.key === undefined) return OVERTAKEN;
     if (decision.kind !== 'ours') await withdrawInput(start);
     return answered(start, decision);
-  }
+  });
+  if (result !== OVERTAKEN) return result;
   await withdrawInput(start);
   throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }
