@@ -162,6 +162,30 @@ describe('a change', () => {
   );
 });
 
+describe('a change that no connection could be made for', () => {
+  const refused = new TypeError('fetch failed', {
+    cause: Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' }),
+  });
+
+  test.each([
+    ['each time', [refused, refused], false],
+    ['after one that was cut off', [new TypeError('terminated'), refused], true],
+  ] as const)('%s', async (_, failures, expected) => {
+    const left: Error[] = [...failures];
+    const client = new CairnClient({
+      url: 'https://runs.test',
+      credential: 'k',
+      attempts: 2,
+      fetch: () => Promise.reject(left.shift()),
+      sleep: () => Promise.resolve(),
+    });
+    const error = await client
+      .change('POST', '/v1/runs', { body: { type: 'any', input: {} } })
+      .catch((thrown: unknown) => thrown);
+    expect([error instanceof Unreachable, isUncertain(error)]).toEqual([true, expected]);
+  });
+});
+
 test('a credential is requested for each request, because tokens expire; a failure to get one is not a failure of the API', async () => {
   let requestCount = 0;
   const { client, credentials } = clientOf([{ status: 200 }], {

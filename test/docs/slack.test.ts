@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
 import { slackRespond } from '../../packages/cairn/src/capabilities/slack/respond.ts';
 import { defineBinding } from '../../packages/cairn/src/engine/define/capability.ts';
@@ -7,6 +6,7 @@ import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
 import { slackWebhook } from '../../packages/cairn/src/triggers/slack/webhook.ts';
 import { World } from '../support/world.ts';
 import { SLACK_SECRET, SlackEndpoint } from '../triggers/slack/endpoint.ts';
+import { curlRequest } from './curl.ts';
 import { readDocument, writeSnippets } from './snippets.ts';
 
 const snippets = writeSnippets('docs/slack.md');
@@ -45,15 +45,7 @@ test('the workflow of docs/slack.md that posts an answer does so', async () => {
 
 test('the commands of docs/slack.md are signed as Slack signs', async () => {
   const [, block = ''] = /^```\n(NOW=[\s\S]*?)^```/m.exec(readDocument('docs/slack.md')) ?? [];
-  // In the place of curl: shows what it was called with.
-  const script = `curl() { for each in "$@"; do echo "$each"; done; }\n${block}`;
-  const env = { ...process.env, SECRET: SLACK_SECRET, URL: 'http://cairn.test' };
-  const { stdout } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });
-  const [, url = '', , body = '', ...rest] = stdout.trim().split('\n');
-  const headers = rest.filter((each) => each !== '-H').map((each) => each.split(': ') as [string, string]);
-  const type: [string, string] = ['content-type', 'application/x-www-form-urlencoded'];
-  const request = new Request(url, { method: 'POST', body, headers: [type, ...headers] });
-
+  const request = curlRequest(block, { SECRET: SLACK_SECRET, URL: 'http://cairn.test' });
   const endpoint = await doorOf();
   const clock = { ...endpoint.deps.clock, now: Date.now, timer: () => () => {} };
   const deps = {

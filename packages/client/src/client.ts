@@ -17,7 +17,16 @@ import type {
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
 import { type FollowedLog, type FollowingLogs, followLogs } from './follow-logs.ts';
-import { isInFlight, isPassing, problemOf, Refusal, reasonOf, retryAfterMs, Unreachable } from './problem.ts';
+import {
+  failedToConnect,
+  isInFlight,
+  isPassing,
+  problemOf,
+  Refusal,
+  reasonOf,
+  retryAfterMs,
+  Unreachable,
+} from './problem.ts';
 import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
 import { type MachineServices, type Reply, THIS_MACHINE } from './transport.ts';
@@ -232,7 +241,8 @@ export class CairnClient {
       this.#offsetMs = offsetMs(headers.get('date'), began, ended) ?? this.#offsetMs;
       return { status, headers, text, tookMs: ended - began, at: (began + ended) / 2 };
     } catch (error) {
-      throw new Unreachable(`${this.url} does not respond: ${reasonOf(error)}`, key, error);
+      const why = `${this.url} does not respond: ${reasonOf(error)}`;
+      throw new Unreachable(why, key, error, 0, !failedToConnect(error));
     }
   }
 
@@ -255,12 +265,17 @@ export class CairnClient {
    */
   async send(request: Request, attempts: number = this.#attempts): Promise<Exchange> {
     const signal = this.#ends(request.signal);
+    let wasSent = false;
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === attempts || signal.aborted;
       const outcome = await this.exchange(request).catch((error: unknown) => {
-        if (isLast || signal.aborted || !(error instanceof Unreachable)) throw error;
-        return undefined;
+        if (!(error instanceof Unreachable)) throw error;
+        wasSent ||= error.wasSent;
+        if (!isLast && !signal.aborted) return undefined;
+        const { message, key, cause, status } = error;
+        throw new Unreachable(message, key, cause, status, wasSent);
       });
+      wasSent ||= outcome !== undefined;
       const pauseMs = pauseOf(outcome, attempt);
       const again = outcome === undefined || (mayPass(outcome) && pauseMs <= MAX_PAUSE_MS);
       if (outcome !== undefined && (!again || isLast)) return settled(outcome, request.key);

@@ -40,11 +40,20 @@ export class Unreachable extends Error {
   readonly key: string | undefined;
   /** 202: the same request is in progress. */
   readonly status: typeof NOBODY | typeof UNDER_WAY;
+  /** False: no connection could be made, so that no part of the request has arrived. */
+  readonly wasSent: boolean;
 
-  constructor(message: string, key: string | undefined, cause?: unknown, status: 0 | 202 = NOBODY) {
+  constructor(
+    message: string,
+    key: string | undefined,
+    cause?: unknown,
+    status: 0 | 202 = NOBODY,
+    wasSent = true,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.key = key;
     this.status = status;
+    this.wasSent = wasSent;
   }
 }
 
@@ -98,7 +107,19 @@ export function retryAfterMs({ details }: Pick<Problem, 'details'>): number | un
 
 /** Returns true if the request may have been performed, so that only a repetition under its key shows it. */
 export function isUncertain(error: unknown): error is Refusal | Unreachable {
-  return error instanceof Unreachable || (error instanceof Refusal && error.problem.status >= 500);
+  if (error instanceof Unreachable) return error.wasSent;
+  return error instanceof Refusal && error.problem.status >= 500;
+}
+
+/** Calls of the system that fail before anything is sent. */
+const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+
+/** True if `fetch` could not make a connection, as far as this is known: browsers do not say it. */
+export function failedToConnect(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // All addresses of a name were tried.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(failedToConnect);
+  return BEFORE_SENDING.has((error as { syscall?: unknown }).syscall) || failedToConnect(error.cause);
 }
 
 /** The network error without the wrapping of `fetch`. */

@@ -14,7 +14,8 @@ export class ArgumentsError extends Error {
 export const USAGE = `npm start -- [options]
 
   --json           print one line of JSON when ready, and nothing else, on
-                   standard output; npm start --silent leaves out npm's banner
+                   standard output, and serve no edits; npm start --silent
+                   leaves out npm's banner
   --data DIR       keep state in DIR (default .cairn); 'memory' keeps nothing
   --sync           acknowledge a commit once it is on the disk, so that it
                    survives a power cut; slower

@@ -95,7 +95,14 @@ export const ROWS: readonly Row[] = [
   [/^(?:npm run (?:--silent )?cairn --|npx cairn|cairn)(?: |$)/, 'here'],
   [/identitytoolkit\.googleapis\.com/, { cannot: "it is an API of Google's cloud" }],
   [/\$CONTROL\/clock/, { by: NEWCOMER, as: '$CONTROL/clock/advance' }],
-  [/^node -p .*createHmac|^curl .*webhooks\/slack/, { by: 'test/docs/slack.test.ts', as: 'sh' }],
+  [
+    /^node -p .*SECRET" "v0:|^curl .*webhooks\/slack/,
+    { by: 'test/docs/slack.test.ts', as: 'curlRequest(block' },
+  ],
+  [
+    /^node -p .*(?:createHmac|randomUUID)|^curl .*webhooks\/github/,
+    { by: 'test/docs/github.test.ts', as: 'curlRequest(block' },
+  ],
   [/^curl -s (?:GITHUB|SLACK)\//, { by: STARTED, as: '' }],
   [/^curl /, 'here'],
   [/^(?:gcloud|firebase) /, 'google'],

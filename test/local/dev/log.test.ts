@@ -101,6 +101,18 @@ describe('a line for a person', () => {
     ).toBeUndefined();
   });
 
+  test('has points in time as text', () => {
+    const line = {
+      severity: 'WARNING',
+      message: 'orphan_detected',
+      lastHeartbeat: 1_795_936_743_091,
+      epoch: 2,
+    };
+    expect(printed({ ...line, gapMs: 1_795_936_743_091 })).toMatch(
+      /orphan_detected {2}lastHeartbeat=2026-11-29T07:19:03.091Z gapMs=1795936743091$/,
+    );
+  });
+
   test('is coloured by severity', () => {
     const line = readLine('{"severity":"ERROR","message":"no","runId":"run_a","stepId":"s"}');
     expect(forPerson(line, AT, TAGGED)).toBe(

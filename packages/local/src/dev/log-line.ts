@@ -114,8 +114,19 @@ function restOf(event: string | undefined, fields: ParsedLogLine['fields']): str
   const shown = (event !== undefined && SHOWN_MEMBERS[event]) || [];
   return Object.entries(fields)
     .filter(([name, value]) => !LEFT_OUT.has(name) && !shown.includes(name) && value !== undefined)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}=${shownValue(name, value)}`)
     .join(' ');
+}
+
+/** Members with a point in time as epoch ms. */
+const TIME = /(?:At|Heartbeat|Until|^until)$/;
+/** Epoch ms of 2001: smaller numbers are none. */
+const EARLIEST = 1e12;
+
+function shownValue(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isTime = typeof value === 'number' && value >= EARLIEST && value < 10 * EARLIEST && TIME.test(name);
+  return isTime ? new Date(value).toISOString() : JSON.stringify(value);
 }
 
 function painted(severity: Severity, text: string, paint: Paint): string {
