@@ -31,7 +31,7 @@ const TASKS_API =
   'https://docs.cloud.google.com/dotnet/docs/reference/Google.Cloud.Tasks.V2/latest/Google.Cloud.Tasks.V2.RateLimits';
 const AUTOSCALING = 'https://cloud.google.com/run/docs/about-instance-autoscaling';
 const NO_FIGURE = 'Google documents none; `--read-ms`, `--commit-ms`';
-const DEPLOYED = 'packages/cairn/src/platform/installation/deployed.ts';
+const DEPLOYED = 'packages/cairn/src/platform/installation/deployed-functions.ts';
 const PARAMETERS = 'packages/cairn/src/platform/settings/parameters.ts';
 const SCALE = 'docs/scale.md';
 const PERFORMANCE = 'docs/performance.md';

@@ -1,11 +1,15 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunStatus } from '../../packages/cairn/src/core/run/status.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  encodeSortedCursor,
+} from '../../packages/cairn/src/core/search/cursor.ts';
 import { comparePlaces, placeIn, RUN_ORDERS } from '../../packages/cairn/src/core/search/order.ts';
 import { descending, sortedPage } from '../../packages/cairn/src/memory/paging.ts';
 import { MAX_COUNTS, oldestRuns } from '../../packages/cairn/src/operations/search/oldest-runs.ts';
 import { MAX_SORTED, sortedRuns } from '../../packages/cairn/src/operations/search/sorted-runs.ts';
-import { decodeCursor, encodeCursor, encodeSortedCursor } from '../../packages/cairn/src/ports/cursor.ts';
 import type { ListedRun, PageRequest, RunFilter } from '../../packages/cairn/src/ports/run-store.ts';
 import { isInList } from '../../packages/cairn/src/ports/runs/in-list.ts';
 import type { IndexedOrder } from '../../packages/cairn/src/ports/runs/run-finder.ts';

@@ -3,14 +3,14 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { time } from '../../packages/cairn/src/api/parameters.ts';
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
-import { RUN_ORDERS, type RunOrder } from '../../packages/cairn/src/core/search/order.ts';
-import { MAX_TIME } from '../../packages/cairn/src/core/time.ts';
 import {
   decodeCursor,
   decodeSortedCursor,
   encodeCursor,
   encodeSortedCursor,
-} from '../../packages/cairn/src/ports/cursor.ts';
+} from '../../packages/cairn/src/core/search/cursor.ts';
+import { RUN_ORDERS, type RunOrder } from '../../packages/cairn/src/core/search/order.ts';
+import { MAX_TIME } from '../../packages/cairn/src/core/time.ts';
 
 /** Anything that may stand in a cursor that somebody made. */
 const moment = fc.oneof(

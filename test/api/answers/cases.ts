@@ -8,7 +8,7 @@ import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisio
 import { requestHash } from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
 import { UnreadableText } from '../../../packages/cairn/src/core/run/readable.ts';
-import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../packages/cairn/src/http/envelope.ts';
+import { MAX_HEADER_BYTES, MAX_URL_CHARS } from '../../../packages/cairn/src/http/head-limits.ts';
 import {
   OutcomeUnknown,
   StoreRefused,

@@ -7,7 +7,7 @@ import {
   lateDeath,
   type TaskDelivery,
 } from '../../../packages/cairn/src/core/decisions/claim.ts';
-import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed-plan.ts';
 import { isOver, type Lease, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { hasUnannouncedWaits, isBlocked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
 import {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
-import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed-plan.ts';
 import { dispatchDecision } from '../../../packages/cairn/src/core/decisions/dispatch.ts';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { recoveryDecision } from '../../../packages/cairn/src/core/decisions/recovery.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { toleratesRedelivery } from '../../../packages/cairn/src/core/decisions/claim.ts';
-import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed-plan.ts';
 import { leaseWaitOf } from '../../../packages/cairn/src/core/decisions/lease-wait.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { claimed, created, grownBy } from '../run/journal-drafts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed-plan.ts';
 import { MAX_DEATHS_ALONE, stepsInDoubt } from '../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { recoveryDecision } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {

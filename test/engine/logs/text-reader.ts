@@ -1,7 +1,7 @@
 /** A reader of a run's log that is cut off now and then, and goes on from the last line that it has. */
 import { isLogLine } from '../../../packages/cairn/src/core/logs/text.ts';
+import type { Position } from '../../../packages/cairn/src/core/search/cursor.ts';
 import { followLogs } from '../../../packages/cairn/src/operations/follow/follow-logs.ts';
-import type { Position } from '../../../packages/cairn/src/ports/cursor.ts';
 import type { LogStore } from '../../../packages/cairn/src/ports/runs/log-store.ts';
 import {
   type StreamedLine,

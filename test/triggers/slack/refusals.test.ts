@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { MAX_REQUEST_BYTES, parseForm } from '../../../packages/cairn/src/triggers/slack/form.ts';
+import { MAX_REQUEST_BYTES, parseForm } from '../../../packages/cairn/src/triggers/slack/signed-form.ts';
 import { tenantsIn } from '../../../packages/cairn/src/triggers/slack/teams.ts';
 import { actionOf, commandForm, pressOf, SlackEndpoint, type SlackRequestOptions, sign } from './endpoint.ts';
 

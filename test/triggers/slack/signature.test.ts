@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { isSigned, MAX_SKEW_MS, type Signed } from '../../../packages/cairn/src/triggers/slack/form.ts';
+import {
+  isSigned,
+  MAX_SKEW_MS,
+  type Signed,
+} from '../../../packages/cairn/src/triggers/slack/signed-form.ts';
 import { sign } from './endpoint.ts';
 
 /** The worked example of Slack's page "Verifying requests from Slack". */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isValidSlackRequest } from '@slack/bolt';
 import fc from 'fast-check';
-import { isSigned } from '../../../packages/cairn/src/triggers/slack/form.ts';
+import { isSigned } from '../../../packages/cairn/src/triggers/slack/signed-form.ts';
 import {
   commandForm,
   pressOf,

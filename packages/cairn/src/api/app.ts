@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { routePath } from 'hono/route';
 import { isRunId } from '../core/encoding/ids.ts';
 import { CairnError } from '../core/errors.ts';
-import { assertEnvelope } from '../http/envelope.ts';
+import { assertHead } from '../http/head-limits.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import type { Span } from '../ports/tracing.ts';
 import { Authenticator, type Caller } from './auth.ts';
@@ -61,7 +61,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   };
 
   app.use('*', async (c, next) => {
-    assertEnvelope(c.req.raw);
+    assertHead(c.req.raw);
     await next();
     // Before the first request a test may ask without any bindings.
     if (c.env?.span) nameSpan(c.env.span, c.req.raw, routePath(c, -1));

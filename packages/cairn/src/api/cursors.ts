@@ -2,7 +2,7 @@
  * Cursors as callers see them: the place in a list, bound to the list. A place means nothing among other matches: what stands before it there
  * would be missing, without a word.
  *
- * Must not: know what a place is (ports/cursor.ts).
+ * Must not: know what a place is (core/search/cursor.ts).
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';

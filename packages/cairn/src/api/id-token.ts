@@ -7,7 +7,7 @@ import type { Role } from '../ports/access/client-store.ts';
 import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifier.ts';
 
 /**
- * Three parts in base64url; a header may carry at most 8 KiB (http/envelope.ts), and tokens are much shorter. The third is
+ * Three parts in base64url; a header may carry at most 8 KiB (http/head-limits.ts), and tokens are much shorter. The third is
  * empty in tokens of Firebase's emulator, which the verifier accepts only on the local cloud.
  */
 const TOKEN = /^[\w-]{1,4096}\.[\w-]{1,8192}\.[\w-]{0,4096}$/;

@@ -12,7 +12,7 @@ import { isTerminal } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
-import { observationOf } from './deployed.ts';
+import { observationOf } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 
 /**

@@ -12,7 +12,7 @@ import {
   type RunState,
 } from '../core/run/state.ts';
 import { isOfDocument } from '../ports/store-errors.ts';
-import { isPlanMissing } from './deployed.ts';
+import { isPlanMissing } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';

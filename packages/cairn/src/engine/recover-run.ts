@@ -11,7 +11,7 @@ import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import { meetCompletionDuties } from './completion-duties.ts';
-import { deployedFor, learnPlan, observationOf } from './deployed.ts';
+import { deployedFor, learnPlan, observationOf } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { compensationStarted } from './recording/event-builders.ts';
 import { runCancelled, runFailed } from './recording/terminal.ts';

@@ -13,7 +13,7 @@ import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { FINDINGS_READ, MAX_FINDING_CHARS, type RunFinding } from '../ports/diagnosis/findings.ts';
 import { isOfDocument, type StoreRefused } from '../ports/store-errors.ts';
-import { deployedFor } from './deployed.ts';
+import { deployedFor } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { placementOf } from './enqueue-soon.ts';

@@ -1,6 +1,6 @@
 /** Guard of an endpoint with one path and POST only, as all webhooks. */
 import { CairnError } from '../core/errors.ts';
-import { assertEnvelope } from './envelope.ts';
+import { assertHead } from './head-limits.ts';
 import { methodNotAllowed } from './problem.ts';
 
 /**
@@ -9,7 +9,7 @@ import { methodNotAllowed } from './problem.ts';
  * @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE, NOT_FOUND, METHOD_NOT_ALLOWED
  */
 export function assertPostTo(path: string, request: Request): void {
-  assertEnvelope(request);
+  assertHead(request);
   const { pathname } = new URL(request.url);
   if (pathname !== '/' && pathname !== path) throw new CairnError('NOT_FOUND', 'no such resource');
   if (request.method !== 'POST') throw methodNotAllowed(request.method, ['POST']);

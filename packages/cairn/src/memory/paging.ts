@@ -1,6 +1,7 @@
 /** Pages over a list in memory. */
+
+import { decodeCursor, encodeCursor, type ListName, type Position } from '../core/search/cursor.ts';
 import { PageRoom } from '../core/search/page.ts';
-import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 
 interface PagingOrder<T> {

@@ -4,13 +4,13 @@
  * running steps are stopped is in `engine/drive/session.ts`.
  */
 import { leftUndone } from '../core/decisions/compensation.ts';
-import type { DeployedPlan } from '../core/decisions/deployed.ts';
+import type { DeployedPlan } from '../core/decisions/deployed-plan.ts';
 import { endingDecision } from '../core/decisions/ending.ts';
 import { endingFactsOf } from '../core/decisions/ending-facts.ts';
 import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition } from '../core/run/status.ts';
-import { deployedFor, learnUndoable, workflowOf } from '../engine/deployed.ts';
+import { deployedFor, learnUndoable, workflowOf } from '../engine/definition-of-run.ts';
 import type { RunDeps } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
 import { runCancelled } from '../engine/recording/terminal.ts';

@@ -3,8 +3,8 @@ import { isWanted, type LogFilter } from '../core/logs/filter.ts';
 import type { LogLine } from '../core/logs/line.ts';
 import { type LogPlace, linesAfter } from '../core/logs/segment.ts';
 import { isLogLine } from '../core/logs/text.ts';
+import { decodeCursor, encodeCursor } from '../core/search/cursor.ts';
 import { PageRoom } from '../core/search/page.ts';
-import { decodeCursor, encodeCursor } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 import type { LogStore } from '../ports/runs/log-store.ts';
 

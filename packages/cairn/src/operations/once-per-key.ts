@@ -16,7 +16,7 @@ import {
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
-import { isPlanMissing } from '../engine/deployed.ts';
+import { isPlanMissing } from '../engine/definition-of-run.ts';
 import { changeVersioned, OVERTAKEN } from '../journal/change-versioned.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';

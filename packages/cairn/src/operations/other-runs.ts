@@ -12,7 +12,7 @@ import type { RecordedError, Wait } from '../core/run/events.ts';
 import { type RunState, stepKey } from '../core/run/state.ts';
 import { runSpan } from '../core/trace.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
-import { planMissing, workflowOf } from '../engine/deployed.ts';
+import { planMissing, workflowOf } from '../engine/definition-of-run.ts';
 import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
 import { type Output, outputFrom, storeIfLarge } from '../engine/recording/output.ts';

@@ -17,7 +17,7 @@ import {
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deferRun, deferredUntil, pausedBy, stoppedBy } from '../engine/admission.ts';
-import { observationOf } from '../engine/deployed.ts';
+import { observationOf } from '../engine/definition-of-run.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { poolAndTenant } from '../engine/enqueue-soon.ts';
 import { deliverReady } from '../engine/mailbox/collect.ts';

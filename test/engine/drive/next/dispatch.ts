@@ -8,7 +8,7 @@ import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.
 import { type RunState, stepKey } from '../../../../packages/cairn/src/core/run/state.ts';
 import type { WorkflowOptions } from '../../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../../packages/cairn/src/engine/define/workflow.ts';
-import { limitsOf } from '../../../../packages/cairn/src/engine/deployed.ts';
+import { limitsOf } from '../../../../packages/cairn/src/engine/definition-of-run.ts';
 import { BodyReport } from '../../../../packages/cairn/src/engine/drive/bodies/body-report.ts';
 import { carryOut } from '../../../../packages/cairn/src/engine/drive/carry-out.ts';
 import { DispatchState } from '../../../../packages/cairn/src/engine/drive/dispatch-state.ts';

@@ -7,7 +7,7 @@
 import { MAX_STEPS } from '../../core/graph/graph.ts';
 import type { RunState, StepState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { workflowOf } from '../../engine/deployed.ts';
+import { workflowOf } from '../../engine/definition-of-run.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { ReadHandler } from '../route.ts';
 import type { View } from '../views/run.ts';

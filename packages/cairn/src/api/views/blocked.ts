@@ -2,7 +2,7 @@
 import { type BlockedRun, blockedOn } from '../../core/decisions/blocked.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { planStanding } from '../../engine/deployed.ts';
+import { planStanding } from '../../engine/definition-of-run.ts';
 import type { ListedRun } from '../../ports/run-store.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';

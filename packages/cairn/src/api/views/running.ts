@@ -6,7 +6,7 @@ import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import { type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import type { StepRecord } from '../../core/run/records.ts';
 import { type RunState, type StepState, stepIdOf } from '../../core/run/state.ts';
-import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../core/search/cursor.ts';
 import type { LoadedRun, Page, PageRequest } from '../../ports/run-store.ts';
 
 type RunningRun = Pick<LoadedRun, 'state' | 'metadata'>;

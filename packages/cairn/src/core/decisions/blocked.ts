@@ -11,7 +11,7 @@ import {
   nextDue,
   type RestingRun,
 } from '../run/wake.ts';
-import type { DeployedPlan } from './deployed.ts';
+import type { DeployedPlan } from './deployed-plan.ts';
 
 export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPATCH_DUE'] as const;
 

@@ -3,7 +3,7 @@
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import { isOver, type OpenEffect, type RunState, type VolatileMetadata } from '../run/state.ts';
 import { hasUnannouncedWaits, isBlocked, isDue, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
-import type { DeployedPlan } from './deployed.ts';
+import type { DeployedPlan } from './deployed-plan.ts';
 import { stepsInDoubt } from './ending-facts.ts';
 import { recoveryDecision } from './recovery.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
-import type { DeployedPlan } from './deployed.ts';
+import type { DeployedPlan } from './deployed-plan.ts';
 import type { EndingFacts } from './ending.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Explains why a run whose worker may have died waits for the end of its lease, although the queue redelivers its task earlier. Pure. */
 import type { RunState } from '../run/state.ts';
 import { effectsToAwait, toleratesRedelivery } from './claim.ts';
-import type { DeployedPlan } from './deployed.ts';
+import type { DeployedPlan } from './deployed-plan.ts';
 import { stepsInDoubt } from './ending-facts.ts';
 
 export interface LeaseWait {

@@ -7,7 +7,7 @@
 import type { RecordedError } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 import { leftUndone } from './compensation.ts';
-import type { DeployedPlan } from './deployed.ts';
+import type { DeployedPlan } from './deployed-plan.ts';
 import { type Continues, endingDecision, type FailedEnding } from './ending.ts';
 import { endingFactsOf } from './ending-facts.ts';
 

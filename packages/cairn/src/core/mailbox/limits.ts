@@ -1,4 +1,9 @@
-/** Limits of an event mailbox. Together they stay below the limit of a document (1 MiB). */
+/** Limits of events, signals and event mailboxes. A mailbox stays below the limit of a document (1 MiB). */
+
+/** Longest name of an event or signal. */
+export const MAX_EVENT_NAME_CHARS = 100;
+/** Longest correlation key, which is something like a commit hash or an order number. */
+export const MAX_EVENT_KEY_CHARS = 500;
 
 /** Most registered waits: each event is appended to all of their runs. */
 export const MAX_WAITING = 2_000;

@@ -1,6 +1,8 @@
 /** Makes one step of each kind from its options, and checks the options that only this kind has. */
+
 import { parseDuration } from '../../core/duration.ts';
 import { Fatal } from '../../core/errors.ts';
+import { MAX_EVENT_NAME_CHARS } from '../../core/mailbox/limits.ts';
 import { MIN_WAIT_HEARTBEAT_MS } from '../../core/run/heartbeat.ts';
 import { MAX_TIME } from '../../core/time.ts';
 import {
@@ -17,7 +19,6 @@ import {
 import type * as steps from './steps.ts';
 import type * as types from './types.ts';
 
-const MAX_EVENT_NAME = 100;
 const MAX_ESCALATION_CHARS = 1_000;
 
 export function plainStep(name: StepName, options: UncheckedOptions, body: unknown): steps.PlainStep {
@@ -64,8 +65,13 @@ export function eventStep(name: StepName, options: UncheckedOptions): steps.Even
   const { event, output, expected, heartbeat } = options as Partial<
     types.EventOptions<unknown, types.Needs, unknown>
   >;
-  if (typeof event !== 'string' || event === '' || event.length > MAX_EVENT_NAME || !event.isWellFormed()) {
-    throw stepError(name, `'event' must be 1 to ${MAX_EVENT_NAME} characters of well-formed text`);
+  if (
+    typeof event !== 'string' ||
+    event === '' ||
+    event.length > MAX_EVENT_NAME_CHARS ||
+    !event.isWellFormed()
+  ) {
+    throw stepError(name, `'event' must be 1 to ${MAX_EVENT_NAME_CHARS} characters of well-formed text`);
   }
   return {
     ...common('event', name, options),

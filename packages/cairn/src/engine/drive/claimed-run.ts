@@ -18,7 +18,7 @@ import { StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveTask } from '../../ports/task-queue.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
 import type { Workflow } from '../define/steps.ts';
-import { limitsOf, observationOf, workflowOf } from '../deployed.ts';
+import { limitsOf, observationOf, workflowOf } from '../definition-of-run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
 import { placementOf } from '../enqueue-soon.ts';

@@ -6,7 +6,7 @@ import type { DispatchDecision } from '../../core/decisions/dispatch.ts';
 import type { EventData, EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
-import { hasCompensation, isCompensable } from '../deployed.ts';
+import { hasCompensation, isCompensable } from '../definition-of-run.ts';
 import * as build from '../recording/event-builders.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../recording/output.ts';
 import * as terminal from '../recording/terminal.ts';

@@ -15,7 +15,7 @@ import type { Decide } from '../../journal/batch.ts';
 import { pause } from '../../ports/clock.ts';
 import { undoStep } from '../define/flow/flow-step.ts';
 import type { BodyStep, Context, MapStep, StepDefinition } from '../define/steps.ts';
-import { deployedFor } from '../deployed.ts';
+import { deployedFor } from '../definition-of-run.ts';
 import { compensationStarted, refOf } from '../recording/event-builders.ts';
 import type { Output } from '../recording/output.ts';
 import { endSpanWith } from '../tracing/ends.ts';

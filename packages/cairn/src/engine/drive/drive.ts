@@ -17,7 +17,7 @@ import { StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import { deferRun, mayDrive } from '../admission.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
-import { learnPlan, observationOf } from '../deployed.ts';
+import { learnPlan, observationOf } from '../definition-of-run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { placementOf } from '../enqueue-soon.ts';
 import { deliverBuffered } from '../mailbox/collect.ts';

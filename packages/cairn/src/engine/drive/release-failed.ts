@@ -12,7 +12,7 @@ import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { RunJournal } from '../../journal/run-journal.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
-import { deployedFor, isPlanMissing } from '../deployed.ts';
+import { deployedFor, isPlanMissing } from '../definition-of-run.ts';
 import type { EngineDeps } from '../deps.ts';
 
 const BACK_OFF: Backoff = DEFAULT_RETRY;

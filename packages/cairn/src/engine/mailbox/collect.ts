@@ -9,7 +9,7 @@
 import type { BufferedEvent, MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import { hasExpired } from '../../core/mailbox/tidy.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { isPlanMissing } from '../deployed.ts';
+import { isPlanMissing } from '../definition-of-run.ts';
 import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
 import { answersOn, waitsAnsweredBy } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';

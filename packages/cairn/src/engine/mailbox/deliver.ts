@@ -19,7 +19,7 @@ import { workThroughAll } from '../../core/map-concurrently.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
-import { isPlanMissing } from '../deployed.ts';
+import { isPlanMissing } from '../definition-of-run.ts';
 import { changeMailbox, type MailboxDeps } from './change.ts';
 import { type DeliveredData, type OfferDeps, type OfferResult, offerTo } from './offer.ts';
 import { comeBackSoon } from './scan-soon.ts';

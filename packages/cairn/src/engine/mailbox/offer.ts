@@ -14,7 +14,7 @@ import { appendUnleased } from '../../journal/append-unleased.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
-import { planMissing, workflowOf } from '../deployed.ts';
+import { planMissing, workflowOf } from '../definition-of-run.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { checked, type Output, outputOf } from '../recording/output.ts';
 import { answerDrafts, resumptionDrafts, type WaitResolution } from '../waits/end-of-wait.ts';

@@ -8,7 +8,7 @@ import type { SuccessorSource } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
-import { hasCompensation } from '../deployed.ts';
+import { hasCompensation } from '../definition-of-run.ts';
 import { inputHashSeenBy } from '../run-input.ts';
 import { readSource, type SuccessorPoint } from './source-history.ts';
 

@@ -4,6 +4,7 @@
 import type { Spend } from '../../core/budget/budget.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
+import { MAX_EVENT_KEY_CHARS } from '../../core/mailbox/limits.ts';
 import type { EventDraft, EventWait, StepExecution, Wait } from '../../core/run/events.ts';
 import { firstDueAt } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
@@ -11,9 +12,6 @@ import type { Mask } from '../../core/secrets/mask.ts';
 import { dataSchemaText } from '../define/data-schema.ts';
 import type { Context, EventStep, WaitStep } from '../define/steps.ts';
 import { detailOf } from './question.ts';
-
-/** A correlation key is something like a commit hash or an order number. */
-const MAX_KEY_CHARS = 500;
 
 export interface Opening {
   readonly runId: string;
@@ -79,7 +77,8 @@ export function openedDraft(wait: Wait, spent?: Spend): EventDraft {
 }
 
 function keyOf(stepId: string, key: unknown): string {
-  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_CHARS && key.isWellFormed()) return key;
-  const what = `the key of step '${stepId}' must be a string of 1 to ${MAX_KEY_CHARS} characters`;
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_EVENT_KEY_CHARS && key.isWellFormed())
+    return key;
+  const what = `the key of step '${stepId}' must be a string of 1 to ${MAX_EVENT_KEY_CHARS} characters`;
   throw new CairnError('INVALID_INPUT', what, { stepId });
 }

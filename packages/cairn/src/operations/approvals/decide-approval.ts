@@ -6,7 +6,7 @@ import { type ApprovalDecision, approvalDecision } from '../../core/decisions/ap
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { DayQuestion, EventDraft } from '../../core/run/events.ts';
 import type { Decided } from '../../core/run/state.ts';
-import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
+import { deployedFor, planMissing, workflowOf } from '../../engine/definition-of-run.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { asksForDay } from '../../engine/waits/budget-question.ts';
 import type { Appended } from '../../journal/run-journal.ts';

@@ -7,7 +7,7 @@ import type { BudgetLimits, BudgetName } from '../../core/budget/budget.ts';
 import { givenLimit } from '../../core/budget/given.ts';
 import { assertFeedbackFits, type DecidableQuestion, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
-import type { DeployedPlan } from '../../core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../core/decisions/deployed-plan.ts';
 import { canonicalJson, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { grouped } from '../../core/run/bounded.ts';

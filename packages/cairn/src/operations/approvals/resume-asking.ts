@@ -13,7 +13,7 @@ import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { ListedState } from '../../core/search/listed.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { workflowOf } from '../../engine/deployed.ts';
+import { workflowOf } from '../../engine/definition-of-run.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { asksForDay, neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';

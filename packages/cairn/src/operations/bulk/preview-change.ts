@@ -4,7 +4,7 @@
  * Must not: write anything.
  */
 import { CairnError } from '../../core/errors.ts';
-import { deployedFor } from '../../engine/deployed.ts';
+import { deployedFor } from '../../engine/definition-of-run.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { cancelDrafts } from '../cancel-run.ts';
 import { previewSuccessor } from '../successors/preview.ts';

@@ -10,7 +10,7 @@ import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { planMissing, workflowOf } from '../../engine/deployed.ts';
+import { planMissing, workflowOf } from '../../engine/definition-of-run.ts';
 import * as build from '../../engine/recording/event-builders.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';

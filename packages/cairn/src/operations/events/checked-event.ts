@@ -4,11 +4,6 @@ import { CairnError, invalidInput } from '../../core/errors.ts';
 import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 
-/** The limit of a name that a step declares. */
-export const MAX_EVENT_NAME_CHARS = 100;
-/** The limit of a key that a step computes. */
-export const MAX_KEY_CHARS = 500;
-
 /** @throws CairnError INVALID_INPUT naming the field */
 export function assertText(field: string, text: string, maxChars: number): void {
   if (text !== '' && text.length <= maxChars && text.isWellFormed()) return;

@@ -2,11 +2,13 @@
  * Delivers an event to every run that waits for it, or buffers it for the first one that will. An answer is true when it is
  * given; a sender without an answer repeats the event, and nothing is done twice.
  */
+
 import { CairnError } from '../../core/errors.ts';
+import { MAX_EVENT_KEY_CHARS, MAX_EVENT_NAME_CHARS } from '../../core/mailbox/limits.ts';
 import { mailboxId } from '../../core/mailbox/mailbox.ts';
 import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
-import { assertText, dataTextOf, MAX_EVENT_NAME_CHARS, MAX_KEY_CHARS } from './checked-event.ts';
+import { assertText, dataTextOf } from './checked-event.ts';
 
 export interface EventToDeliver {
   readonly tenantId: string;
@@ -42,7 +44,7 @@ export interface EventDelivered {
  */
 export function eventDataText({ event, key, data }: Pick<EventToDeliver, 'event' | 'key' | 'data'>): string {
   assertText('event', event, MAX_EVENT_NAME_CHARS);
-  assertText('key', key, MAX_KEY_CHARS);
+  assertText('key', key, MAX_EVENT_KEY_CHARS);
   return dataTextOf(data);
 }
 

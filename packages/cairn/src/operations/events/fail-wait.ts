@@ -7,7 +7,7 @@ import type { EventDraft, EventWait, RecordedError } from '../../core/run/events
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { hasReceived, type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { planMissing, workflowOf } from '../../engine/deployed.ts';
+import { planMissing, workflowOf } from '../../engine/definition-of-run.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { refusalDrafts, resumptionDrafts } from '../../engine/waits/end-of-wait.ts';

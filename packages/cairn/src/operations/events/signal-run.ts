@@ -2,7 +2,9 @@
  * Signals one run: answers a step that waits for an event of that name, or buffers the signal in the run for the first step
  * that will. One pure decision, one append.
  */
+
 import { CairnError } from '../../core/errors.ts';
+import { MAX_EVENT_KEY_CHARS, MAX_EVENT_NAME_CHARS } from '../../core/mailbox/limits.ts';
 import { hasRoom, MAX_UNREAD_BYTES, MAX_UNREAD_SIGNALS } from '../../core/run/data/unread-signals.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -15,13 +17,7 @@ import {
   waitsAnsweredBy,
 } from '../../engine/mailbox/offer.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
-import {
-  assertNotEnding,
-  assertText,
-  dataTextOf,
-  MAX_EVENT_NAME_CHARS,
-  MAX_KEY_CHARS,
-} from './checked-event.ts';
+import { assertNotEnding, assertText, dataTextOf } from './checked-event.ts';
 
 /** Data of one signal that nothing waits for yet. */
 export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
@@ -51,7 +47,7 @@ export interface Signalled {
  */
 export function signalDataText({ name, key, data }: Pick<SignalRequest, 'name' | 'key' | 'data'>): string {
   assertText('name', name, MAX_EVENT_NAME_CHARS);
-  if (key !== undefined) assertText('key', key, MAX_KEY_CHARS);
+  if (key !== undefined) assertText('key', key, MAX_EVENT_KEY_CHARS);
   return dataTextOf(data);
 }
 

@@ -10,7 +10,7 @@ import { endedInDoubt, questionsOf } from '../../core/run/open-questions.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import { workflowOf } from '../../engine/deployed.ts';
+import { workflowOf } from '../../engine/definition-of-run.ts';
 
 /**
  * `approval`: a step asks. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the

@@ -17,7 +17,7 @@ import {
 } from '../../core/integrity/plan.ts';
 import type { BufferedEvent } from '../../core/mailbox/mailbox.ts';
 import { hasReceived, type RunState } from '../../core/run/state.ts';
-import { workflowOf } from '../../engine/deployed.ts';
+import { workflowOf } from '../../engine/definition-of-run.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { joinMailbox } from '../../engine/mailbox/join.ts';
 import { leaveMailbox } from '../../engine/mailbox/leave.ts';

@@ -3,7 +3,7 @@
  * and continued later.
  */
 import { END_STATUSES } from '../../core/retention/policy.ts';
-import { cursorParts, cursorText, foreignCursor, isTime } from '../../ports/cursor.ts';
+import { cursorParts, cursorText, foreignCursor, isTime } from '../../core/search/cursor.ts';
 import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
 import type { LineageDeps } from './deps.ts';
 import { PAGE } from './tick-budget.ts';

@@ -7,7 +7,7 @@ import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
 import { armed, decideDue, disarmed } from '../../core/schedule/due.ts';
 import type { Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import { nextSlot } from '../../core/schedule/slots.ts';
-import { isPlanMissing } from '../../engine/deployed.ts';
+import { isPlanMissing } from '../../engine/definition-of-run.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { isDeclared } from './declared.ts';
 import type { ScheduleDeps } from './deps.ts';

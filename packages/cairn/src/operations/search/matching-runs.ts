@@ -4,9 +4,9 @@
  */
 import { WAITS_FOR } from '../../core/run/now/waits-for.ts';
 import type { RunStatus } from '../../core/run/status.ts';
+import { decodeCursor, encodeCursor } from '../../core/search/cursor.ts';
 import { entriesFor, MAX_COMBINATIONS } from '../../core/search/match-index.ts';
 import { LAST_ID, mergedPage } from '../../core/search/order.ts';
-import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
 import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
 import type { IndexedRuns } from './indexed-runs.ts';
 

@@ -4,6 +4,13 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
+import {
+  decodeCursor,
+  decodeSortedCursor,
+  encodeCursor,
+  encodeSortedCursor,
+  type SortedPosition,
+} from '../../core/search/cursor.ts';
 import { isMatch } from '../../core/search/match.ts';
 import {
   comparePlaces,
@@ -15,13 +22,6 @@ import {
   type RunOrder,
 } from '../../core/search/order.ts';
 import type { Clock } from '../../ports/clock.ts';
-import {
-  decodeCursor,
-  decodeSortedCursor,
-  encodeCursor,
-  encodeSortedCursor,
-  type SortedPosition,
-} from '../../ports/cursor.ts';
 import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
 import type { IndexedOrder, RunFinder } from '../../ports/runs/run-finder.ts';
 import { oldestRuns } from './oldest-runs.ts';

@@ -13,7 +13,7 @@ import type { SuccessorMode } from '../../core/run/events.ts';
 import { MAX_SCOPES } from '../../core/run/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { workflowOf } from '../../engine/deployed.ts';
+import { workflowOf } from '../../engine/definition-of-run.ts';
 import type { ChildToStart } from '../../engine/deps.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { checkedInput } from '../start/draft-run.ts';

@@ -10,7 +10,7 @@ import type { SuccessorSource } from '../../core/run/events.ts';
 import { MAX_SCOPES } from '../../core/run/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { planMissing, workflowOf } from '../../engine/deployed.ts';
+import { planMissing, workflowOf } from '../../engine/definition-of-run.ts';
 import { planChanged } from '../../engine/plans/known-plans.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';

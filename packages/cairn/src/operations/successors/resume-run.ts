@@ -13,7 +13,7 @@ import { awaitedText, waitsFor } from '../../core/run/now/waits-for.ts';
 import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { isBlocked, isDue } from '../../core/run/wake.ts';
-import { deployedFor, planMissing } from '../../engine/deployed.ts';
+import { deployedFor, planMissing } from '../../engine/definition-of-run.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 import type { StartDeps } from '../start/request.ts';

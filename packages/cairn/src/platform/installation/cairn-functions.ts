@@ -22,7 +22,7 @@ import {
   githubFunction,
   slackFunction,
   ticksOf,
-} from './deployed.ts';
+} from './deployed-functions.ts';
 import { type InProcess, inProcess } from './in-process.ts';
 import { type CairnInstallation, register } from './installation.ts';
 import { backgroundHandlers } from './load-handlers.ts';

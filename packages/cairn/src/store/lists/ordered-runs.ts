@@ -3,8 +3,8 @@
  * are read and passed over, a bounded number for each page.
  */
 import { type DocumentData, FieldPath, type Query, Timestamp } from '@google-cloud/firestore';
+import { decodeCursor, encodeCursor, type Position } from '../../core/search/cursor.ts';
 import { mergedPage } from '../../core/search/order.ts';
-import { decodeCursor, encodeCursor, type Position } from '../../ports/cursor.ts';
 import {
   type ListedRun,
   MAX_PASSED_OVER,

@@ -1,7 +1,7 @@
 /** Paged reads, shared by all lists. */
 import type { DocumentData, Query, QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
+import { decodeCursor, encodeCursor, type ListName, type Position } from '../../core/search/cursor.ts';
 import { PageRoom } from '../../core/search/page.ts';
-import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
 import { MAX_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-store.ts';
 import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';

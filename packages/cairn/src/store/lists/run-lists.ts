@@ -17,8 +17,8 @@ import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import { readySince } from '../../core/run/wake.ts';
+import type { ListName, Position } from '../../core/search/cursor.ts';
 import { isMatch } from '../../core/search/match.ts';
-import type { ListName, Position } from '../../ports/cursor.ts';
 import type {
   DuePlace,
   DueRun,

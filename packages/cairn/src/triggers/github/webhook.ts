@@ -8,7 +8,7 @@ import { githubKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import { isPlanMissing } from '../../engine/deployed.ts';
+import { isPlanMissing } from '../../engine/definition-of-run.ts';
 import type { JsonObject } from '../../http/body.ts';
 import { jsonResponse } from '../../http/buffered.ts';
 import { contextOf, type RequestContext } from '../../http/caller-context.ts';

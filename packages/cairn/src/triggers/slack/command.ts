@@ -7,8 +7,8 @@ import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.
 import type { RequestContext } from '../../http/caller-context.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { SlackScope } from './deps.ts';
-import type { Form } from './form.ts';
 import { privately, quoted, type SlackMessage } from './message.ts';
+import type { Form } from './signed-form.ts';
 import { actorOf, SLACK_ID } from './teams.ts';
 
 const MAX_URL_CHARS = 2_000;

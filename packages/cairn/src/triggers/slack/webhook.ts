@@ -8,9 +8,9 @@ import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
 import { readCommand, runCommand } from './command.ts';
 import type { SlackDeps, SlackScope } from './deps.ts';
-import { type Form, readForm } from './form.ts';
 import { decidePress, readPress } from './interaction.ts';
 import { refusal, type SlackMessage, STILL_BUSY, UNKNOWN_OUTCOME } from './message.ts';
+import { type Form, readForm } from './signed-form.ts';
 
 /** Slack waits three seconds; the rest is for the network. */
 const ANSWER_WITHIN_MS = 2_500;

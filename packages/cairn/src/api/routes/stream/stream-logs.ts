@@ -5,8 +5,8 @@
 import { invalidInput } from '../../../core/errors.ts';
 import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
+import { decodeCursor, encodeCursor, type Position } from '../../../core/search/cursor.ts';
 import { followLogs, type LogStreamItem } from '../../../operations/follow/follow-logs.ts';
-import { decodeCursor, encodeCursor, type Position } from '../../../ports/cursor.ts';
 import { anyPlaceOf } from '../../cursors.ts';
 import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';

@@ -9,7 +9,7 @@ import { hasReceived, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
 import { isOfDocument, OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
-import { isPlanMissing } from '../../deployed.ts';
+import { isPlanMissing } from '../../definition-of-run.ts';
 import { eachReadable } from '../../each-readable.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';

@@ -2,9 +2,9 @@
  * Encodes a position in a list as the opaque text that continues it, and decodes it. A cursor holds the position of the
  * last item of its page, so that items that are added or removed between two pages are neither repeated nor lost.
  */
-import { type CairnError, invalidInput } from '../core/errors.ts';
-import { type OrderPlace, RUN_ORDERS, type RunOrder } from '../core/search/order.ts';
-import { MAX_TIME } from '../core/time.ts';
+import { type CairnError, invalidInput } from '../errors.ts';
+import { MAX_TIME } from '../time.ts';
+import { type OrderPlace, RUN_ORDERS, type RunOrder } from './order.ts';
 
 /** Time or number first, id where those are equal; empty where the first decides. */
 export type Position = readonly [at: number, id: string];

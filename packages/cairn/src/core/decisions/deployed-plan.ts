@@ -1,4 +1,4 @@
-/** Facts about the plan of a run that decisions need. Provided by engine/deployed.ts; not part of the journal. */
+/** Facts about the plan of a run that decisions need. Provided by engine/definition-of-run.ts; not part of the journal. */
 import type { OpenEffect } from '../run/state.ts';
 
 export interface DeployedPlan {

@@ -22,7 +22,7 @@ export const MAX_HEADERS_BYTES = 14 * 1024;
 const PUNCTUATION_BYTES = 4;
 
 /** @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE naming the header if it is one */
-export function assertEnvelope({ url, headers }: Request): void {
+export function assertHead({ url, headers }: Request): void {
   const { pathname, search } = new URL(url);
   if (pathname.length + search.length > MAX_URL_CHARS)
     throw new CairnError('URI_TOO_LONG', `path and query are longer than ${MAX_URL_CHARS} characters`);

@@ -1,6 +1,6 @@
 /** Facts of this deployment about the plan of a run. */
 import type { Observation } from '../core/decisions/claim.ts';
-import type { DeployedPlan } from '../core/decisions/deployed.ts';
+import type { DeployedPlan } from '../core/decisions/deployed-plan.ts';
 import { CairnError } from '../core/errors.ts';
 import { differ } from '../core/plan/plan.ts';
 import type { RunLimits, StepKind } from '../core/run/events.ts';
