@@ -1,5 +1,6 @@
 import { FieldValue, type Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { erasureId, NOTHING_GONE } from '../../packages/cairn/src/core/retention/erasure.ts';
 import { problemResponse } from '../../packages/cairn/src/http/problem.ts';
 import { systemClock } from '../../packages/cairn/src/platform/clock.ts';
 import type { Page, PageRequest } from '../../packages/cairn/src/ports/run-store.ts';
@@ -102,4 +103,27 @@ describe('a run document that cannot be read', () => {
       }),
     ]);
   });
+});
+
+test('an erasure that cannot be read does not hide the other open ones', async () => {
+  const { erasures } = stores;
+  const ids = ['t1', 't2', 't3'].map((tenantId) => erasureId(tenantId)).sort();
+  for (const id of ids)
+    await erasures.create({
+      id,
+      scope: 'tenant',
+      tenantHash: id,
+      roots: [],
+      state: 'open',
+      gone: NOTHING_GONE,
+      requestedAt: T0,
+    });
+  const [first = '', damaged = '', last = ''] = ids;
+  await new Paths(db).erasure(damaged).update({ requestedAt: 'soon' });
+  const open = await erasures.open(undefined, 10);
+  expect(open.map(({ id, unreadable }) => [id, unreadable?.message])).toEqual([
+    [first, undefined],
+    [damaged, expect.stringContaining(`erasure ${damaged}: member 'requestedAt'`)],
+    [last, undefined],
+  ]);
 });

@@ -11,7 +11,10 @@ import {
   TICK,
   type TickBounds,
 } from '../../../packages/cairn/src/operations/retention/tick-budget.ts';
+import type { ErasureStore, OpenErasure } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
+import { UndecodableDocument } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { intercept } from '../../support/intercept.ts';
 import { seededRandomness } from '../../support/world.ts';
 import { around, DAY, type Run, Shelf, WIDE } from './shelf.ts';
 
@@ -162,6 +165,26 @@ test('a small part of a tick suffices for a lineage of many runs after a large o
   let ticks = 0;
   for (; left() > 0 && ticks < 20; ticks += 1) await shelf.tick(TICK);
   expect(left()).toBe(0);
+});
+
+test('an erasure that cannot be read is reported, and delays no other', async () => {
+  const shelf = new Shelf();
+  const tenants = ['t1', 't2', 't3'].toSorted((x, y) => (erasureId(x) < erasureId(y) ? -1 : 1));
+  for (const tenantId of tenants) {
+    await shelf.put({ runId: `run_${tenantId}`, tenantId, at: shelf.now });
+    await ofTenant(shelf, tenantId);
+  }
+  const damaged = erasureId(tenants[1] ?? '');
+  const erasures = intercept<ErasureStore>(shelf.erasures, async ({ method }, proceed) => {
+    if (method !== 'open') return proceed();
+    const unreadable = new UndecodableDocument(`erasure ${damaged}: damaged`);
+    const open = (await proceed()) as readonly OpenErasure[];
+    return open.map((one) => (one.id === damaged ? { id: damaged, unreadable } : one));
+  });
+  const deps = { ...shelf.deps(), erasures };
+  expect((await shelf.tick(WIDE, deps)).erasures).toMatchObject({ open: 2, failed: 1 });
+  for (let n = 0; n < 3; n += 1) await shelf.tick(WIDE, deps);
+  expect([...shelf.db.runs.keys()]).toEqual([`run_${tenants[1]}`]);
 });
 
 test('more open erasures than a tick continues are all continued in turn', async () => {

@@ -10,6 +10,7 @@ import type { Page, PageRequest, Version } from '../../../packages/cairn/src/por
 import type {
   ClearedRecords,
   ErasureStore,
+  OpenErasure,
   StoredErasure,
   TenantDocuments,
   TenantRecords,
@@ -41,11 +42,12 @@ export class MemoryErasureStore implements ErasureStore {
     return { kind: 'written' };
   }
 
-  async open(after: string | undefined, limit: number): Promise<readonly StoredErasure[]> {
+  async open(after: string | undefined, limit: number): Promise<readonly OpenErasure[]> {
     return [...this.#db.erasures.values()]
       .filter(({ erasure: { state, id } }) => state === 'open' && (after === undefined || id > after))
       .sort((a, b) => (a.erasure.id < b.erasure.id ? -1 : 1))
-      .slice(0, limit);
+      .slice(0, limit)
+      .map((stored) => ({ id: stored.erasure.id, stored }));
   }
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {

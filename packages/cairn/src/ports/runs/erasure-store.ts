@@ -14,6 +14,12 @@ export interface StoredErasure {
   readonly version: Version;
 }
 
+/** One whose document cannot be decoded, or that a newer version wrote, must not hide the others. */
+export type OpenErasure = { readonly id: string } & (
+  | { readonly stored: StoredErasure; readonly unreadable?: undefined }
+  | { readonly unreadable: Error }
+);
+
 /** A run of a tenant, also one that is marked to go. */
 export interface TenantRun extends RunPosition {
   readonly rootRunId: string;
@@ -55,7 +61,7 @@ export interface ErasureStore {
    *
    * @param after id of the last one of the page before
    */
-  open(after: string | undefined, limit: number): Promise<readonly StoredErasure[]>;
+  open(after: string | undefined, limit: number): Promise<readonly OpenErasure[]>;
   /**
    * Newest request first.
    *

@@ -1,5 +1,11 @@
 /** Erasure records in Firestore, and deletion of documents outside of runs. Each query has its index. */
-import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import {
+  FieldPath,
+  type Firestore,
+  type Query,
+  type QueryDocumentSnapshot,
+  Timestamp,
+} from '@google-cloud/firestore';
 import type { ResultRef } from '../../core/effects/effect.ts';
 import { ownersOf } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
@@ -9,6 +15,7 @@ import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type {
   ClearedRecords,
   ErasureStore,
+  OpenErasure,
   StoredErasure,
   TenantDocuments,
   TenantRecords,
@@ -16,6 +23,7 @@ import type {
   TenantRuns,
 } from '../../ports/runs/erasure-store.ts';
 import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
+import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { erasureCodec } from '../codec/documents.ts';
 import { readPage } from '../lists/pages.ts';
@@ -56,7 +64,7 @@ export class FirestoreErasureStore implements ErasureStore {
     return { kind: changed ? 'written' : 'stale' };
   }
 
-  async open(after: string | undefined, limit: number): Promise<readonly StoredErasure[]> {
+  async open(after: string | undefined, limit: number): Promise<readonly OpenErasure[]> {
     const open = this.#paths
       .erasures()
       .where('state', '==', 'open')
@@ -64,10 +72,7 @@ export class FirestoreErasureStore implements ErasureStore {
       .limit(limit);
     const page = after === undefined ? open : open.startAfter(after);
     const { docs } = await call('look for open erasures', () => page.get());
-    return docs.map((found) => ({
-      erasure: erasureCodec.decode(found.data(), `erasure ${found.id}`),
-      version: versionOf(found.updateTime),
-    }));
+    return docs.map(openErasureOf);
   }
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
@@ -178,5 +183,16 @@ export class FirestoreErasureStore implements ErasureStore {
   async #clear(query: Query, limit: number): Promise<Cleared> {
     const { docs } = await call('look for documents to erase', () => namesOnly(query, limit).get());
     return deleteNamed(this.#db, 'erasure of documents', { found: docs, limit });
+  }
+}
+
+function openErasureOf(found: QueryDocumentSnapshot): OpenErasure {
+  const { id } = found;
+  try {
+    const erasure = erasureCodec.decode(found.data(), `erasure ${id}`);
+    return { id, stored: { erasure, version: versionOf(found.updateTime) } };
+  } catch (error) {
+    if (!isOfDocument(error)) throw error;
+    return { id, unreadable: error };
   }
 }

@@ -1,6 +1,6 @@
 /** Continues open erasures, before all other retention work. */
 import { messageOf } from '../../../core/thrown.ts';
-import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
+import type { OpenErasure } from '../../../ports/runs/erasure-store.ts';
 import type { ErasingDeps } from '../deps.ts';
 import type { TickBudget } from '../tick-budget.ts';
 import { erasurePass } from './erasure-pass.ts';
@@ -37,22 +37,22 @@ export async function deleteErasedData(
   for (const [n, one] of open.entries()) {
     if (budget.isSpent) {
       report.open += open.length - n;
-      return { report, last: open[n - 1]?.erasure.id ?? after };
+      return { report, last: open[n - 1]?.id ?? after };
     }
     await budget.within(1 / (open.length - n), (part) => continueOne(deps, one, { budget: part, report }));
   }
-  return { report, last: open.length === MAX_OPEN ? open.at(-1)?.erasure.id : undefined };
+  return { report, last: open.length === MAX_OPEN ? open.at(-1)?.id : undefined };
 }
 
 /** After the last one come the first. */
 async function openAfter(
   { erasures }: ErasingDeps,
   after: string | undefined,
-): Promise<readonly StoredErasure[]> {
+): Promise<readonly OpenErasure[]> {
   const later = await erasures.open(after, MAX_OPEN);
   if (after === undefined || later.length === MAX_OPEN) return later;
   const first = await erasures.open(undefined, MAX_OPEN - later.length);
-  return [...later, ...first.filter(({ erasure }) => erasure.id <= after)];
+  return [...later, ...first.filter(({ id }) => id <= after)];
 }
 
 interface Continuing {
@@ -62,11 +62,13 @@ interface Continuing {
 
 async function continueOne(
   deps: ErasingDeps,
-  { erasure, version }: StoredErasure,
+  { id, ...found }: OpenErasure,
   { budget, report }: Continuing,
 ): Promise<void> {
   const { erasures, log } = deps;
   try {
+    if (found.unreadable) throw found.unreadable;
+    const { erasure, version } = found.stored;
     const after = await erasurePass(deps, erasure, budget);
     // Stale: another tick has worked on it and written its result.
     await erasures.write(after, version);
@@ -75,6 +77,6 @@ async function continueOne(
     else if (after.keptBy) log.warn('erasure_kept', { erasureId: after.id, ...after.keptBy });
   } catch (error) {
     report.failed += 1;
-    log.error('erasure_failed', { erasureId: erasure.id, error: messageOf(error) });
+    log.error('erasure_failed', { erasureId: id, error: messageOf(error) });
   }
 }
