@@ -117,6 +117,30 @@ describe('a repetition', () => {
     expect([a, b].map((id) => stage.madeFrom(id))).toEqual([1, 1]);
   });
 
+  test.each([
+    ['named runs', { runs: true }],
+    ['a filter', { runs: false }],
+  ])('of %s changes no run twice, even if some have no outcome for more than a day', async (_, { runs }) => {
+    const [a = '', b = ''] = await stage.starts('order', 2);
+    await stage.drive();
+    const found = stage.lose(b);
+    const { clock } = stage.installation.world;
+    const body = { act: 'replay', ...(runs ? { runs: [a, b] } : { filter: { type: 'order' } }) };
+    const key = { 'idempotency-key': 'k1' };
+    const first = await stage.report(body, key);
+    const done = first.results.find(({ runId }) => runId === a);
+    expect(done?.outcome).toBe('done');
+    for (const hours of [13, 12]) {
+      clock.jump(hours * 3_600_000);
+      expect((await stage.report(body, key)).results).toEqual(first.results);
+    }
+    found();
+    const last = await stage.report(body, key);
+    expect(last.counts).toEqual({ done: 2, possible: 0, failed: 0, retry: 0 });
+    expect(last.results).toContainEqual(done);
+    expect([a, b].map((id) => stage.madeFrom(id))).toEqual([1, 1]);
+  });
+
   test('of a filter selects the runs of the first request', async () => {
     const [a = '', b = ''] = await stage.starts('order', 2);
     await stage.drive();

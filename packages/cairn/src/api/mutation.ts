@@ -79,15 +79,16 @@ export type RequestByKey = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trac
 
 /**
  * Performs `work` once per key of this caller, or directly if there is no key. The argument of `work` identifies the
- * request, so that a second attempt is recognised.
+ * request, so that a second attempt is recognised; `progress` is that of an unfinished attempt.
  */
 export async function answerOnce(
   { deps, caller, key, requestHash: hash, trace }: RequestByKey,
-  work: (requestId: string) => Promise<KeptResponse>,
+  work: (requestId: string, progress: Json | undefined) => Promise<KeptResponse>,
   locationOf?: LocationOf,
 ): Promise<Response> {
   const answer = (outcome: OnceResult) => answerFor(outcome, locationOf);
-  if (key === undefined) return answer({ kind: 'done', response: await work(deps.random.token()) });
+  if (key === undefined)
+    return answer({ kind: 'done', response: await work(deps.random.token(), undefined) });
   const request: KeyedRequest = {
     key: apiKey(caller.principal, key),
     source: 'api',
@@ -96,7 +97,7 @@ export async function answerOnce(
     traceId: trace?.traceId,
   };
   const idOf = (begunAt: number) => sha256Hex(`${begunAt}:${request.key}`).slice(0, REQUEST_ID_DIGITS);
-  return answer(await oncePerKey(deps, request, (begunAt) => work(idOf(begunAt))));
+  return answer(await oncePerKey(deps, request, (begunAt, progress) => work(idOf(begunAt), progress)));
 }
 
 const LATER_REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([

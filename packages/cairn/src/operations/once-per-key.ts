@@ -53,6 +53,22 @@ export type OnceResult =
   | { readonly kind: 'in_flight' };
 
 /**
+ * Thrown by work of which a part is left for the next repetition. That one gets `progress`, because records of the parts
+ * that are done may have expired by then.
+ */
+export class Unfinished<P extends object = object> extends CairnError {
+  readonly progress: P;
+
+  constructor(message: string, progress: P) {
+    super('UNAVAILABLE', message);
+    this.progress = progress;
+  }
+}
+
+/** @param progress of the last attempt that was {@link Unfinished}; undefined: there was none */
+type Work = (begunAt: number, progress: Json | undefined) => Promise<KeptResponse>;
+
+/**
  * A refusal by `work` (a CairnError of the 4xx range, except 429 and a plan that is not deployed) is a response like any other. Other errors are
  * rethrown and leave the request to be retried: at most three times, not counting errors that ask the sender to retry,
  * which are no failures of the request. `work` receives the time the request was first started (epoch ms): with the
@@ -61,11 +77,7 @@ export type OnceResult =
  * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same
  * again)
  */
-export async function oncePerKey(
-  deps: OnceDeps,
-  request: KeyedRequest,
-  work: (begunAt: number) => Promise<KeptResponse>,
-): Promise<OnceResult> {
+export async function oncePerKey(deps: OnceDeps, request: KeyedRequest, work: Work): Promise<OnceResult> {
   const outcome = await answer(deps, request, work);
   const { tenantId, source } = request;
   if (outcome.kind !== 'in_flight')
@@ -73,16 +85,12 @@ export async function oncePerKey(
   return outcome;
 }
 
-async function answer(
-  deps: OnceDeps,
-  request: KeyedRequest,
-  work: (begunAt: number) => Promise<KeptResponse>,
-): Promise<OnceResult> {
+async function answer(deps: OnceDeps, request: KeyedRequest, work: Work): Promise<OnceResult> {
   const entry = await enter(deps, request);
   if (entry.kind !== 'ours') return entry;
   let response: KeptResponse;
   try {
-    response = await answerOf(() => work(entry.record.createdAt));
+    response = await answerOf(() => work(entry.record.createdAt, entry.record.response));
   } catch (error) {
     await noteFailure(deps, entry, error);
     throw error;
@@ -119,9 +127,14 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
     ownRecord = begun(request, { attemptId, attempts: 1, now, lockMs });
     if (decision.kind === 'take_over')
-      ownRecord = { ...ownRecord, attempts: decision.attempts, createdAt: stored.record.createdAt };
+      ownRecord = { ...ownRecord, attempts: decision.attempts, ...continued(stored.record) };
     return OVERTAKEN;
   });
+}
+
+/** Members that a later attempt takes over. The `response` of a record that is not completed is the progress of the request. */
+function continued({ createdAt, response }: IdempotencyRecord): Partial<IdempotencyRecord> {
+  return { createdAt, response };
 }
 
 /** The version written; undefined if another record is in the way. */
@@ -178,6 +191,7 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
     ...rest,
     status: 'failed',
     attempts: record.attempts - (asksBack(cause) ? 1 : 0),
+    response: cause instanceof Unfinished ? ({ ...cause.progress } as unknown as Json) : record.response,
     // For the look-up of a record by its caller: without the text of unexpected errors.
     error: toProblem(cause).detail,
     updatedAt: now,

@@ -35,7 +35,7 @@ function recordView(key: string, record: IdempotencyRecord): Record<string, unkn
     status,
     attempts,
     runId,
-    response: response === undefined ? undefined : keptResponse,
+    response: response === undefined || status !== 'completed' ? undefined : keptResponse,
     error,
     createdAt: iso(record.createdAt),
     updatedAt: iso(record.updatedAt),

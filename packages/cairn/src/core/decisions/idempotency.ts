@@ -17,6 +17,7 @@ export interface IdempotencyRecord {
   readonly status: 'processing' | 'completed' | 'failed';
   /** See `requestHash` in encoding/fingerprint.ts. */
   readonly requestHash: string;
+  /** Response of a `completed` record; in another one the progress of a request that is to be continued. */
   readonly response?: Json | undefined;
   /** The reason of the failure, for a `failed` record. */
   readonly error?: string | undefined;

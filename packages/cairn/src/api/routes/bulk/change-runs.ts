@@ -2,8 +2,8 @@
  * `POST /v1/runs/bulk`: one change of many runs. Each run is changed by the handler of its own route, so roles, policies and
  * journals are those of single changes, and each run has its own outcome.
  *
- * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues:
- * finished changes are answered from their own records.
+ * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues with
+ * the others. Changes that a dead worker finished are answered from their own records.
  */
 import type { z } from 'zod';
 import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
@@ -14,7 +14,7 @@ import { decodeCursor } from '../../../core/search/cursor.ts';
 import { matchOf } from '../../../core/search/match.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
 import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
-import { oncePerKey } from '../../../operations/once-per-key.ts';
+import { oncePerKey, Unfinished } from '../../../operations/once-per-key.ts';
 import type { RunFilter } from '../../../ports/run-store.ts';
 import { boundCursor, type CursorList, placeOf } from '../../cursors.ts';
 import { answerOnce } from '../../mutation.ts';
@@ -36,31 +36,23 @@ type Report = z.input<typeof BulkReport>;
 export const changeRuns: DirectChangeHandler<'POST /v1/runs/bulk'> = {
   async answer(call) {
     assertMakesSense(call);
-    if (call.body.dryRun) return report(call, await selected(call), (target) => previewOne(call, target));
+    if (call.body.dryRun) return report(call, await begun(call), (target) => previewOne(call, target));
     try {
-      return await answerOnce(call, async (requestId) => {
+      return await answerOnce(call, async (requestId, before) => {
         const named = { ...call, requestId };
-        const found = await selected(named);
-        const made = await report(call, found, (target) => changeOne(named, target));
-        if (made.counts.retry > 0) throw new Incomplete(made);
+        // Not from the records of the runs: those of an earlier day have expired, and a change would be made again.
+        const known = before === undefined ? await begun(named) : (before as unknown as Report);
+        const made = await report(call, known, (target) => changeOne(named, target));
+        const { retry } = made.counts;
+        if (retry > 0) throw new Unfinished(`${retry} runs have no outcome yet`, made);
         return { status: 200, body: { ...made } as unknown as Json };
       });
     } catch (error) {
-      if (error instanceof Incomplete) return error.report;
+      if (error instanceof Unfinished) return error.progress;
       throw error;
     }
   },
 };
-
-/** Some runs have no outcome: the response is not kept. */
-class Incomplete extends CairnError {
-  readonly report: Report;
-
-  constructor(report: Report) {
-    super('UNAVAILABLE', `${report.counts.retry} runs have no outcome yet`);
-    this.report = report;
-  }
-}
 
 /** Members of the body that only one act takes. */
 const ONLY = [
@@ -105,6 +97,15 @@ function invalid(field: string, why: string): CairnError {
   return invalidInput(field, `${field}: ${why}`);
 }
 
+/** The report before any run is changed. */
+async function begun(call: BulkSent & { readonly requestId?: string }): Promise<Begun> {
+  const { targets, next } = await selected(call);
+  return {
+    results: targets.map(notReached),
+    next: next === undefined ? undefined : boundCursor(next, listOf(call)),
+  };
+}
+
 /** With an idempotency key a filter selects once: a repetition must not select later runs. */
 async function selected(call: BulkSent & { readonly requestId?: string }): Promise<Selected> {
   const { deps, instance, caller, body, key, requestId, requestHash, trace } = call;
@@ -135,21 +136,24 @@ async function selected(call: BulkSent & { readonly requestId?: string }): Promi
   return recordedBody as unknown as Selected;
 }
 
+type Begun = Pick<Report, 'results' | 'next'>;
+
+/** Works on the runs that have no outcome yet. */
 async function report(
-  call: BulkSent,
-  { targets, next }: Selected,
+  { deps: { clock }, body }: BulkSent,
+  { results: before, next }: Begun,
   work: (target: BulkTarget) => Promise<Result>,
 ): Promise<Report> {
-  const { deps, body } = call;
-  const { clock } = deps;
   const until = clock.now() + TIME_MS;
-  const results = targets.map(notReached);
-  const places = results.keys();
+  const results = [...before];
+  const places = results
+    .flatMap((result, place) => (isFinal(result) ? [] : [{ place, target: result }]))
+    .values();
   await workThrough(
     () => (clock.now() < until ? places.next().value : undefined),
     AT_ONCE,
-    async (place) => {
-      results[place] = await work(targets[place] as BulkTarget);
+    async ({ place, target: { runId, stepId, waitId } }) => {
+      results[place] = await work({ runId, stepId, waitId });
     },
   );
   const counted = (outcome: Result['outcome']) => results.filter((one) => one.outcome === outcome).length;
@@ -163,6 +167,11 @@ async function report(
       retry: counted('retry'),
     },
     results,
-    next: next === undefined ? undefined : boundCursor(next, listOf(call)),
+    next,
   };
+}
+
+/** A run that failed unexpectedly is tried again. */
+function isFinal({ outcome, problem }: Result): boolean {
+  return outcome === 'done' || (outcome === 'failed' && problem !== undefined && problem.status < 500);
 }
