@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { erasureId, NOTHING_GONE } from '../../packages/cairn/src/core/retention/erasure.ts';
 import { problemResponse } from '../../packages/cairn/src/http/problem.ts';
 import { systemClock } from '../../packages/cairn/src/platform/clock.ts';
-import type { Page, PageRequest } from '../../packages/cairn/src/ports/run-store.ts';
+import type { ListedRun, Page, PageRequest } from '../../packages/cairn/src/ports/run-store.ts';
 import { Paths } from '../../packages/cairn/src/store/paths.ts';
 import { FirestoreRunListWatch } from '../../packages/cairn/src/store/watch/firestore-run-list-watch.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
@@ -81,6 +81,13 @@ describe('a run document that cannot be read', () => {
     },
   );
 
+  test('does not hide the other runs that a search finds', async () => {
+    const ids = (found: readonly ListedRun[]) => found.map(({ state }) => state.id).sort();
+    const { finder } = stores;
+    expect(ids(await finder.beginning('acme', 'run_', 10))).toEqual(WHOLE.ids);
+    expect(ids(await finder.named('acme', 'thread-1', 10))).toEqual(WHOLE.ids);
+  });
+
   test('does not end the stream of a list', async () => {
     const report = Promise.withResolvers<readonly string[]>();
     const stop = new FirestoreRunListWatch(db, systemClock).watchRuns({ tenantId: 'acme' }, 10, {
@@ -103,6 +110,28 @@ describe('a run document that cannot be read', () => {
       }),
     ]);
   });
+});
+
+test('an ended run whose page of effects is missing does not hide the questions of others', async () => {
+  const { execution } = questionOf('send');
+  const attempted = bySystem('effect_attempted', {
+    stepId: 'send',
+    revision: 1,
+    attempt: execution.attempt,
+    effectId: 'f',
+    capabilityId: 'c',
+  });
+  const failed = bySystem('run_failed', { error: { code: 'X', message: 'x', retryable: false } });
+  for (const runId of ['run_8', 'run_9']) {
+    const begun = beginning(runId, { identity: { tenantId: 'rival' } });
+    await stores.runs.start(begun);
+    const drafts = [...claim(begun.state, T0), attempted, failed];
+    await stores.runs.commit(move(begun.state, drafts, { snapshot: true }).commit);
+  }
+  const pages = JSON.stringify({ of: 1, lists: { effects: ['0'.repeat(64)] } });
+  await new Paths(db).run('run_8').update({ schemaVersion: 2, pages });
+  const { items, unreadable } = await stores.finder.asking('rival', { limit: 10 });
+  expect([items.map(({ id }) => id), unreadable]).toEqual([['run_9'], ['run_8']]);
 });
 
 test('an erasure that cannot be read does not hide the other open ones', async () => {

@@ -1,9 +1,11 @@
 /** Resolution of an effect that an ended run left in doubt. */
 import { describe, expect, test } from '@jest/globals';
 import { isInDoubt } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { NewerSchemaError } from '../../../packages/cairn/src/core/run/events.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
 import type { ResolveRequest } from '../../../packages/cairn/src/operations/effects/resolution.ts';
-import { MAX_QUESTIONS_OF_RUN } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
+import { MAX_QUESTIONS_OF_RUN, readInbox } from '../../../packages/cairn/src/operations/inbox/read-inbox.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { OutsideOptions } from '../../support/outside.ts';
@@ -228,6 +230,21 @@ describe('a successor of a run with an effect in doubt', () => {
       ]);
     }
   });
+});
+
+test('a run whose successor a newer version wrote does not hide the questions of others', async () => {
+  const left = await Left.cancelled();
+  const next = await succeed(left.world, 'resume', left.runId);
+  const asking = await left.world.start('reviewed');
+  await left.world.run(() => left.world.stateOf(asking).waits.length > 0);
+  const { deps, db } = left.world;
+  const store = intercept(deps.store, async ({ method, args }, proceed) => {
+    if (method === 'load' && args[0] === next) throw new NewerSchemaError(`run ${next}`, 99);
+    return proceed();
+  });
+  const page = await readInbox({ ...deps, store, finder: new MemoryRunFinder(db) }, 't1', { limit: 10 });
+  expect(page.items.map(({ run }) => run.id)).toContain(asking);
+  expect(page.unreadable).toEqual([left.runId]);
 });
 
 test('an ended run in doubt that the inbox no longer finds is named by the check', async () => {

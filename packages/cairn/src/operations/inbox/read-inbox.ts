@@ -8,6 +8,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
+import { isOfDocument } from '../../ports/store-errors.ts';
 import { type InboxQuestion, leftInDoubt, withRow } from './left-in-doubt.ts';
 import { type DeployedDefinitions, openQuestions } from './questions.ts';
 import { type RemoveFromInboxDeps, removeFromInbox } from './remove-from-inbox.ts';
@@ -32,16 +33,33 @@ export interface AskingRun {
 }
 
 /**
- * A page of runs, longest-waiting first, each with its questions, and the row of each effect that one is about.
+ * A page of runs, longest-waiting first, each with its questions, and the row of each effect that one is about. A run is
+ * `unreadable` also if a document that its questions depend on is: a row of the ledger, or a successor of a newer version.
  */
 export async function readInbox(
   deps: InboxDeps,
   tenantId: string,
   page: PageRequest,
 ): Promise<Page<AskingRun>> {
-  const { items, ...listed } = await deps.finder.asking(tenantId, page);
-  const found = await mapConcurrently(items, CONCURRENT_RUNS, (run) => askingRun(deps, run));
-  return { ...listed, items: found.filter(({ questions }) => questions.length > 0) };
+  const { items, unreadable = [], ...listed } = await deps.finder.asking(tenantId, page);
+  const found = await mapConcurrently(items, CONCURRENT_RUNS, (run) => askingIfReadable(deps, run));
+  const damaged = items.flatMap(({ id }, i) => (found[i] ? [] : [id]));
+  const ids = [...unreadable, ...damaged];
+  return {
+    ...listed,
+    items: found.filter((one) => one !== undefined).filter(({ questions }) => questions.length > 0),
+    ...(ids.length > 0 ? { unreadable: ids } : {}),
+  };
+}
+
+async function askingIfReadable(deps: InboxDeps, run: RunState): Promise<AskingRun | undefined> {
+  try {
+    return await askingRun(deps, run);
+  } catch (error) {
+    if (!isOfDocument(error)) throw error;
+    deps.log.warn('inbox_run_unreadable', { runId: run.id, error: error.message });
+    return undefined;
+  }
 }
 
 async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {

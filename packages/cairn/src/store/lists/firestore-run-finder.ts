@@ -1,12 +1,19 @@
 /** Finds runs in Firestore. Each query has its index in `firestore.indexes.json`. */
-import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
+import { FieldPath, type Firestore, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { IndexedOrder, RunFinder } from '../../ports/runs/run-finder.ts';
+import { ifDecodable, isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
-import { decodeListed, decodeSnapshot, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
+import {
+  type DecodedListed,
+  decodeListed,
+  decodeSnapshot,
+  isMarkedToGo,
+  LISTED_NAMES,
+} from '../codec/snapshot.ts';
 import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { orderedRuns } from './ordered-runs.ts';
@@ -35,7 +42,11 @@ export class FirestoreRunFinder implements RunFinder {
 
   /** Only runs that have the member are in its index, so that a tenant whose runs ask nothing costs one read. */
   async asking(tenantId: string, request: PageRequest): Promise<Page<RunState>> {
-    const { items, ...page } = await readPage(request, {
+    const {
+      items,
+      unreadable = [],
+      ...page
+    } = await readPage(request, {
       list: 'inbox',
       ordered: this.#paths
         .runs()
@@ -54,15 +65,26 @@ export class FirestoreRunFinder implements RunFinder {
       positionOfDamaged: ({ askingSince }, id) => positionAt(askingSince, id),
     });
     const runs: RunState[] = [];
+    const damaged: string[] = [];
     // An ended run asks about its open effects, which may be in pages; the questions of others are in the document.
-    for (const { id, document, run } of items)
-      runs.push(isOver(run) ? await this.#withEffects(id, document) : run);
-    return { ...page, items: runs };
+    for (const { id, document, run } of items) {
+      const whole = isOver(run) ? await this.#withEffects(id, document) : run;
+      if (whole) runs.push(whole);
+      else damaged.push(id);
+    }
+    const ids = [...unreadable, ...damaged];
+    return { ...page, items: runs, ...(ids.length > 0 ? { unreadable: ids } : {}) };
   }
 
-  async #withEffects(id: string, document: Members): Promise<RunState> {
-    const whole = await this.#pages.list(this.#paths.runs().doc(id), document, 'effects');
-    return decodeSnapshot(whole, `run ${id}`);
+  /** Undefined for a run whose pages are damaged. */
+  async #withEffects(id: string, document: Members): Promise<RunState | undefined> {
+    try {
+      const whole = await this.#pages.list(this.#paths.runs().doc(id), document, 'effects');
+      return decodeSnapshot(whole, `run ${id}`);
+    } catch (error) {
+      if (isOfDocument(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Billed one read for every thousand that are counted, and one at least. */
@@ -84,7 +106,7 @@ export class FirestoreRunFinder implements RunFinder {
     const { docs } = await call('search for runs', () => beginning.get());
     const listed = docs
       .filter((found) => found.get('tenantId') === tenantId && !isMarkedToGo(found.data()))
-      .map((found) => decodeListed(found.data(), `run ${found.id}`));
+      .flatMap(listedIfReadable);
     return (await withWaits(this.#paths, listed)).runs;
   }
 
@@ -98,9 +120,12 @@ export class FirestoreRunFinder implements RunFinder {
       .select(...LISTED_NAMES)
       .limit(most);
     const { docs } = await call('search for runs', () => named.get());
-    const listed = docs
-      .filter((found) => !isMarkedToGo(found.data()))
-      .map((found) => decodeListed(found.data(), `run ${found.id}`));
+    const listed = docs.filter((found) => !isMarkedToGo(found.data())).flatMap(listedIfReadable);
     return (await withWaits(this.#paths, listed)).runs;
   }
+}
+
+/** A run that cannot be read must not hide the others that a search finds. */
+function listedIfReadable(found: QueryDocumentSnapshot): readonly DecodedListed[] {
+  return ifDecodable(() => [decodeListed(found.data(), `run ${found.id}`)]) ?? [];
 }
