@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import { BulkStage, type Report } from './stage.ts';
 
 const NO_RUN = `run_${'a'.repeat(26)}`;
@@ -321,6 +322,29 @@ describe('approvals', () => {
     await stage.drive();
     expect(stage.statusOf(run)).toBe('awaiting_approval');
   });
+});
+
+test('an approval whose answer was not recorded answers no question that was asked since', async () => {
+  const run = await stage.start('asking', { second: true });
+  await stage.drive();
+  const { clock, records } = stage.installation.world;
+  const { replace } = records;
+  records.replace = (record, seen) =>
+    record.key.endsWith(run) && record.status === 'completed'
+      ? Promise.reject(new CairnError('UNAVAILABLE', 'the store did not respond in time'))
+      : replace.call(records, record, seen);
+  const key = { 'idempotency-key': 'k1' };
+  const body = { act: 'approve', runs: [run] };
+  expect(outcomes(await stage.report(body, key))).toEqual(['UNAVAILABLE']);
+  records.replace = replace;
+  await stage.drive();
+  expect(stage.statusOf(run)).toBe('awaiting_approval');
+  // The attempt counts as dead.
+  clock.jump(10 * 60_000);
+  const { results } = await stage.report(body, key);
+  expect(results).toMatchObject([{ outcome: 'done', answer: { stepId: 'first' } }]);
+  await stage.drive();
+  expect(stage.statusOf(run)).toBe('awaiting_approval');
 });
 
 describe('an invalid request is refused as a whole, before anything is changed', () => {
