@@ -324,6 +324,13 @@ describe('approvals', () => {
   });
 });
 
+test('an approval takes a batch with the longest name', async () => {
+  const run = await stage.start('asking');
+  await stage.drive();
+  const runs = [{ runId: run, stepId: 'first' }];
+  expect(outcomes(await stage.report({ act: 'approve', batch: 'b'.repeat(200), runs }))).toEqual(['done']);
+});
+
 test('an approval whose answer was not recorded answers no question that was asked since', async () => {
   const run = await stage.start('asking', { second: true });
   await stage.drive();

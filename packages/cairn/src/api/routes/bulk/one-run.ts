@@ -124,7 +124,8 @@ async function questionFor(call: ApproveCall, target: BulkTarget): Promise<KeptR
   const isNamed = target.stepId !== undefined && target.waitId !== undefined;
   if (key === undefined || isNamed) return find();
   const request: KeyedRequest = {
-    key: apiKey(caller.principal, `${key}:question`),
+    // With the longest name of a batch, a key has room for two characters more.
+    key: apiKey(caller.principal, `${key}:q`),
     source: 'api',
     tenantId: caller.tenantId,
     requestHash: hash,
