@@ -134,7 +134,7 @@ test('an ended run whose page of effects is missing does not hide the questions 
   expect([items.map(({ id }) => id), unreadable]).toEqual([['run_9'], ['run_8']]);
 });
 
-test('an erasure that cannot be read does not hide the other open ones', async () => {
+test('an erasure that cannot be read does not hide the others, of the open ones and of all', async () => {
   const { erasures } = stores;
   const ids = ['t1', 't2', 't3'].map((tenantId) => erasureId(tenantId)).sort();
   for (const id of ids)
@@ -148,11 +148,18 @@ test('an erasure that cannot be read does not hide the other open ones', async (
       requestedAt: T0,
     });
   const [first = '', damaged = '', last = ''] = ids;
-  await new Paths(db).erasure(damaged).update({ requestedAt: 'soon' });
+  await new Paths(db).erasure(damaged).update({ gone: 'much' });
   const open = await erasures.open(undefined, 10);
   expect(open.map(({ id, unreadable }) => [id, unreadable?.message])).toEqual([
     [first, undefined],
-    [damaged, expect.stringContaining(`erasure ${damaged}: member 'requestedAt'`)],
+    [damaged, expect.stringContaining(`erasure ${damaged}: member 'gone'`)],
     [last, undefined],
   ]);
+  expect(
+    await walked(
+      (page) => erasures.list(undefined, page),
+      ({ id }) => id,
+      1,
+    ),
+  ).toEqual({ ids: [first, last], unreadable: [damaged] });
 });

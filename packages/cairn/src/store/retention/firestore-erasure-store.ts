@@ -27,6 +27,7 @@ import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { erasureCodec } from '../codec/documents.ts';
 import { readPage } from '../lists/pages.ts';
+import { positionAt } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
 import { FirestorePayloads } from '../payloads.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
@@ -87,6 +88,7 @@ export class FirestoreErasureStore implements ErasureStore {
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => erasureCodec.decode(document, `erasure ${id}`),
       positionOf: ({ requestedAt }, id) => [requestedAt, id],
+      positionOfDamaged: ({ requestedAt }, id) => positionAt(requestedAt, id),
     });
   }
 

@@ -58,7 +58,12 @@ export const Erasure = z.object({
     ),
   finishedAt: Time.optional(),
 });
-export const ErasurePage = pageSchema(Erasure);
+export const ErasurePage = pageSchema(Erasure).extend({
+  unreadable: z
+    .array(z.string())
+    .optional()
+    .describe('Erasures of this page whose documents cannot be read. They are not continued.'),
+});
 
 export const RunHeld = z.object({ runId: z.string(), legalHold: Hold });
 export const RunReleased = z.object({ runId: z.string() });
