@@ -93,6 +93,19 @@ describe('a change of many runs', () => {
     expect(one.pauses).toHaveLength(3);
   });
 
+  test('continues to count its attempts after a rate limit, so that no key is used twice', async () => {
+    const attempts: number[] = [];
+    const one = await ran((runs, _request, attempt) => {
+      if (!runs.includes('run_3')) return runs.map(done);
+      attempts.push(attempt);
+      if (attempts.length === 3)
+        throw new Refusal({ status: 429, code: 'RATE_LIMITED', title: 'Later' }, undefined);
+      return runs.map((run) => (run === 'run_3' ? later(run) : done(run)));
+    });
+    expect(attempts).toEqual([1, 2, 3, 3, 4]);
+    expect(one.ends.get('run_3')?.at).toBe('failed');
+  });
+
   test('gives up on such a request, and on an installation that does not answer, after a while', async () => {
     for (const status of [0, 202] as const) {
       let requestCount = 0;

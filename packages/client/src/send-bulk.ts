@@ -28,17 +28,25 @@ export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 
   send(items: readonly T[], attempt: number): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
 }
 
+interface BulkAttempt<T> {
+  /** From 1. */
+  readonly attempt: number;
+  /** Items without an outcome. */
+  readonly some: readonly T[];
+}
+
 /** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
 export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<T>): Promise<void> {
   const { send, onSent, signal, sleep = THIS_MACHINE.sleep, ...running } = options;
   const report = (some: readonly T[], sent: SendState<BulkResult>) => {
     for (const item of some) onSent(item, sent);
   };
-  /** By chunk: its items without an outcome. */
-  const left = new Map<readonly T[], readonly T[]>();
+  /** By chunk: its next request. A request that is rate limited is sent again as it was, under its key. */
+  const next = new Map<readonly T[], BulkAttempt<T>>();
+  const nextOf = (chunk: readonly T[]) => next.get(chunk) ?? { attempt: 1, some: chunk };
   const sendChunk = async (chunk: readonly T[]): Promise<void> => {
-    for (let attempt = 1; ; attempt += 1) {
-      const some = left.get(chunk) ?? chunk;
+    for (;;) {
+      const { attempt, some } = nextOf(chunk);
       const isLast = attempt === MAX_ATTEMPTS || signal.aborted;
       const results = await send(some, attempt).then(
         (answer) => answer.results,
@@ -56,7 +64,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
         onSent(item, result.problem ? failed(result.problem) : { at: 'done', answer: result });
         return false;
       });
-      left.set(chunk, again);
+      next.set(chunk, { attempt: attempt + 1, some: again });
       if (again.length === 0) return;
       await sleep(PAUSE_MS, signal);
     }
@@ -67,7 +75,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
     sleep,
     work: sendChunk,
     onSent(chunk, sent) {
-      if (sent.at !== 'done') report(left.get(chunk) ?? chunk, sent);
+      if (sent.at !== 'done') report(nextOf(chunk).some, sent);
     },
   });
 }
