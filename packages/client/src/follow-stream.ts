@@ -16,7 +16,7 @@ export type Streamed =
 
 /** Requests of a program in the background, or of a page that a person watches. */
 interface StreamPace {
-  /** Failures in a row, without an event between them, after which it gives up. */
+  /** Failures in a row, without an event or a stream that worked for a while between them, after which it gives up. */
   readonly maxFailures: number;
   /** After a stream that has ended as it should, ms. */
   readonly pauseMs: number;
@@ -40,6 +40,8 @@ export interface Stream {
 
 /** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
+/** A stream that still sends after this long worked: its end is no failure of the API, however it ends. */
+const STEADY_MS = 10_000;
 /** The API starts each stream with a comment immediately. */
 const FIRST_WORD_MS = 5_000;
 /** With the pauses between them, the failures take about a minute. */
@@ -65,8 +67,10 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
     signal.throwIfAborted();
     let why = 'the stream ended before it started';
     let isAlive = false;
+    const openedAt = machine.now();
     const onSign = () => {
       isAlive = true;
+      if (machine.now() - openedAt >= STEADY_MS) failures = 0;
       if (!isWhole) passage.spoke();
     };
     try {

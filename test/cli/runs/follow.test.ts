@@ -13,6 +13,8 @@ const end = (status: string) => `event: end\ndata: {"status":"${status}"}\n\n`;
 type Stream =
   | string
   | { readonly cutAfter: string }
+  /** Only comments, and an error after so long. */
+  | { readonly cutAfterMs: number }
   | { readonly status: number; readonly code: string }
   | 'nobody'
   /** Handed on when it ends, which is not soon. */
@@ -36,7 +38,7 @@ function server(...streams: readonly Stream[]) {
     if (typeof stream === 'string') return new Response(`retry: 1000\n\n${stream}`);
     if ('status' in stream)
       return Response.json({ title: 'No', detail: 'no', ...stream }, { status: stream.status });
-    return new Response(cut(stream.cutAfter));
+    return new Response('cutAfterMs' in stream ? quiet(stream.cutAfterMs) : cut(stream.cutAfter));
   };
   const env = { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' };
   return { from, targets, world: listening({ fetch, env }) };
@@ -49,6 +51,17 @@ function cut(text: string): ReadableStream<Uint8Array> {
       const chunk = chunks.shift();
       if (chunk) controller.enqueue(chunk);
       else controller.error(new Error('terminated'));
+    },
+  });
+}
+
+function quiet(lastsMs: number): ReadableStream<Uint8Array> {
+  const comment = new TextEncoder().encode(': quiet\n\n');
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(comment);
+      setTimeout(() => controller.enqueue(comment), lastsMs - 1);
+      setTimeout(() => controller.error(new Error('terminated')), lastsMs);
     },
   });
 }
@@ -131,6 +144,20 @@ describe('watching a run', () => {
     const refused = server({ status: 404, code: 'RUN_NOT_FOUND' });
     expect((await saying(WATCH, refused.world)).code).toBe(3);
     expect(refused.from).toHaveLength(1);
+  });
+
+  test('continues, however often a proxy cuts the streams of a run in which nothing happens', async () => {
+    jest.useFakeTimers();
+    try {
+      const cuts = Array.from({ length: 20 }, () => ({ cutAfterMs: 30_000 }));
+      const { from, world } = server(...cuts, frame(1) + end('completed'));
+      const watching = saying(WATCH, { ...world, now: () => Date.now() });
+      await jest.advanceTimersByTimeAsync(cuts.length * 35_000);
+      expect((await watching).code).toBe(0);
+      expect(from).toHaveLength(cuts.length + 1);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('prints a line for each event, and reports an interruption', async () => {
