@@ -207,7 +207,10 @@ test.each([
   [503, 'Error', undefined],
   [409, 'NotApplied', false],
   [425, 'NotApplied', false],
+  [302, 'Error', undefined],
+  [303, 'Error', undefined],
   [301, 'NotApplied', true],
+  [307, 'NotApplied', true],
   [404, 'NotApplied', true],
 ])('an answer %d is %s', (status, name, final) => {
   const refusal = refusalOf(status, undefined) as Error & { final?: boolean };

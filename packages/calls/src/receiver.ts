@@ -24,6 +24,8 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_ANSWER_DEPTH = 100;
 /** The receiver says that it has not begun: too early, too many. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([425, 429]);
+/** Sent by many receivers after they have acted, to show the result elsewhere (RFC 9110, 15.4.4): 302 in place of 303. */
+const SHOWN_ELSEWHERE: ReadonlySet<number> = new Set([302, 303]);
 /** Temporary refusals because of other requests: conflict, locked. */
 const PASSING: ReadonlySet<number> = new Set([409, 423]);
 
@@ -47,7 +49,7 @@ async function made(receiver: Receiver, request: HttpCall, options: CallOptions)
 /** Meaning of an answer that is no success. */
 export function refusalOf(status: number, retryAt: number | undefined): Error {
   const message = `the receiver answered ${status}`;
-  if (status === 408 || status >= 500) return new Error(message);
+  if (status === 408 || status >= 500 || SHOWN_ELSEWHERE.has(status)) return new Error(message);
   if (NOT_BEGUN.has(status)) return new NotApplied(message, retryAt === undefined ? {} : { retryAt });
   return PASSING.has(status) ? new NotApplied(message) : new NotApplied(message, { final: true });
 }
