@@ -166,7 +166,11 @@ describe('an act is refused', () => {
     await agent.act('decide', { runId, ...ANSWER, decision: 'retry_with_feedback', feedback: 'smaller' });
     await stage.drive();
     const refused = await agent.call('cancel_run', { runId, reason: 'late', token });
-    expect(codeOf(refused)).toBe('STATE_CHANGED');
+    expect(refused.data.error).toMatchObject({
+      code: 'STATE_CHANGED',
+      // It cannot know what a call whose answer was lost has done.
+      detail: expect.stringMatching(/or by an earlier call with this token\. This call did nothing\.$/),
+    });
     expect((await agent.call('get_run', { runId })).data.run.status).toBe('awaiting_approval');
   });
 

@@ -111,7 +111,11 @@ const PROBLEMS: Readonly<Record<SealProblem, readonly [code: string, detail: str
     'TOKEN_MISMATCH',
     'The token belongs to a preview with other arguments, of another action or of another caller.',
   ],
-  other_state: ['STATE_CHANGED', 'What the preview showed has changed since; nothing was done.'],
+  // An agent that lost the answer calls again with its token: then the act itself is the change.
+  other_state: [
+    'STATE_CHANGED',
+    'What the preview showed has changed since, by others or by an earlier call with this token. This call did nothing.',
+  ],
 };
 
 /** @throws ToolProblem if there is a problem */
