@@ -6,6 +6,7 @@ import type { ZodType } from 'zod';
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
+import { parsedData } from '../../core/parsed-data.ts';
 import { maskPaths } from '../../core/secrets/mask.ts';
 
 /** Slot for validating an input: whether it is valid does not depend on the slot. */
@@ -20,7 +21,7 @@ const ANY_SLOT = Date.UTC(2024, 0, 1);
 export function inputForSlot(schema: ZodType<unknown>, input: Json, slot: number): Json {
   if (typeof input !== 'object' || input === null || Array.isArray(input) || 'slot' in input) return input;
   const withSlot = { ...input, slot: new Date(slot).toISOString() };
-  return schema.safeParse(withSlot).success ? withSlot : input;
+  return 'data' in parsedData(schema, withSlot) ? withSlot : input;
 }
 
 interface Taker {
@@ -36,8 +37,8 @@ export function assertTakesInput({ input: schema, secretInput }: Taker, input: J
     const why = 'is secret, but everyone who can read a schedule can read its input';
     throw invalidInput(`input.${secret}`, `input.${secret}: ${why}`);
   }
-  const parsed = schema.safeParse(inputForSlot(schema, input, ANY_SLOT));
-  if (parsed.success) return;
-  const { field, why } = firstIssue(parsed.error.issues, 'input');
+  const parsed = parsedData(schema, inputForSlot(schema, input, ANY_SLOT));
+  if ('data' in parsed) return;
+  const { field, why } = firstIssue(parsed.issues, 'input');
   throw invalidInput(field, `${field}: ${why}`);
 }

@@ -1,10 +1,10 @@
 /** Checks the data with which a person approves, by the schema of the approval. */
 import type { ZodType } from 'zod';
 import { invalidInput } from '../../core/errors.ts';
-import { allIssues, type Issue } from '../../core/first-issue.ts';
+import { allIssues } from '../../core/first-issue.ts';
+import { parsedData } from '../../core/parsed-data.ts';
 import type { StepRef, Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
-import { messageOf, readableThrown } from '../../core/thrown.ts';
 import { answerSchema } from '../define/flow/flow-step.ts';
 import type { StepDefinition } from '../define/steps.ts';
 
@@ -17,20 +17,6 @@ export function dataSchema(
   if (purpose !== undefined) return undefined;
   if (step.kind === 'approval') return step.data;
   return step.kind === 'flow' && itemKey !== undefined ? answerSchema(step, itemKey) : undefined;
-}
-
-/** The data as the schema of an author returns it, or why it refuses it. */
-export function parsedData<T>(
-  schema: ZodType<T>,
-  data: unknown,
-): { readonly data: T } | { readonly issues: readonly Issue[] } {
-  try {
-    const parsed = schema.safeParse(data);
-    return parsed.success ? { data: parsed.data } : { issues: parsed.error.issues };
-  } catch (thrown) {
-    // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
-    return { issues: [{ path: [], message: messageOf(readableThrown(thrown)) }] };
-  }
 }
 
 /** The data as the schema returns it. @throws CairnError INVALID_INPUT with every issue */

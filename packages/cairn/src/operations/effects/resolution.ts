@@ -1,10 +1,11 @@
 /** The resolution of an effect by a person: its request and response, and the reported result, stored as the ledger stores results. */
+
 import type { Resolution, StoredResponse } from '../../core/effects/effect.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
+import { parsedData } from '../../core/parsed-data.ts';
 import type { Capability } from '../../engine/define/capability.ts';
 import { answerOf } from '../../engine/effects/rows.ts';
-import { parsedData } from '../../engine/waits/answer-data.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { RunOfTenant } from '../append-to-run.ts';

@@ -5,6 +5,7 @@ import { shardOf } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
+import { parsedData } from '../../core/parsed-data.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -205,9 +206,9 @@ function descent(
 }
 
 function validated(workflow: Workflow, input: unknown): unknown {
-  const parsed = workflow.input.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const { field, why } = allIssues(parsed.error.issues, 'input');
+  const parsed = parsedData(workflow.input, input);
+  if ('data' in parsed) return parsed.data;
+  const { field, why } = allIssues(parsed.issues, 'input');
   throw invalidInput(field, why);
 }
 

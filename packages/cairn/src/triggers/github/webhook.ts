@@ -5,7 +5,7 @@
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/idempotency-keys.ts';
-import { CairnError } from '../../core/errors.ts';
+import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { isPlanMissing } from '../../engine/definition-of-run.ts';
@@ -57,13 +57,22 @@ async function answer(
   const listeners = deps.registry.githubListeners(event, action);
   if (listeners.length === 0) return json(202, { ignored: true });
   const received = { delivery, tenantId, context };
-  const matching = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
+  const matching = listeners.filter((workflow) => listensTo(workflow, payload));
   if (matching.length > 0) return answerFor(await startAll(deps, received, matching));
   const reason = payloadProblems(listeners, payload);
   const before = await startsBefore(deps, received, { listeners, reason });
   if (before.length > 0) return answerFor(before);
   deps.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
   return json(202, { ignored: true, reason });
+}
+
+/** A schema that throws counts as listening: the start is refused for what it throws, which is logged. */
+function listensTo({ input }: Workflow, payload: JsonObject): boolean {
+  try {
+    return input.safeParse(payload).success;
+  } catch {
+    return true;
+  }
 }
 
 interface Received {
@@ -100,8 +109,8 @@ function identityOf({ id, event, payload }: GithubDelivery, suffix: string) {
  * deployment another workflow may be the first: then a redelivery finds the run of the previous one under the key of the delivery,
  * and the workflow starts under the key with its type.
  *
- * @throws CairnError PLAN_CHANGED of the first that was changed under its version, once all others have their runs: GitHub's
- * log of deliveries shows the failure, and a redelivery from there starts the missing one
+ * @throws CairnError of the first that was refused (PLAN_CHANGED, or INVALID_INPUT of its schema or tags), once all others have
+ * their runs: GitHub's log of deliveries shows the failure, and a redelivery from there starts the missing one
  */
 async function startAll(
   deps: GithubDeps,
@@ -120,7 +129,7 @@ async function startAll(
       if (outcome.kind === 'replayed' && !isRunOf(outcome, workflow))
         results.push(await start(deps, received, withType));
     } catch (error) {
-      if (!(error instanceof CairnError) || !isPlanMissing(error)) throw error;
+      if (!(error instanceof CairnError) || !isOfWorkflow(error)) throw error;
       const { code, message: reason } = error;
       deps.log.error('github_start_refused', { deliveryId: received.delivery.id, type, code, reason });
       refused ??= error;
@@ -128,6 +137,13 @@ async function startAll(
   }
   if (refused) throw refused;
   return results;
+}
+
+const ABOUT_THE_INPUT: ReadonlySet<string> = new Set<ErrorCode>(['INVALID_INPUT', 'PAYLOAD_TOO_LARGE']);
+
+/** True for a refusal that says nothing about the other workflows of the delivery. */
+function isOfWorkflow(error: CairnError): boolean {
+  return isPlanMissing(error) || ABOUT_THE_INPUT.has(error.code);
 }
 
 function isRunOf(outcome: StartResult, { type }: Workflow): boolean {
