@@ -79,6 +79,20 @@ describe('a request', () => {
     expect(server.asked).toEqual([]);
   });
 
+  test.each([
+    ['did not respond', new Error('no response'), 'not applied'],
+    ['failed', { status: 502, headers: {} }, 'not applied'],
+    ['is limited', { status: 429, headers: {} }, 'not applied'],
+    ['knows no such installation', { status: 404, headers: {} }, 'never'],
+  ])('whose token could not be made, because its issuer %s, is not sent', async (_why, cause, means) => {
+    const error = cause instanceof Error ? cause : Object.assign(new Error('refused'), { response: cause });
+    const token = () => Promise.reject(error);
+    const made = createCommentBinding(new GithubApi({ baseUrl: server.url, token, clock, settleMs: 0 }));
+    const { signal } = new AbortController();
+    expect(meaning(await thrownBy(made.call(REQUEST, { idempotencyKey: KEY, signal })))).toBe(means);
+    expect(server.asked).toEqual([]);
+  });
+
   test('that was aborted before is not sent', async () => {
     expect(meaning(await thrownBy(call({}, AbortSignal.abort())))).toBe('not applied');
     expect(server.asked).toEqual([]);

@@ -127,14 +127,24 @@ export class GithubApi {
     return lookUp();
   }
 
-  #judged({ what }: GithubCall, error: unknown): unknown {
+  #judged({ what }: Pick<GithubCall, 'what'>, error: unknown): unknown {
     const answer = answerOf(error);
     return answer ? judged(what, answer, this.#options.clock.now()) : error;
   }
 
+  /** @throws NotApplied, or an answer of GitHub that means it: without a token nothing is sent */
+  async #token(what: string): Promise<string | undefined> {
+    try {
+      return await this.#options.token();
+    } catch (error) {
+      if (this.#judged({ what }, error) instanceof NotApplied) throw error;
+      throw new NotApplied(`there is no token now for ${what}`, { cause: error });
+    }
+  }
+
   async #send({ what, signal, traceparent, route, parameters }: GithubCall): Promise<unknown> {
-    const { baseUrl, token, clock } = this.#options;
-    const bearer = await token();
+    const { baseUrl, clock } = this.#options;
+    const bearer = await this.#token(what);
     if (bearer === undefined) throw new NotApplied(`no GITHUB_TOKEN is set for ${what}`, { final: true });
     const { request } = await import('@octokit/request');
     if (signal.aborted) throw new NotApplied(`${what} was aborted before it was sent`);
