@@ -11,11 +11,11 @@ import {
   isOver,
   type RunState,
 } from '../core/run/state.ts';
-import { isOfDocument } from '../ports/store-errors.ts';
 import { isPlanMissing } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
+import { isOfOtherRun } from './other-run.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/unpublished.ts';
 
 /**
@@ -23,7 +23,7 @@ import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/u
  *
  * @param events unpublished events of the run, if the caller knows them; default: those of the loaded run
  *
- * @throws at the end if duties are left because a run cannot be read, or because the plan of the parent is not deployed
+ * @throws at the end if duties are left because a run cannot be read or written, or because the plan of the parent is not deployed
  */
 export async function meetCompletionDuties(
   deps: EngineDeps,
@@ -49,7 +49,7 @@ async function dutiesLeft(deps: EngineDeps, state: RunState): Promise<Error | un
   try {
     await settleWithOthers(deps, state);
   } catch (error) {
-    if (isOfDocument(error) || (error instanceof CairnError && isPlanMissing(error))) return error;
+    if (isOfOtherRun(error) || (error instanceof CairnError && isPlanMissing(error))) return error;
     throw error;
   }
 }

@@ -1,11 +1,11 @@
-/** Work on several runs, of which one may be unreadable: after a roll-back, those that a newer version wrote. */
-import { isOfDocument } from '../ports/store-errors.ts';
+/** Work on several runs, of which one may be unreadable (after a roll-back, those that a newer version wrote) or unwritable. */
+import { isOfOtherRun } from './other-run.ts';
 
 /**
- * Works on each item in turn. One whose documents are damaged, or were written by a newer version, delays no other: it is
+ * Works on each item in turn. One whose documents are damaged, or were written by a newer version, or that the store refuses to write, delays no other: it is
  * reported at the end, so that the caller is called again.
  *
- * @throws the first error of a document, at the end; any other error at once
+ * @throws the first of these errors, at the end; any other error at once
  */
 export async function eachReadable<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   let unreadable: Error | undefined;
@@ -13,7 +13,7 @@ export async function eachReadable<T>(items: Iterable<T>, work: (item: T) => Pro
     try {
       await work(item);
     } catch (error) {
-      if (!isOfDocument(error)) throw error;
+      if (!isOfOtherRun(error)) throw error;
       unreadable ??= error;
     }
   }

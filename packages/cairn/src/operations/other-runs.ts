@@ -15,6 +15,7 @@ import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../engine/definition-of-run.ts';
 import type { ChildToStart, OtherRuns } from '../engine/deps.ts';
 import { driveAfter } from '../engine/drive-after.ts';
+import { onOtherRun } from '../engine/other-run.ts';
 import { type Output, outputFrom, storeIfLarge } from '../engine/recording/output.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { answerDrafts, refusalDrafts, resumptionDrafts } from '../engine/waits/end-of-wait.ts';
@@ -27,8 +28,8 @@ import { childLineage } from './successors/child-successor.ts';
 export function otherRuns(deps: StartDeps): OtherRuns {
   return {
     startChild: (child) => startChild(deps, child),
-    cancelChild: (parent, runId) => cancelChild(deps, parent, runId),
-    notifyParent: (state) => notifyParent(deps, state),
+    cancelChild: (parent, runId) => onOtherRun(cancelChild(deps, parent, runId)),
+    notifyParent: (state) => onOtherRun(notifyParent(deps, state)),
   };
 }
 

@@ -9,9 +9,11 @@
 import type { BufferedEvent, MailboxAddress } from '../../core/mailbox/mailbox.ts';
 import { hasExpired } from '../../core/mailbox/tidy.ts';
 import type { RunState } from '../../core/run/state.ts';
+import { messageOf } from '../../core/thrown.ts';
+import { isOfDocument, StoreRefused } from '../../ports/store-errors.ts';
 import { isPlanMissing } from '../definition-of-run.ts';
 import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
-import { answersOn, waitsAnsweredBy } from './offer.ts';
+import { answersOn, offerTo, waitsAnsweredBy } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
 
 /**
@@ -30,8 +32,7 @@ export async function deliverReady(
       const { drafts, refused } = answersTo(deps, state, { address, event });
       if (refused && isPlanMissing(refused)) return 'not_yet';
       if (drafts.length === 0) continue;
-      // Continues the delivery as if the event were sent again, to all listed waits.
-      await deliver(deps, address, event);
+      await deliverTo(deps, state.id, { address, event });
       isDelivered = true;
     }
   }
@@ -56,6 +57,20 @@ export async function deliverBuffered(deps: DeliverDeps, state: RunState): Promi
 interface BufferedAt {
   readonly address: MailboxAddress;
   readonly event: BufferedEvent;
+}
+
+/**
+ * Continues the delivery as if the event were sent again, to all listed waits. Another run that cannot be read or written gets it
+ * later; where the failure is this run's own, offering the event to it alone fails again.
+ */
+async function deliverTo(deps: DeliverDeps, runId: string, { address, event }: BufferedAt): Promise<void> {
+  try {
+    await deliver(deps, address, event);
+  } catch (error) {
+    if (!isOfDocument(error) && !(error instanceof StoreRefused)) throw error;
+    await offerTo(deps, runId, { ...address, data: deliveredDataOf(event) });
+    deps.log.warn('event_not_delivered_to_all', { runId, error: messageOf(error) });
+  }
 }
 
 /** Answers of the run to the event; nothing about other runs. */

@@ -20,6 +20,7 @@ import { NewerSchemaError } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
 import { isPlanMissing } from '../definition-of-run.ts';
+import { onOtherRun } from '../other-run.ts';
 import { changeMailbox, type MailboxDeps } from './change.ts';
 import { type DeliveredData, type OfferDeps, type OfferResult, offerTo } from './offer.ts';
 import { comeBackSoon } from './scan-soon.ts';
@@ -66,17 +67,18 @@ export async function deliver(
 /**
  * Delivers a returned event to the waits that have joined meanwhile.
  *
- * @throws OutcomeUnknown
+ * @throws OutcomeUnknown, and an error that `isOfOtherRun`
  */
 export async function passOn(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
-  await offerUntilDone(deps, address, await report(deps, address, { eventId, offered: NOBODY }));
+  const begun = await report(deps, address, { eventId, offered: NOBODY });
+  await onOtherRun(offerUntilDone(deps, address, begun));
 }
 
 /**
  * Determines whether the holder of an event will still receive it: its wait may have ended after the holder died. Then
  * the event is free for others.
  *
- * @throws OutcomeUnknown
+ * @throws OutcomeUnknown, and an error that `isOfOtherRun`
  */
 export async function askHolder(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
   const begun = await report(deps, address, { eventId, offered: NOBODY });
@@ -84,7 +86,7 @@ export async function askHolder(deps: DeliverDeps, address: MailboxAddress, even
   const tally = new OfferTally();
   await offerAll(deps, address, { data: deliveredDataOf(begun.event), to: begun.to, tally });
   await report(deps, address, { eventId, offered: tally.offered });
-  if (tally.failure) throw tally.failure;
+  if (tally.failure) await onOtherRun(Promise.reject(tally.failure));
 }
 
 async function offerUntilDone(

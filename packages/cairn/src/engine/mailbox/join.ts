@@ -1,6 +1,8 @@
 /** Registers a wait in an event mailbox once the wait is in its journal. */
 import type { BufferedEvent, MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
 import { addWait } from '../../core/mailbox/membership.ts';
+import { messageOf } from '../../core/thrown.ts';
+import { isOfOtherRun } from '../other-run.ts';
 import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
 
@@ -32,6 +34,20 @@ export async function joinMailbox(
       addWait(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
     );
     if (buffered || takenByOthers.length === 0 || tries === MAX_TRIES) return buffered;
-    for (const eventId of takenByOthers) await askHolder(deps, address, eventId);
+    for (const eventId of takenByOthers) await askReadable(deps, address, { eventId, runId });
+  }
+}
+
+/** A holder that cannot be read or written keeps the event until it can be: it must not keep this run from its other steps. */
+async function askReadable(
+  deps: DeliverDeps,
+  address: MailboxAddress,
+  { eventId, runId }: { readonly eventId: string; readonly runId: string },
+): Promise<void> {
+  try {
+    await askHolder(deps, address, eventId);
+  } catch (error) {
+    if (!isOfOtherRun(error)) throw error;
+    deps.log.warn('event_holder_not_asked', { runId, eventId, error: messageOf(error) });
   }
 }

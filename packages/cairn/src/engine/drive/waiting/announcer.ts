@@ -13,6 +13,7 @@ import { isPlanMissing } from '../../definition-of-run.ts';
 import { eachReadable } from '../../each-readable.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
+import { isOfOtherRun } from '../../other-run.ts';
 import { recordedError } from '../../recording/output.ts';
 import { runExists } from '../../run-exists.ts';
 import { answerDrafts, refusalDrafts } from '../../waits/end-of-wait.ts';
@@ -175,7 +176,7 @@ export class Announcer {
     try {
       await leave();
     } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) throw error;
+      if (!(error instanceof OutcomeUnknown) && !isOfOtherRun(error)) throw error;
       deps.log.warn('rendezvous_not_left', { runId, error: error.message });
     }
   }

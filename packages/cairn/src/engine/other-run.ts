@@ -1,0 +1,22 @@
+/** Errors of other runs, which a dispatch notifies, cancels or passes an event to. They must not end the run that it works on. */
+import { isOfDocument, StoreRefused } from '../ports/store-errors.ts';
+
+/** The store permanently refuses a write to another run. */
+class OtherRunRefused extends Error {
+  override readonly name = 'OtherRunRefused';
+}
+
+/** @throws OtherRunRefused in place of a refusal, which would be taken for one of the caller's own run */
+export async function onOtherRun<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof StoreRefused) || error.reason !== 'request') throw error;
+    throw new OtherRunRefused(error.message, { cause: error });
+  }
+}
+
+/** True if another run cannot be read, or cannot be written: no other run waits for it. */
+export function isOfOtherRun(error: unknown): error is Error {
+  return isOfDocument(error) || error instanceof OtherRunRefused;
+}

@@ -1,0 +1,161 @@
+/** Runs that the store refuses to write: they fail no other run, nor keep it from going on. */
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import type { BufferedEvent } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
+import { changeMailbox } from '../../../packages/cairn/src/engine/mailbox/change.ts';
+import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
+import { StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { intercept } from '../../support/intercept.ts';
+import { NEWER, World } from '../../support/world.ts';
+
+const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
+const KIDS = ['first', 'second'] as const;
+
+const waiting = defineWorkflow({
+  type: 'waiting',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ built: step.event('built', { event: PLACE.event, key: () => PLACE.key }) }),
+});
+
+const kid = defineWorkflow({
+  type: 'kid',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ night: step.sleep('night', { for: '8h' }) }),
+});
+
+const family = defineWorkflow({
+  type: 'family',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) =>
+    Object.fromEntries(
+      KIDS.map((id) => [id, step.child(id, { workflow: kid, input: () => ({}), onParentEnd: 'wait' })]),
+    ),
+});
+
+class Scene extends World {
+  /** The run whose commits the store refuses. */
+  refused: string | undefined;
+  readonly hostile: EngineDeps;
+
+  constructor() {
+    super({ workflows: [waiting, kid, family] });
+    const store = intercept(this.deps.store, ({ method, args }, proceed) => {
+      const isRefused = method === 'commit' && (args[0] as JournalCommit).runId === this.refused;
+      const cause = new Error('the document is too large');
+      return isRefused
+        ? Promise.reject(new StoreRefused('commit', cause, { code: 3, reason: 'request' }))
+        : proceed();
+    });
+    const deps = { ...this.deps, store };
+    this.hostile = { ...deps, otherRuns: otherRuns({ ...deps, records: this.records }) };
+  }
+
+  async waits(type: string): Promise<string> {
+    const runId = await this.start(type);
+    await this.run(() => this.stateOf(runId).status === 'waiting_external');
+    return runId;
+  }
+
+  /** An event of a process that died, beside those that are listed. */
+  async leave(event: Pick<BufferedEvent, 'takenBy' | 'passing'>): Promise<void> {
+    const at = this.clock.now();
+    const times = { at, expiresAt: at + 3_600_000 };
+    const left = { eventId: 'e1', dataText: '"green"', deliveredTo: [], ...times, ...event };
+    await changeMailbox(this.deps, PLACE, (seen) => {
+      const { waiting: listed = [], delivered = [] } = seen ?? {};
+      return { next: { ...PLACE, waiting: listed, delivered, buffered: [left] }, result: undefined };
+    });
+  }
+
+  async family(): Promise<{ readonly parent: string; readonly kids: readonly [string, string] }> {
+    const parent = await this.start('family');
+    const kids = [childRunId(parent, 'first.1'), childRunId(parent, 'second.1')] as const;
+    await this.run(() => kids.every((id) => this.db.runs.get(id)?.snapshot.status === 'waiting_external'));
+    return { parent, kids };
+  }
+}
+
+describe('an event that another run holds, which', () => {
+  test.each(['cannot be written', 'was written by a newer version'])(
+    '%s, does not keep a run from waiting for it',
+    async (why) => {
+      const world = new Scene();
+      const holder = await world.waits('waiting');
+      const [wait] = world.stateOf(holder).waits;
+      await world.leave({ takenBy: { runId: holder, waitId: wait?.id ?? '' } });
+      if (why === 'cannot be written') world.refused = holder;
+      else world.writtenBy(holder, NEWER);
+      const runId = await world.start('waiting');
+      expect(await drive(world.hostile, { runId })).toBe('suspended');
+      expect(world.stateOf(runId)).toMatchObject({
+        status: 'waiting_external',
+        waits: [{ announced: true }],
+      });
+    },
+  );
+});
+
+test.each(['cannot be written', 'was written by a newer version'])(
+  'a run gets a buffered event although another that waits for it %s',
+  async (why) => {
+    const world = new Scene();
+    const runId = await world.waits('waiting');
+    const other = await world.waits('waiting');
+    await world.leave({ passing: 'sender' });
+    const before = world.writtenBy(other, why === 'cannot be written' ? 1 : NEWER);
+    world.refused = why === 'cannot be written' ? other : undefined;
+    await drive(world.hostile, { runId });
+    expect(world.stateOf(runId)).toMatchObject({ status: 'completed' });
+    world.refused = undefined;
+    world.writtenBy(other, before);
+    await drive(world.deps, { runId: other });
+    expect(world.stateOf(other)).toMatchObject({ status: 'completed' });
+  },
+);
+
+test('a buffered event that a run itself cannot store ends that run', async () => {
+  const world = new Scene();
+  const runId = await world.waits('waiting');
+  await world.leave({ passing: 'sender' });
+  world.refused = runId;
+  await expect(drive(world.hostile, { runId })).rejects.toBeInstanceOf(StoreRefused);
+  expect([...world.db.findings.keys()]).toEqual([runId]);
+});
+
+test('a run whose child cannot be cancelled is not failed, and its other child is cancelled', async () => {
+  const world = new Scene();
+  const { parent, kids } = await world.family();
+  const [first, second] = kids;
+  await cancelRun(world.deps, { runId: parent, tenantId: 't1', stopKind: 'user' });
+  world.refused = first;
+  expect(await drive(world.hostile, { runId: parent })).toBe('failed');
+  expect(world.stateOf(parent).status).toBe('running');
+  expect(world.stateOf(parent).error).toBeUndefined();
+  expect(world.stateOf(second).status).toBe('cancelled');
+  world.refused = undefined;
+  await world.run();
+  expect([parent, first].map((id) => world.stateOf(id).status)).toEqual(['cancelled', 'cancelled']);
+});
+
+test('a child whose parent cannot be written tells it when the queue repeats its task', async () => {
+  const world = new Scene();
+  const { parent, kids } = await world.family();
+  const [runId] = kids;
+  await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+  for (const { id } of world.queue.due(world.clock.now())) world.queue.take(id);
+  world.refused = parent;
+  await expect(drive(world.hostile, { runId })).rejects.toThrow('the document is too large');
+  expect(world.queue.due(world.clock.now())).toEqual([]);
+  world.refused = undefined;
+  await world.run();
+  expect(world.stateOf(parent).status).toBe('failed');
+});
