@@ -159,3 +159,20 @@ test('a child whose parent cannot be written tells it when the queue repeats its
   await world.run();
   expect(world.stateOf(parent).status).toBe('failed');
 });
+
+test('an ended run whose duties cannot be recorded is left to the repetition of its task', async () => {
+  const world = new Scene();
+  const runId = await world.waits('waiting');
+  await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
+  for (const { id } of world.queue.due(world.clock.now())) world.queue.take(id);
+  const refusal = new StoreRefused('touch', new Error('too large'), { code: 3, reason: 'request' });
+  const store = intercept(world.deps.store, ({ method }, proceed) =>
+    method === 'touch' ? Promise.reject(refusal) : proceed(),
+  );
+  await expect(drive({ ...world.deps, store }, { runId })).rejects.toBe(refusal);
+  expect(world.queue.due(world.clock.now())).toEqual([]);
+  expect([...world.db.findings.keys()]).toEqual([runId]);
+  await world.run();
+  expect(world.db.runs.get(runId)?.wakeAt).toBeUndefined();
+  expect(world.db.findings.size).toBe(0);
+});

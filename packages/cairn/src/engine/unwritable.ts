@@ -44,7 +44,8 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     if (!loaded) return { kind: 'named' };
     stepId = stepAt(loaded.state, loaded.metadata);
     log.error('run_unwritable', { runId, stepId, reason, error: refusal });
-    if (reason === 'request') {
+    // The queue repeats the task of an ended run with back-off: only the record of its duties can be refused.
+    if (reason === 'request' && !isOver(loaded.state)) {
       const journal = new RunJournal(deps, loaded, { ...deps.settings, owner: refused.owner });
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
