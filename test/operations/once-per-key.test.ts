@@ -17,10 +17,11 @@ import {
   type OnceDeps,
   type OnceResult,
   oncePerKey,
+  Unfinished,
 } from '../../packages/cairn/src/operations/once-per-key.ts';
 import type { IdempotencyStore } from '../../packages/cairn/src/ports/idempotency-store.ts';
 import { UNMEASURED } from '../../packages/cairn/src/ports/metrics.ts';
-import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
+import { OutcomeUnknown, StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { Shuffle } from '../support/shuffle.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
@@ -378,4 +379,16 @@ describe('in every order of calls', () => {
     expect([...kinds.keys()].sort()).toEqual(['done', 'in_flight', 'replayed']);
     expect(kinds.get('done')).toBe(200);
   });
+});
+
+test('progress that no document takes is left out, and the request continues as often as it is asked for', async () => {
+  const desk = new Desk();
+  const refusal = new StoreRefused('write', new Error('too large'), { code: 3, reason: 'request' });
+  const records = intercept(desk.records, ({ args }, proceed) =>
+    JSON.stringify(args).includes('a large report') ? Promise.reject(refusal) : proceed(),
+  );
+  const work = () => Promise.reject(new Unfinished('some are left', { report: 'a large report' }));
+  for (let tries = 0; tries <= MAX_ATTEMPTS; tries += 1)
+    await expect(oncePerKey(desk.deps(records), request(), work)).rejects.toBeInstanceOf(Unfinished);
+  expect(await oncePerKey(desk.deps(records), request(), desk.work)).toMatchObject({ kind: 'done' });
 });

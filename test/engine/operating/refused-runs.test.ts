@@ -86,20 +86,24 @@ class Scene extends World {
 
 describe('an event that another run holds, which', () => {
   test.each(['cannot be written', 'was written by a newer version'])(
-    '%s, does not keep a run from waiting for it',
+    '%s, keeps a run from nothing else, and is asked for again',
     async (why) => {
       const world = new Scene();
       const holder = await world.waits('waiting');
       const [wait] = world.stateOf(holder).waits;
       await world.leave({ takenBy: { runId: holder, waitId: wait?.id ?? '' } });
       if (why === 'cannot be written') world.refused = holder;
-      else world.writtenBy(holder, NEWER);
+      const before = world.writtenBy(holder, why === 'cannot be written' ? 1 : NEWER);
       const runId = await world.start('waiting');
-      expect(await drive(world.hostile, { runId })).toBe('suspended');
-      expect(world.stateOf(runId)).toMatchObject({
-        status: 'waiting_external',
-        waits: [{ announced: true }],
-      });
+      expect(await drive(world.hostile, { runId })).toBe('released');
+      expect(world.stateOf(runId).error).toBeUndefined();
+      expect(world.stateOf(runId).waits[0]?.announced).not.toBe(true);
+      world.refused = undefined;
+      world.writtenBy(holder, before);
+      await world.run(
+        () =>
+          world.stateOf(runId).waits[0]?.announced === true && world.stateOf(holder).status === 'completed',
+      );
     },
   );
 });

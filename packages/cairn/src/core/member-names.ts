@@ -3,7 +3,7 @@
  * same names from their sources.
  */
 export const MEMBER_NAMES: readonly string[] = `
-a2aCorrelationId actor after afterHash again agent allowed alone aloneSince among announced answers asOf
+a2aCorrelationId actor after afterHash again agent allowed alone aloneSince among announced answers
 asksNothing at attempt attempts attributes beforeHash boundary bucket budget by bytes cancellation capabilityId
 chain checked checkpoint checkpointHead checkpointId checkpoints child chunks claims client code cold collection
 column compensating compensationLog completedAt config conflicts context cost count createdAt createdBefore

@@ -15,7 +15,7 @@ import { isPlanMissing } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
-import { isOfOtherRun } from './other-run.ts';
+import { isOfOtherRun, onOtherRun } from './other-run.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/unpublished.ts';
 
 /**
@@ -66,6 +66,6 @@ async function remove(deps: EngineDeps, state: RunState, registration: ExternalR
     const { name: event, key } = registration;
     await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => hasReceived(state, eventId));
   } else if (registration.onParentEnd !== 'abandon') {
-    await deps.otherRuns.cancelChild(state, registration.runId);
+    await onOtherRun(deps.otherRuns.cancelChild(state, registration.runId));
   }
 }

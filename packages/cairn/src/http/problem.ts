@@ -56,6 +56,8 @@ export function asOurs(error: unknown): unknown {
     });
   }
   if (error instanceof StoreRefused) return refusedByStore(error);
+  // A write to another run than that of the request.
+  if (error instanceof Error && error.cause instanceof StoreRefused) return refusedByStore(error.cause);
   if (error instanceof UndecodableDocument || error instanceof UnreadableText)
     return new CairnError('DATA_DAMAGED', error.message, { cause: error });
   return error;

@@ -23,7 +23,7 @@ import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Version } from '../ports/run-store.ts';
-import { OutcomeUnknown } from '../ports/store-errors.ts';
+import { OutcomeUnknown, StoreRefused } from '../ports/store-errors.ts';
 import { logHit, refusedKey } from './repeated-request.ts';
 
 export interface OnceDeps extends SendDeps {
@@ -200,6 +200,9 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
   try {
     await sendUntilKnown(deps, () => write(deps.records, failed, version));
   } catch (error) {
+    // More progress than a document takes: the next attempt continues from the records of the parts.
+    if (cause instanceof Unfinished && error instanceof StoreRefused)
+      return noteFailure(deps, { record, version }, new CairnError('UNAVAILABLE', cause.message));
     deps.log.warn('idempotency_failure_not_noted', { key: record.key, error });
   }
 }

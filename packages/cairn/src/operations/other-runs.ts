@@ -28,7 +28,7 @@ import { childLineage } from './successors/child-successor.ts';
 export function otherRuns(deps: StartDeps): OtherRuns {
   return {
     startChild: (child) => startChild(deps, child),
-    cancelChild: (parent, runId) => onOtherRun(cancelChild(deps, parent, runId)),
+    cancelChild: (parent, runId) => cancelChild(deps, parent, runId),
     notifyParent: (state) => onOtherRun(notifyParent(deps, state)),
   };
 }

@@ -7,7 +7,7 @@ import { command } from '../arguments/command.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 import { erasuresTable, expiredTable, retentionText } from '../views/retention.ts';
-import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
+import { DEFAULT_LISTED, limitOption, noteMore, noteUnreadable } from './listed.ts';
 import { REASON, runCommand } from './runs/named.ts';
 
 const MAX_LISTED = 5_000;
@@ -107,7 +107,9 @@ export const listErasures = command({
   async run({ api, out, notes }, { options: { limit = DEFAULT_LISTED } }) {
     const found = await api.list('/v1/erasures', { limit });
     out.answer(found, (shape) => erasuresTable(found.items, api.now(), shape));
-    if (found.items.length === 0 && !out.json) notes.print('Nothing was erased on request.\n');
+    const { items, unreadable = [] } = found;
+    noteUnreadable({ out, notes }, unreadable, () => 'its document is damaged: restore it from a backup');
+    if (items.length + unreadable.length === 0 && !out.json) notes.print('Nothing was erased on request.\n');
     noteMore({ out, notes }, found.more);
   },
 });

@@ -2,12 +2,14 @@
  * Carries out the commands of a dispatch. This is the one place where something is awaited for an execution apart from its own
  * code: each command ends with a message, and what follows is decided from that.
  */
+
 import type { Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { eachReadable } from '../each-readable.ts';
 import { askAbout } from '../effects/questions.ts';
+import { onOtherRun } from '../other-run.ts';
 import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../recording/output.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import {
@@ -95,7 +97,7 @@ async function cancelChildren(
   { deps, journal }: DispatchState,
   { runIds, message }: CommandOf<'cancel_children'>,
 ): Promise<Message> {
-  await eachReadable(runIds, (runId) => deps.otherRuns.cancelChild(journal.state, runId));
+  await eachReadable(runIds, (runId) => onOtherRun(deps.otherRuns.cancelChild(journal.state, runId)));
   return message ?? MOVED;
 }
 

@@ -1,8 +1,7 @@
 /** Registers a wait in an event mailbox once the wait is in its journal. */
 import type { BufferedEvent, MailboxAddress, WaitRef } from '../../core/mailbox/mailbox.ts';
 import { addWait } from '../../core/mailbox/membership.ts';
-import { messageOf } from '../../core/thrown.ts';
-import { isOfOtherRun } from '../other-run.ts';
+import { eachReadable } from '../each-readable.ts';
 import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
 
@@ -21,7 +20,8 @@ const MAX_TRIES = 3;
  * as `signalId`, unless `received` has it already), or return it with `leaveMailbox`. Undefined: the wait is
  * registered, and the sender of the event will append it. Idempotent.
  *
- * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown
+ * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown; a holder's `isOfOtherRun`: the wait is
+ * registered, and the holder keeps the event until it is asked again
  */
 export async function joinMailbox(
   deps: DeliverDeps,
@@ -34,20 +34,6 @@ export async function joinMailbox(
       addWait(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
     );
     if (buffered || takenByOthers.length === 0 || tries === MAX_TRIES) return buffered;
-    for (const eventId of takenByOthers) await askReadable(deps, address, { eventId, runId });
-  }
-}
-
-/** A holder that cannot be read or written keeps the event until it can be: it must not keep this run from its other steps. */
-async function askReadable(
-  deps: DeliverDeps,
-  address: MailboxAddress,
-  { eventId, runId }: { readonly eventId: string; readonly runId: string },
-): Promise<void> {
-  try {
-    await askHolder(deps, address, eventId);
-  } catch (error) {
-    if (!isOfOtherRun(error)) throw error;
-    deps.log.warn('event_holder_not_asked', { runId, eventId, error: messageOf(error) });
+    await eachReadable(takenByOthers, (eventId) => askHolder(deps, address, eventId));
   }
 }

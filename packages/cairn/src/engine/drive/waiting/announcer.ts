@@ -13,7 +13,7 @@ import { isPlanMissing } from '../../definition-of-run.ts';
 import { eachReadable } from '../../each-readable.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
-import { isOfOtherRun } from '../../other-run.ts';
+import { isOfOtherRun, onOtherRun } from '../../other-run.ts';
 import { recordedError } from '../../recording/output.ts';
 import { runExists } from '../../run-exists.ts';
 import { answerDrafts, refusalDrafts } from '../../waits/end-of-wait.ts';
@@ -66,7 +66,8 @@ export class Announcer {
       if (wait.kind === 'event') return await this.#join(wait);
       return wait.kind === 'child' ? await this.#startChild(wait) : ANNOUNCED;
     } catch (error) {
-      if (error instanceof OutcomeUnknown) return { kind: 'lost', error };
+      // The other steps go on meanwhile, and a later dispatch announces it again.
+      if (error instanceof OutcomeUnknown || isOfOtherRun(error)) return { kind: 'lost', error };
       throw error;
     }
   }
@@ -191,7 +192,7 @@ export class Announcer {
     await this.quiet();
     await eachReadable(waits.childrenOf(journal.state), async ({ id, child }) => {
       if (!child) return;
-      await deps.otherRuns.cancelChild(journal.state, child.runId);
+      await onOtherRun(deps.otherRuns.cancelChild(journal.state, child.runId));
       if (!(await runExists(deps, child.runId))) waits.neverStarted.add(id);
     });
   }
