@@ -7,6 +7,7 @@
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { isOfOtherRun } from '../../packages/cairn/src/engine/other-run.ts';
 import { OutcomeUnknown, StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';
 import type { Process, ProcessDeps } from './process.ts';
 import type { Receiver } from './receiver.ts';
@@ -202,7 +203,7 @@ async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: s
 /** Returns true for errors that API clients see as 503, as does the queue: the same request is sent again. */
 export function isPassing(error: unknown): boolean {
   // A door answers STORE_REFUSED to what the store refuses: a client repeats that, too.
-  if (error instanceof OutcomeUnknown || error instanceof StoreRefused) return true;
+  if (error instanceof OutcomeUnknown || error instanceof StoreRefused || isOfOtherRun(error)) return true;
   return error instanceof CairnError && error.code === 'UNAVAILABLE';
 }
 
