@@ -6,8 +6,8 @@
  */
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
-import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { isOfOtherRun } from '../../packages/cairn/src/engine/other-run.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { OutcomeUnknown, StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';
 import type { Process, ProcessDeps } from './process.ts';
 import type { Receiver } from './receiver.ts';
