@@ -6,13 +6,18 @@ class OtherRunRefused extends Error {
   override readonly name = 'OtherRunRefused';
 }
 
-/** @throws OtherRunRefused in place of a refusal, which would be taken for one of the caller's own run */
+/** OtherRunRefused in place of a refusal, which would be taken for one of the caller's own run. */
+export function asOfOtherRun(error: unknown): unknown {
+  if (!(error instanceof StoreRefused) || error.reason !== 'request') return error;
+  return new OtherRunRefused(error.message, { cause: error });
+}
+
+/** @throws what the work throws, `asOfOtherRun` */
 export async function onOtherRun<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof StoreRefused) || error.reason !== 'request') throw error;
-    throw new OtherRunRefused(error.message, { cause: error });
+    throw asOfOtherRun(error);
   }
 }
 

@@ -57,15 +57,16 @@ async function keepEvidence(
   { responseHash, error, updatedAt }: AnswerChange,
 ): Promise<void> {
   const lateAnswer = { at: updatedAt, responseHash, error };
-  const kept = await tryToChange(async () => {
+  let seen = {};
+  await tryToChange(async () => {
     const { record, version } = await current(deps, effectId);
+    const { runId, status } = record;
     const change = { lateAnswer, updatedAt };
     const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, version, change));
-    return kind === 'changed' ? record : OVERTAKEN;
+    seen = { runId, status, kind };
+    return kind === 'changed' ? undefined : OVERTAKEN;
   });
-  const { runId, status } = kept === OVERTAKEN ? (await current(deps, effectId)).record : kept;
-  const kind = kept === OVERTAKEN ? 'stale' : 'changed';
-  deps.log.warn('effect_answered_late', { runId, effectId, status, kind });
+  deps.log.warn('effect_answered_late', { effectId, ...seen });
 }
 
 async function current(deps: LedgerDeps, effectId: string) {

@@ -20,7 +20,7 @@ import { NewerSchemaError } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
 import { isPlanMissing } from '../definition-of-run.ts';
-import { onOtherRun } from '../other-run.ts';
+import { asOfOtherRun, onOtherRun } from '../other-run.ts';
 import { changeMailbox, type MailboxDeps } from './change.ts';
 import { type DeliveredData, type OfferDeps, type OfferResult, offerTo } from './offer.ts';
 import { comeBackSoon } from './scan-soon.ts';
@@ -86,7 +86,7 @@ export async function askHolder(deps: DeliverDeps, address: MailboxAddress, even
   const tally = new OfferTally();
   await offerAll(deps, address, { data: deliveredDataOf(begun.event), to: begun.to, tally });
   await report(deps, address, { eventId, offered: tally.offered });
-  if (tally.failure) await onOtherRun(Promise.reject(tally.failure));
+  if (tally.failure) throw asOfOtherRun(tally.failure);
 }
 
 async function offerUntilDone(
