@@ -102,20 +102,13 @@ async function serve(
   const calls = implementation(service, context);
   server.addService(service, calls);
   server.addService(v1beta1Of(service), calls);
-  const reset = (projectId?: string) => {
-    store.databases.clear(projectId);
-    store.listeners.cut();
-  };
   const protocol = firestoreProtocol();
   const rest = restServer({
     protocol,
     service,
     context,
     channels: new WebChannels({ protocol, service, calls }),
-    reset: (database) => {
-      store.databases.clearOne(database);
-      store.listeners.cut();
-    },
+    reset: (database) => store.clear([database]),
   });
   const frames = frameServer([{ definition: service, implementation: calls, listeners: ['Listen'] }]);
   const port = await listenForBoth({ grpc: server, http: rest, frames }, options.port ?? 0);
@@ -141,7 +134,7 @@ async function serve(
       reindex(storage, indexes);
       store.startAnew();
     },
-    reset,
+    reset: (projectId) => store.clear(store.databases.names(projectId)),
     stop: async () => {
       clearInterval(sweeper);
       clearInterval(expirer);

@@ -19,25 +19,14 @@ export class Databases {
     return database;
   }
 
-  /** Call after the stored state of the databases was replaced. */
-  forget(): void {
-    this.#open.clear();
+  /** Names of the stored databases: of one project, or of all. */
+  names(projectId?: string): readonly string[] {
+    const all = this.#options.storage.databaseNames();
+    return projectId === undefined ? all : all.filter((name) => name.startsWith(`projects/${projectId}/`));
   }
 
-  /** Deletes all documents of one database. */
-  clearOne(name: string): void {
-    this.#options.storage.clear(this.get(name).number);
-    this.#open.delete(name);
-  }
-
-  /** Deletes all documents: of one project, or of all. */
-  clear(projectId?: string): void {
-    const { storage } = this.#options;
-    for (const name of storage.databaseNames()) {
-      if (projectId === undefined || name.startsWith(`projects/${projectId}/`)) {
-        storage.clear(this.get(name).number);
-        this.#open.delete(name);
-      }
-    }
+  /** Call after the stored state of these databases was replaced. Absent: of all. */
+  forget(names: Iterable<string> = this.#open.keys()): void {
+    for (const name of names) this.#open.delete(name);
   }
 }

@@ -97,7 +97,7 @@ export class TransactionalStore {
 
   /** Applies all writes atomically. Ends the transaction in any case, unless a lock refused it before. */
   async commit(
-    database: Database,
+    { name }: Pick<Database, 'name'>,
     writes: readonly Write[],
     transaction: Transaction | undefined,
   ): Promise<CommitPlan> {
@@ -111,12 +111,14 @@ export class TransactionalStore {
       aborted: () => {},
     };
     const names = writes.filter((w) => w.kind !== 'verify').map((w) => w.name);
-    const intents = () => intentsOf(database, writes);
+    // The documents may be replaced while the commit waits: it goes to the database that is there when it is done.
+    const intents = () => intentsOf(this.databases.get(name), writes);
     try {
       const plan = await this.locks.run(owner, { kind: 'write', names, intents }, () => {
-        if (writes.length > 0) this.#checkUnchanged(database, transaction);
-        const decided = database.plan(writes);
-        database.apply(decided);
+        const current = this.databases.get(name);
+        if (writes.length > 0) this.#checkUnchanged(current, transaction);
+        const decided = current.plan(writes);
+        current.apply(decided);
         if (transaction) transaction.isDecided = true;
         return decided;
       });
@@ -152,9 +154,26 @@ export class TransactionalStore {
     if (transaction.snapshot) this.databases.get(transaction.database).close(transaction.snapshot);
   }
 
-  /** Call it after documents were replaced other than by commits. */
-  startAnew(): void {
-    this.databases.forget();
+  /** Deletes all documents of these databases. */
+  clear(names: readonly string[]): void {
+    for (const name of names) this.storage.clear(this.databases.get(name).number);
+    this.startAnew(names);
+  }
+
+  /**
+   * Call it after documents were replaced other than by commits. What open transactions have read is gone, and no history has the
+   * change, so they are aborted and their clients retry.
+   *
+   * @param names databases; absent: all
+   */
+  startAnew(names?: readonly string[]): void {
+    this.databases.forget(names);
+    const undecided = this.transactions.openIn(names).filter(({ isDecided }) => !isDecided);
+    for (const transaction of undecided) {
+      transaction.aborted(REPLACED);
+      this.#optimistic.forget(transaction);
+    }
+    this.locks.releaseAll(new Set(undecided), REPLACED);
     this.listeners.cut();
   }
 
@@ -164,6 +183,8 @@ export class TransactionalStore {
     for (const transaction of this.transactions.overdue()) this.end(transaction);
   }
 }
+
+const REPLACED = 'The documents of this server were replaced. Try the transaction again.';
 
 function parseAddress(name: string): DocumentAddress {
   return { name, segments: parseDocument(name).segments };

@@ -113,6 +113,14 @@ export class LockTable {
     this.#pump();
   }
 
+  /** Releases the locks of all these owners, and grants none of their waiting requests meanwhile. */
+  releaseAll(owners: ReadonlySet<LockOwner>, reason: string): void {
+    const refused = this.#waiting.filter(({ owner }) => owners.has(owner));
+    this.#waiting = this.#waiting.filter(({ owner }) => !owners.has(owner));
+    for (const waiting of refused) waiting.refuse(new StatusError(Code.ABORTED, reason));
+    for (const owner of owners) this.release(owner, reason);
+  }
+
   /** Refuses owners that have waited too long. */
   sweep(): void {
     const now = this.#clock();

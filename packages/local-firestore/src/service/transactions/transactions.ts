@@ -130,6 +130,11 @@ export class Transactions {
     this.#open.delete(hex(transaction.id));
   }
 
+  /** The open transactions, the aborted ones included: of these databases, by default of all. */
+  openIn(names?: readonly string[]): Transaction[] {
+    return [...this.#open.values()].filter(({ database }) => names?.includes(database) !== false);
+  }
+
   /** Transactions past the idle or total limit. */
   overdue(): Transaction[] {
     const now = this.#clock();
