@@ -41,7 +41,7 @@ function spec(schedule: string, retryCount = 0): FunctionSpec {
   return { name: 'job', region: 'us-central1', trigger, timeoutSeconds: 60, concurrency: 80, secrets: [] };
 }
 
-function scheduler(answers: DispatchResult[] = []) {
+function scheduler(answers: (DispatchResult | Promise<DispatchResult>)[] = []) {
   const clock = movableClock(() => at('2026-03-01T10:00:00Z'));
   const requests: DispatchRequest[] = [];
   const log: string[] = [];
@@ -119,6 +119,36 @@ describe('the scheduler', () => {
     expect(fired().sort()).toEqual(['kept', 'new']);
     await advance(10 * MINUTE);
     expect(fired()).toContain('moved');
+    jobs.stop();
+  });
+
+  test.each([
+    ['removed', []],
+    ['given another schedule', [spec('0 12 * * *')]],
+  ])('a failed execution of a job that was %s meanwhile is not repeated', async (_what, functions) => {
+    const failed: DispatchResult = { kind: 'answered', status: 500, retryAfter: undefined };
+    const { jobs, requests, advance } = scheduler([failed]);
+    jobs.start([spec('30 10 * * *', 2)]);
+    await advance(30 * MINUTE);
+    jobs.replace(functions);
+    await advance(5_000);
+    await advance(5_000);
+    expect(requests).toHaveLength(1);
+    jobs.stop();
+  });
+
+  test('a job with a new schedule leaves out the slots during which its former execution is under way', async () => {
+    const { promise, resolve } = Promise.withResolvers<DispatchResult>();
+    const { jobs, requests, advance } = scheduler([promise]);
+    jobs.start([spec('30 10 * * *')]);
+    await advance(30 * MINUTE);
+    jobs.replace([spec('*/5 * * * *')]);
+    await advance(5 * MINUTE);
+    expect(requests).toHaveLength(1);
+    resolve({ kind: 'answered', status: 200, retryAfter: undefined });
+    await advance(0);
+    await advance(5 * MINUTE);
+    expect(requests).toHaveLength(2);
     jobs.stop();
   });
 

@@ -31,6 +31,8 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #cancels = new Map<string, Cancel>();
   readonly #jobs = new Map<string, ScheduledJob>();
+  /** Names of the jobs that are being executed, replaced and removed ones included. */
+  readonly #running = new Set<string>();
   readonly #stopped = new AbortController();
 
   constructor(options: SchedulerOptions) {
@@ -105,12 +107,23 @@ export class Scheduler {
   }
 
   async #fire(job: ScheduledJob, slot: number): Promise<void> {
-    for (let attempt = 0; attempt <= job.trigger.retryCount; attempt++) {
-      if (attempt > 0) await this.#pause();
-      if (this.#stopped.signal.aborted) return;
-      if (await this.#attempt(job.spec, slot)) break;
+    const { name } = job.spec;
+    // The former version of the job is still under way: this slot is left out.
+    if (!this.#running.has(name)) {
+      this.#running.add(name);
+      await this.#execute(job, slot);
+      this.#running.delete(name);
     }
     this.#arm(job);
+  }
+
+  /** A job that was removed or replaced is not repeated. */
+  async #execute(job: ScheduledJob, slot: number): Promise<void> {
+    for (let attempt = 0; attempt <= job.trigger.retryCount; attempt++) {
+      if (attempt > 0) await this.#pause();
+      if (this.#stopped.signal.aborted || this.#jobs.get(job.spec.name) !== job) return;
+      if (await this.#attempt(job.spec, slot)) return;
+    }
   }
 
   async #attempt(spec: FunctionSpec, slot: number): Promise<boolean> {
