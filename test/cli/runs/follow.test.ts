@@ -98,6 +98,23 @@ describe('watching a run', () => {
     expect(output.code).toBe(0);
   });
 
+  test('goes on if the waits of the run cannot be read', async () => {
+    const { world } = server(frame(1) + frame(2, 'run_suspended') + frame(3) + end('completed'));
+    let reads = 0;
+    const fetch: World['fetch'] = async (url, init) => {
+      if (url.includes('/stream') || ++reads === 1) return world.fetch(url, init);
+      return Response.json(
+        { title: 'No', detail: 'not now', status: 500, code: 'INTERNAL' },
+        { status: 500 },
+      );
+    };
+    const env = { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' };
+    const output = await saying(['runs', 'watch', 'run_1'], listening({ fetch, env, isTty: true }));
+    expect(output.code).toBe(0);
+    expect(output.err).toContain('its waits could not be read: INTERNAL: not now');
+    expect(reads).toBeGreaterThan(1);
+  });
+
   test('polls where answers arrive only when they are complete', async () => {
     jest.useFakeTimers();
     try {

@@ -1,5 +1,5 @@
 /** `runs watch`: the events of a run as they happen, until it has ended. */
-import { type RunEvent, readUndecidable } from '@cairn/client';
+import { Refusal, type RunEvent, readUndecidable, Unreachable } from '@cairn/client';
 import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { statusTone } from '../../render/style.ts';
@@ -67,10 +67,15 @@ function eventLine({ out }: CommandContext, event: RunEvent, createdAt: string):
   return out.json ? `${JSON.stringify(event)}\n` : timelineLine(event, createdAt, out);
 }
 
-/** Prints the open waits, each with the command that answers it. */
+/** Prints the open waits, each with the command that answers it. A failed read of them does not end the watch. */
 async function printWaits({ api, out, notes, world }: CommandContext, runId: string): Promise<void> {
   if (out.json || !world.stderr.isTty) return;
-  const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
-  const isUndecidable = await readUndecidable(api, run);
-  notes.print(waitList({ run, isUndecidable }, api.now(), notes));
+  try {
+    const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
+    const isUndecidable = await readUndecidable(api, run);
+    notes.print(waitList({ run, isUndecidable }, api.now(), notes));
+  } catch (error) {
+    if (!(error instanceof Refusal || error instanceof Unreachable)) throw error;
+    notes.print(notes.style.dim(`      (its waits could not be read: ${clean(error.message)})\n`));
+  }
 }
