@@ -82,6 +82,7 @@ describe('words', () => {
     ['things show x --part y', 'cairn things show THING [PART]'],
     ['things --key k', 'has no option --key'],
     ['things show x --deep=1', '--deep takes no value'],
+    ['show x', "there is no command 'show x' Did you mean 'things show'?"],
     ['completely different', "there is no command 'completely different'"],
   ])('refused: %s', (line, message) => {
     const refusal = caught(() => given(line));

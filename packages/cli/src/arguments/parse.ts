@@ -81,9 +81,12 @@ function unknownCommand(positionals: readonly string[], commands: readonly CliCo
     return new UsageError(`'${positionals[0]}' needs a subcommand`, `There are: ${group.join(', ')}.`);
   const words = positionals.slice(0, 2).join(' ');
   const near = closest(words, names) ?? closest(positionals[0] ?? '', names);
+  const meant = near === undefined ? names.filter((name) => name.endsWith(` ${positionals[0]}`)) : [near];
   return new UsageError(
     `there is no command '${words}'`,
-    near === undefined ? 'See cairn --help.' : `Did you mean '${near}'? See cairn --help.`,
+    meant.length === 0
+      ? 'See cairn --help.'
+      : `Did you mean ${meant.map((name) => `'${name}'`).join(' or ')}? See cairn --help.`,
   );
 }
 
