@@ -9,6 +9,8 @@ import { Refusal, Unreachable } from '../../packages/client/src/problem.ts';
 const NOW = Date.parse('2026-01-31T08:30:00.000Z');
 const HOUR_AGO = '2026-01-31T07:30:00.000Z';
 
+const HEALTHY = { status: 'ok', version: '1', store: 'ok' };
+
 function exchange(body: unknown, date?: string): Exchange {
   const headers = new Headers(date === undefined ? {} : { date });
   return {
@@ -62,6 +64,14 @@ describe('the findings in an answer', () => {
     ['no date', undefined, 'note CLOCK_UNKNOWN'],
   ])('clock: %s', (_, date, expected) => {
     expect(seen([findings.clock(exchange({}, date))])).toEqual([expected]);
+  });
+
+  test('the clock of a local cloud may have been moved, which is no problem', () => {
+    const reached = { exchange: { answer: exchange(HEALTHY, 'Sat, 31 Jan 2026 09:30:00 GMT') } };
+    const judged = (environment: string) =>
+      seen(judgeHealth({ ...reached, diagnosis: { answer: { environment, findings: [] } } }, NOW));
+    expect(judged('local')).toContain('note CLOCK_MOVED');
+    expect(judged('production')).toContain('wrong CLOCK_SKEW');
   });
 
   test('workflows: what is stopped, paused, gone or old', () => {
@@ -137,7 +147,7 @@ describe('the findings in an answer', () => {
   });
 });
 
-const EXCHANGE = exchange({ status: 'ok', version: '1', store: 'ok' }, 'Sat, 31 Jan 2026 08:30:00 GMT');
+const EXCHANGE = exchange(HEALTHY, 'Sat, 31 Jan 2026 08:30:00 GMT');
 const refusal = (status: number) =>
   new Refusal({ status, code: 'PERMISSION_DENIED', title: 'refused' }, undefined);
 const diagnosed = (code: string, state: Finding['state'] = 'wrong') => ({

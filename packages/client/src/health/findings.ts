@@ -84,13 +84,23 @@ function readHealth(text: string): Answer<'Health'> | undefined {
   }
 }
 
-/** From the `Date` of an answer, which has whole seconds. */
-export function clock({ headers, at, tookMs }: Exchange): Finding {
+/**
+ * From the `Date` of an answer, which has whole seconds.
+ *
+ * @param isLocal it is a local cloud, whose clock people move
+ */
+export function clock({ headers, at, tookMs }: Exchange, isLocal = false): Finding {
   const serverTime = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(serverTime))
     return note('CLOCK_UNKNOWN', 'its clock cannot be compared: the answer has no Date');
   const skew = Math.max(0, Math.abs(serverTime + 500 - at) - 500 - tookMs / 2);
   if (skew <= MAX_SKEW_MS) return well('CLOCK', 'its clock and this one agree');
+  if (isLocal)
+    return note(
+      'CLOCK_MOVED',
+      `the clock of the local cloud and this one are ${duration(skew)} apart`,
+      'It was moved. Requests that you sign with a time, as for Slack, need the time of the local cloud.',
+    );
   return wrong(
     'CLOCK_SKEW',
     `its clock and this one are ${duration(skew)} apart`,
@@ -186,7 +196,12 @@ export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: numb
       ),
     ),
     ...(failing.length + late.length === 0
-      ? [well('SCHEDULES', `${items.length} schedules, none late, none refused`)]
+      ? [
+          well(
+            'SCHEDULES',
+            `${items.length} ${items.length === 1 ? 'schedule' : 'schedules'}, none late, none refused`,
+          ),
+        ]
       : []),
   ];
 }
@@ -229,11 +244,13 @@ export function liveRuns(
       : [
           note(
             'WAITING_FOR_PEOPLE',
-            `${waiting} runs wait for a person`,
-            'cairn runs list --status awaiting_approval',
+            waiting === 1 ? '1 run waits for a person' : `${waiting} runs wait for a person`,
+            'cairn inbox',
           ),
         ]),
-    ...(overdue.length === 0 ? [well('RUNS', `${runs.length} live runs checked, none is overdue`)] : []),
+    ...(overdue.length === 0
+      ? [well('RUNS', `${runs.length} live ${runs.length === 1 ? 'run' : 'runs'} checked, none is overdue`)]
+      : []),
   ];
 }
 

@@ -33,7 +33,10 @@ export function judgeHealth(answers: HealthAnswers, now: number): Finding[] {
   const switches = judged('workflows', workflows, (list) => findings.workflows(list, now));
   const isOff = [...installation, ...switches].some(({ code }) => STOPS.has(code));
   return [
-    ...judged('health', exchange, (reply) => [findings.reachability(url, reply), findings.clock(reply)]),
+    ...judged('health', exchange, (reply) => [
+      findings.reachability(url, reply),
+      findings.clock(reply, diagnosis !== undefined && 'answer' in diagnosis && isLocal(diagnosis.answer)),
+    ]),
     ...(health ? [findings.store(health, url)] : []),
     ...installation,
     ...switches,
