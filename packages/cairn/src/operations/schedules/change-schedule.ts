@@ -14,7 +14,7 @@ const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 export async function ownSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<StoredSchedule> {
   const found = await find(deps, ref);
   if (found) return found;
-  throw new CairnError('NOT_FOUND', 'no such schedule', {
+  throw new CairnError('NOT_FOUND', 'there is no such schedule: its id is wrong, or it was deleted', {
     help: 'GET /v1/schedules lists the schedules of your tenant.',
   });
 }
