@@ -25,4 +25,19 @@ export function placeInList(stage: Stage): void {
     await row.waitFor();
     expect(await row.evaluate((one) => one.getBoundingClientRect().top < window.innerHeight)).toBe(true);
   });
+
+  test('a click on a row opens its run, but not one on its checkbox, its id or with a modifier', async () => {
+    const page = await stage.browser.open('/inbox');
+    await page.route('**/v1/runs?*', (route) => route.fulfill({ json: pageOf(null) }));
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Runs' }).click();
+    const row = page.locator('#row-run_0_3');
+    await row.locator('.c-choose').click();
+    await row.getByRole('checkbox').click();
+    await row.locator('button.id').click();
+    await row.locator('.c-status').click({ modifiers: ['Shift'] });
+    expect(new URL(page.url()).pathname).toBe('/runs');
+    await row.locator('.c-status').click();
+    await page.waitForURL('**/runs/run_0_3');
+  });
 }

@@ -64,7 +64,7 @@ export function ListView() {
           <Stopped type={filter.type} isAsked={isRead} />
           <span className="spring">
             {list.leftOut > 0 && (
-              <span className="hint">The counts include child runs, which View lists</span>
+              <span className="hint">Counts include child runs; choose them under View</span>
             )}
             {!isEmpty && (
               <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>

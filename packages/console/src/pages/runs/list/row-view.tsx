@@ -1,5 +1,5 @@
 /** One run as a row. Values from data are isolated text. */
-import { memo } from 'react';
+import { type MouseEvent, memo } from 'react';
 import { Link } from 'wouter';
 import { copyTitle, copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
@@ -36,9 +36,10 @@ interface RowViewProps {
   readonly isChosen: boolean;
   onToggle(row: RunRow, isRange: boolean): void;
   onActive(id: string): void;
+  onOpen(id: string): void;
 }
 
-export function RowView({ row, index, top, isActive, isChosen, onToggle, onActive }: RowViewProps) {
+export function RowView({ row, index, top, isActive, isChosen, onToggle, onActive, onOpen }: RowViewProps) {
   const place = { transform: `translateY(${top}px)` };
   if (!row) {
     return (
@@ -59,6 +60,7 @@ export function RowView({ row, index, top, isActive, isChosen, onToggle, onActiv
         onActive(row.id);
         if (event.shiftKey) event.preventDefault();
       }}
+      onClick={(event) => isClickOnRow(event) && onOpen(row.id)}
     >
       <Cell className="c-choose">
         <input
@@ -74,6 +76,14 @@ export function RowView({ row, index, top, isActive, isChosen, onToggle, onActiv
       <Cells row={row} />
     </Row>
   );
+}
+
+/** False for a click on a control of the row or beside its checkbox, with a modifier, and at the end of a selection of text. */
+function isClickOnRow(event: MouseEvent<HTMLElement>): boolean {
+  if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
+  const isOnControl =
+    event.target instanceof Element && event.target.closest('a, button, .c-choose') !== null;
+  return !isOnControl && getSelection()?.isCollapsed !== false;
 }
 
 /** The event says whether Shift was held. */

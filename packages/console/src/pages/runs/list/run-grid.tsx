@@ -84,15 +84,15 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
     setAnchorId(row.id);
     onSelect(toggledRow(selection, row));
   };
+  const open = (id: string) => {
+    opened = id;
+    onOpen(id);
+  };
   const activeRow = sections.at(active);
   useGridKeys({
     move: (by, isRange) => moveTo(active + by, isRange),
     moveTo: (end) => moveTo(end === 'first' ? 0 : sections.total - 1, false),
-    open: () => {
-      if (!activeRow) return;
-      opened = activeRow.id;
-      onOpen(activeRow.id);
-    },
+    open: () => activeRow && open(activeRow.id),
     choose: (isRange) => activeRow && toggle(activeRow, isRange),
     clear: () => onSelect(new Map()),
     page: Math.max(1, Math.floor((last - first) / 2)),
@@ -130,6 +130,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
               isChosen={row !== undefined && selection.has(row.id)}
               onToggle={toggle}
               onActive={setActiveId}
+              onOpen={open}
             />
           );
         })}
