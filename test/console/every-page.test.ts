@@ -87,6 +87,27 @@ test('no page scrolls sideways at a zoom of 400 %', async () => {
   await page.setViewportSize(SIZES.desktop);
 });
 
+test('with text of twice the size, no page scrolls sideways on a phone, and checkboxes grow too', async () => {
+  const textSize = await page.context().newCDPSession(page);
+  const setText = (standard: number) => textSize.send('Page.setFontSizes', { fontSizes: { standard } });
+  await page.setViewportSize(SIZES.phone);
+  try {
+    await setText(32);
+    for (const { path, shows } of VIEWS) {
+      await goTo(page, path(show));
+      await page.getByText(shows).first().waitFor({ state: 'attached' });
+      await settled(page);
+      expect([path(show), await beyond(page)]).toEqual([path(show), []]);
+    }
+    await goTo(page, '/runs');
+    expect((await page.getByRole('checkbox').first().boundingBox())?.width).toBeCloseTo(26, 0);
+  } finally {
+    await setText(16);
+    await textSize.detach();
+    await page.setViewportSize(SIZES.desktop);
+  }
+});
+
 test('with forced colours, bars are visible and the selection is outlined', async () => {
   await page.emulateMedia({ forcedColors: 'active' });
   await goTo(page, `/runs/${show.failed}`);
