@@ -8,9 +8,9 @@ import type { EventDraft, Wait } from '../../packages/cairn/src/core/run/events.
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/event-answers.ts';
 import { joinMailbox } from '../../packages/cairn/src/engine/mailbox/join.ts';
 import { leaveMailbox } from '../../packages/cairn/src/engine/mailbox/leave.ts';
-import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/offer.ts';
 import { resumptionDrafts } from '../../packages/cairn/src/engine/waits/end-of-wait.ts';
 import { expiredWaitDrafts } from '../../packages/cairn/src/engine/waits/expired-wait.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';

@@ -3,7 +3,7 @@
  * whose plan version is not deployed receives none: the event is kept, its sender leaves, and nothing would deliver it
  * when the version is back.
  *
- * Must not: decide which waits would receive the event (offer.ts).
+ * Must not: decide which waits would receive the event (event-answers.ts).
  */
 
 import type { BufferedEvent, MailboxAddress } from '../../core/mailbox/mailbox.ts';
@@ -13,7 +13,8 @@ import { messageOf } from '../../core/thrown.ts';
 import { isOfDocument, StoreRefused } from '../../ports/store-errors.ts';
 import { isPlanMissing } from '../definition-of-run.ts';
 import { type DeliverDeps, deliver, deliveredDataOf } from './deliver.ts';
-import { answersOn, offerTo, waitsAnsweredBy } from './offer.ts';
+import { answersOn, waitsAnsweredBy } from './event-answers.ts';
+import { offerTo } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
 
 /**

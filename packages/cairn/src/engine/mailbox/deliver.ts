@@ -22,7 +22,8 @@ import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
 import { isPlanMissing } from '../definition-of-run.ts';
 import { asOfOtherRun, onOtherRun } from '../other-run.ts';
 import { changeMailbox, type MailboxDeps } from './change.ts';
-import { type DeliveredData, type OfferDeps, type OfferResult, offerTo } from './offer.ts';
+import type { DeliveredData } from './event-answers.ts';
+import { type OfferDeps, type OfferResult, offerTo } from './offer.ts';
 import { comeBackSoon } from './scan-soon.ts';
 
 export interface DeliverDeps extends MailboxDeps, OfferDeps {}

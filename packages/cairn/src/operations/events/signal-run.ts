@@ -13,9 +13,9 @@ import {
   type Answering,
   answersOn,
   type DeliveredData,
-  type OfferDeps,
   waitsAnsweredBy,
-} from '../../engine/mailbox/offer.ts';
+} from '../../engine/mailbox/event-answers.ts';
+import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 import { assertNotEnding, assertText, dataTextOf } from './checked-event.ts';
 

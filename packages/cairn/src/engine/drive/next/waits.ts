@@ -9,7 +9,7 @@ import type { EventDraft, RecordedError, Wait } from '../../../core/run/events.t
 import { type RunState, stepKey, type UnreadSignal } from '../../../core/run/state.ts';
 import { LONGEST_CHECK_MS } from '../../../core/run/wake.ts';
 import type { EventStep } from '../../define/steps.ts';
-import { eventOutput } from '../../mailbox/offer.ts';
+import { eventOutput } from '../../mailbox/event-answers.ts';
 import * as build from '../../recording/event-builders.ts';
 import type { Output } from '../../recording/output.ts';
 import { expiredWaitDrafts } from '../../waits/expired-wait.ts';
