@@ -178,7 +178,7 @@ export class Announcer {
       await leave();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown) && !isOfOtherRun(error)) throw error;
-      deps.log.warn('rendezvous_not_left', { runId, error: error.message });
+      deps.log.warn('mailbox_not_left', { runId, error: error.message });
     }
   }
 
