@@ -6,6 +6,7 @@ import { usdOf } from '../../core/cost/prices.ts';
 import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { isSilent, type LeaseTimes } from '../../core/recovery/lease-watch.ts';
+import { UNREAD_STORED_AS } from '../../core/run/data/unread-signals.ts';
 import { currentStepOf, type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
@@ -124,7 +125,7 @@ export function runView(
     ...runSummary(listed, vocabulary),
     ...(state.error && { error: readableValue(state.error) }),
     waits: readableValue(state.waits),
-    inbox: readableValue(unread),
+    [UNREAD_STORED_AS]: readableValue(unread),
     running: runningNow(state, metadata).map(runningView),
     ...progressView(run),
     ...logsView(run),

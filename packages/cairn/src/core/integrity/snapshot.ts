@@ -2,6 +2,7 @@
 
 import { isInDoubt } from '../effects/effect.ts';
 import { canonicalTextOf } from '../encoding/json.ts';
+import { UNREAD_STORED_AS } from '../run/data/unread-signals.ts';
 import type { Wait } from '../run/events.ts';
 import { waitsFor } from '../run/now/waits-for.ts';
 import { askingSince, endedInDoubt } from '../run/open-questions.ts';
@@ -109,7 +110,7 @@ function foldedFaults(found: RunState, expected: RunState): BareProblem[] {
     report(isSettled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', ['waits'], { waits: extra });
   const absent = wanted.filter((id) => !foundIds.includes(id));
   if (absent.length > 0) report('EVENT_WITHOUT_WAIT', ['waits'], { waits: absent });
-  const inDocument = [...left].map((member) => (member === 'unread' ? 'inbox' : member));
+  const inDocument = [...left].map((member) => (member === 'unread' ? UNREAD_STORED_AS : member));
   if (inDocument.length > 0) faults.push(['SNAPSHOT_DIFFERENT', { members: inDocument }]);
   return faults;
 }

@@ -199,7 +199,7 @@ export interface RunState extends RunIdentity {
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];
-  /** Signals that no step has waited for yet; `inbox` in documents and the API. */
+  /** Signals that no step has waited for yet; `UNREAD_STORED_AS` in documents and the API. */
   readonly unread: readonly UnreadSignal[];
   /** Ids of the newest received signals and events, to recognise repetitions. */
   readonly received: readonly string[];

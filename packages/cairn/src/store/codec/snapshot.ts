@@ -8,6 +8,7 @@ import type { BudgetState } from '../../core/budget/budget.ts';
 import { NO_LOGS } from '../../core/logs/segment.ts';
 import { optional as optionalMember } from '../../core/optional.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
+import { UNREAD_STORED_AS } from '../../core/run/data/unread-signals.ts';
 import {
   type CheckpointRef,
   COMMON_SCHEMA_VERSION,
@@ -157,7 +158,7 @@ const changingTable: Table<Changing> = {
   inFlight: jsonList<RunState['inFlight']>(),
   steps: stepsKind,
   waits: jsonList<RunState['waits']>(),
-  unread: renamed('inbox', jsonList<RunState['unread']>()),
+  unread: renamed(UNREAD_STORED_AS, jsonList<RunState['unread']>()),
   received: jsonList<RunState['received']>(),
   decisions: jsonList<RunState['decisions']>(),
   feedback: jsonList<RunState['feedback']>(),

@@ -8,6 +8,7 @@
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { canonicalTextOf } from '../../core/encoding/json.ts';
+import { UNREAD_STORED_AS } from '../../core/run/data/unread-signals.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 import type { Members } from '../codec/kinds.ts';
@@ -49,7 +50,7 @@ const PAGED_LISTS = [
   'sentBack',
   'feedback',
   'inFlight',
-  'inbox',
+  UNREAD_STORED_AS,
   'received',
 ] as const;
 export type PagedList = (typeof PAGED_LISTS)[number];
@@ -111,7 +112,9 @@ interface SpilledList {
 
 function cut(name: PagedList, state: RunState, pageBytes: number): SpilledList {
   const entries =
-    name === 'steps' ? stepEntries(state.steps) : (name === 'inbox' ? state.unread : state[name]).map(textOf);
+    name === 'steps'
+      ? stepEntries(state.steps)
+      : (name === UNREAD_STORED_AS ? state.unread : state[name]).map(textOf);
   const pages: string[] = [];
   let open: string[] = [];
   let bytes = 0;

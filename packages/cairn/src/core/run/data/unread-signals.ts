@@ -1,6 +1,9 @@
 /** Limits of the unread signals of a run, and the choice of those that a successor takes over. */
 import type { RunState, UnreadSignal } from '../state.ts';
 
+/** Name of the state's member `unread` in run documents, in the API and in reports about documents. */
+export const UNREAD_STORED_AS = 'inbox';
+
 /** Most unread signals of a run. The snapshot holds them. */
 export const MAX_UNREAD_SIGNALS = 100;
 /** Their data together, in bytes of canonical JSON. */
