@@ -77,11 +77,17 @@ export function cancelDrafts(
   const { stopKind, reason, actor } = request;
   const cancellation = state.cancellation ?? { stopKind, reason, actor };
   const ended = runCancelled(state, cancellation, leftUndone(state, deployed.isCompensable));
-  const { unread: _, notUndone: __, ...why } = ended.data;
   const withoutUndo = request.withoutUndo && { withoutUndo: true as const };
   const isNews = !state.cancellation || (withoutUndo && !state.cancellation.withoutUndo);
   const requested: EventDraft[] = isNews
-    ? [{ ...ended, actor, type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
+    ? [
+        {
+          type: 'cancel_requested',
+          initiator: ended.initiator,
+          actor,
+          data: { stopKind: cancellation.stopKind, reason: cancellation.reason, ...withoutUndo },
+        },
+      ]
     : [];
   const cancelRequest = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
   const ending = endingDecision(endingFactsOf({ ...state, cancellation: cancelRequest }, deployed));

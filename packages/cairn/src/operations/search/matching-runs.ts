@@ -26,18 +26,18 @@ export async function matchingRuns(
   const { tenantId, createdFrom = 0, createdBefore = Number.POSITIVE_INFINITY } = filter;
   const since = await indexedRuns.since(tenantId);
   if (since === Number.POSITIVE_INFINITY) return store.listRuns(filter, page);
-  const hasEarlier = createdFrom < Math.min(since, createdBefore);
-  const earlier = { ...filter, createdBefore: Math.min(since, createdBefore) };
-  const isEarlier = page.cursor !== undefined && isBefore(page.cursor, since);
-  if (hasEarlier && (isEarlier || createdBefore <= since)) return store.listRuns(earlier, page);
+  const unindexed = { ...filter, createdBefore: Math.min(since, createdBefore) };
+  const hasUnindexed = createdFrom < unindexed.createdBefore;
+  const isPastIndex = createdBefore <= since || (page.cursor !== undefined && isBefore(page.cursor, since));
+  if (hasUnindexed && isPastIndex) return store.listRuns(unindexed, page);
   const from = since > 0 ? { createdFrom: Math.max(createdFrom, since) } : {};
   const found = await Promise.all(filters.map((one) => store.listRuns({ ...one, ...from }, page)));
   const indexed = newestOf(found, page.limit);
-  if (!hasEarlier || indexed.next !== undefined) return indexed;
+  if (!hasUnindexed || indexed.next !== undefined) return indexed;
   const { items, unreadable = [] } = indexed;
   const limit = page.limit - items.length - unreadable.length;
   if (limit <= 0) return { ...indexed, next: encodeCursor('runs', [since, LAST_ID]) };
-  const { next, ...rest } = await store.listRuns(earlier, { limit });
+  const { next, ...rest } = await store.listRuns(unindexed, { limit });
   return pageOf([...items, ...rest.items], [...unreadable, ...(rest.unreadable ?? [])], next);
 }
 

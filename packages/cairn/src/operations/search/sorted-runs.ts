@@ -114,51 +114,52 @@ async function indexedPart(
 
 const NOTHING_LEFT: RunsPart = { items: [], unreadable: [] };
 
-/**
- * The next that were created first. Those of one moment may be more than can be read, and are read in their order; of others the window
- * is read as a whole, since the store has the newest first.
- */
-async function oldestPart({ store, finder, clock }: SortingDeps, sorting: Sorting): Promise<RunsPart> {
-  const { filter, order, asOf, after, limit } = sorting;
-  const placeAt = (at: number): number => (order === 'longest' ? asOf - at : at);
-  const begun = after && placeAt(after[0]);
+/** The next that were created first. */
+async function oldestPart(deps: SortingDeps, sorting: Sorting): Promise<RunsPart> {
   const parts: RunsPart[] = [];
-  const isEnough = () => parts.some((part) => part.until) || matching(parts) > limit;
-  const end = (): RunsPart => ({
+  let found = 0;
+  for await (const part of oldestParts(deps, sorting)) {
+    parts.push(part);
+    found += part.items.length;
+    if (part.until || found > sorting.limit) break;
+  }
+  return {
     items: parts.flatMap(({ items }) => items),
     unreadable: parts.flatMap(({ unreadable }) => unreadable),
-    until: parts.find(({ until }) => until)?.until,
-  });
-  const readMoment = async (at: number, id: string): Promise<void> => {
+    until: parts.at(-1)?.until,
+  };
+}
+
+/**
+ * Runs created at one moment may be more than can be read, and are read in their order. Of others the window is read as a whole, since
+ * the store has the newest first. Only the last part has `until`.
+ */
+async function* oldestParts(
+  { store, finder, clock }: SortingDeps,
+  { filter, order, asOf, after }: Sorting,
+): AsyncGenerator<RunsPart> {
+  const placeAt = (createdAt: number): number => (order === 'longest' ? asOf - createdAt : createdAt);
+  async function* ofMoment(at: number, id: string): AsyncGenerator<RunsPart> {
     const moment = within(filter, at, at + 1);
     if (!moment) return;
-    const { until, ...read } = await readRuns(store, moment, {
-      most: MAX_SORTED,
-      cursor: encodeCursor('runs', [at, id]),
-    });
-    parts.push({ ...read, until: until && [placeAt(at), until[1]] });
-  };
-  if (begun !== undefined && begun >= 0) await readMoment(begun, after?.[1] ?? LAST_ID);
-  if (isEnough()) return end();
+    const cursor = encodeCursor('runs', [at, id]);
+    const { until, ...read } = await readRuns(store, moment, { most: MAX_SORTED, cursor });
+    yield { ...read, until: until && [placeAt(at), until[1]] };
+  }
+  const begun = after && placeAt(after[0]);
+  if (begun !== undefined && begun >= 0) yield* ofMoment(begun, after?.[1] ?? LAST_ID);
   const rest = within(filter, begun === undefined ? 0 : begun + 1, Number.POSITIVE_INFINITY);
-  if (!rest) return end();
+  if (!rest) return;
   const { match, topLevel, ...indexed } = rest;
   const { windows, isAll } = await oldestRuns(finder, indexed, { most: MAX_SORTED, now: clock.now() });
   for (const { createdFrom = 0, createdBefore } of windows) {
-    if (isEnough()) return end();
     const isMoment = windows.length > 1 && createdBefore === createdFrom + 1;
-    if (isMoment) await readMoment(createdFrom, LAST_ID);
-    else
-      parts.push(whole(await readRuns(store, { ...rest, createdFrom, createdBefore }, { most: MAX_SORTED })));
+    if (isMoment) yield* ofMoment(createdFrom, LAST_ID);
+    else yield whole(await readRuns(store, { ...rest, createdFrom, createdBefore }, { most: MAX_SORTED }));
   }
   const { createdBefore: known } = windows.at(-1) ?? {};
-  if (!isAll && known !== undefined && !parts.some((part) => part.until))
-    parts.push({ ...NOTHING_LEFT, until: [placeAt(known), LAST_ID] });
-  return end();
+  if (!isAll && known !== undefined) yield { ...NOTHING_LEFT, until: [placeAt(known), LAST_ID] };
 }
-
-const matching = (parts: readonly RunsPart[]): number =>
-  parts.reduce((sum, { items }) => sum + items.length, 0);
 
 function whole(part: RunsPart): RunsPart {
   if (part.until === undefined) return part;
