@@ -7,7 +7,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import { BoundedMap } from '../core/bounded-map.ts';
-import { sha256Hex } from '../core/encoding/hash.ts';
+import { type ApiKey, parseApiKey, secretHashOf } from '../core/encoding/api-key.ts';
 import { CairnError } from '../core/errors.ts';
 import type { ApiClient, ClientStore, Role } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
@@ -33,8 +33,6 @@ export const CLIENT_MISS_TTL_MS = 5_000;
 const MISSES_KEPT = 1_000;
 const CLIENTS_KEPT = 1_000;
 
-/** `cairn_<client id>_<secret>`; the id has no underscore, so the form has one reading. */
-const KEY = /^cairn_([A-Za-z0-9-]{1,64})_([A-Za-z0-9_-]{16,256})$/;
 /** Each may do what those before it may. */
 export const ROLES = [
   'viewer',
@@ -44,7 +42,7 @@ export const ROLES = [
   'installation',
 ] as const satisfies readonly Role[];
 /** Compared with when there is no client, so that an unknown id takes as long as a wrong secret. */
-const NO_HASH = sha256Hex('');
+const NO_HASH = secretHashOf('');
 const NO_CLIENT = Promise.resolve(undefined);
 
 interface CachedClient {
@@ -72,18 +70,15 @@ export class Authenticator {
   /** @throws CairnError UNAUTHENTICATED, FORBIDDEN for a user of no tenant, UNAVAILABLE */
   async callerOf(headers: Headers): Promise<Caller> {
     const [, bearer = ''] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? [];
-    const [, clientId, secret] = KEY.exec(bearer) ?? [];
-    const caller =
-      clientId === undefined || secret === undefined
-        ? await userOf(this.#deps.tokens, bearer, ROLES)
-        : await this.#keyHolder(clientId, secret);
+    const key = parseApiKey(bearer);
+    const caller = key ? await this.#keyHolder(key) : await userOf(this.#deps.tokens, bearer, ROLES);
     if (!caller) throw refused();
     return caller;
   }
 
-  async #keyHolder(clientId: string, secret: string): Promise<Caller | undefined> {
+  async #keyHolder({ clientId, secret }: ApiKey): Promise<Caller | undefined> {
     const now = this.#deps.clock.now();
-    const hash = sha256Hex(secret);
+    const hash = secretHashOf(secret);
     let client = await this.#client(clientId, CLIENT_TTL_MS);
     let isRight = isSecretOf(client, hash, now);
     if (client && !isRight) {

@@ -2,7 +2,7 @@
  * API clients of a tenant: makes one, gives it a new secret, or takes all of its secrets away. A change reads, decides and writes under
  * the version that was read, again if another was faster. Must not: keep a secret, or log it.
  */
-import { sha256Hex } from '../core/encoding/hash.ts';
+import { secretHashOf } from '../core/encoding/api-key.ts';
 import { CairnError } from '../core/errors.ts';
 import { changeVersioned, OVERTAKEN } from '../journal/change-versioned.ts';
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
@@ -119,13 +119,8 @@ interface NewSecret {
   readonly secretHash: string;
 }
 
-/** 256 random bits: nothing to guess, so a plain hash is enough. */
+/** 256 random bits. */
 function newSecret(random: Randomness): NewSecret {
   const secret = random.token() + random.token();
-  return { secret, secretHash: sha256Hex(secret) };
-}
-
-/** The API key that a caller sends. */
-export function apiKeyOf(clientId: string, secret: string): string {
-  return `cairn_${clientId}_${secret}`;
+  return { secret, secretHash: secretHashOf(secret) };
 }

@@ -2,14 +2,9 @@
  * `/v1/clients`: API clients of the caller's tenant. Requires an admin. A secret is only in the first response to the
  * request that created it: the record kept for repetitions omits it, so that nothing stored can authenticate.
  */
+import { apiKeyText, isClientId } from '../../../core/encoding/api-key.ts';
 import { CairnError } from '../../../core/errors.ts';
-import {
-  apiKeyOf,
-  createClient,
-  type Issued,
-  revokeClient,
-  rotateClient,
-} from '../../../operations/clients.ts';
+import { createClient, type Issued, revokeClient, rotateClient } from '../../../operations/clients.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import { answerOnce, type RequestByKey } from '../../mutation.ts';
@@ -17,8 +12,6 @@ import type { ChangeHandler, DirectChangeHandler, MutationCall, ReadHandler } fr
 import { iso } from '../../views/values.ts';
 
 export const MAX_CLIENTS_LISTED = 500;
-/** Form of a client id, as `Authenticator` parses it. */
-const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 /** `GET /v1/clients`, by id. `more: true` if there are more than are shown; no pages. */
 export const listClients: ReadHandler<'GET /v1/clients'> = async ({ deps, caller }) => {
@@ -78,7 +71,7 @@ async function answerWithKey(
   let key: string | undefined;
   const keptResponse = await answerOnce(call, async (requestId) => {
     const { client, secret } = await issue(requestId);
-    if (secret !== undefined) key = apiKeyOf(client.id, secret);
+    if (secret !== undefined) key = apiKeyText({ clientId: client.id, secret });
     return { status, body: { ...clientView(client, call.deps.clock.now()), secretShown: true } };
   });
   if (key === undefined || keptResponse.status !== status || keptResponse.headers.has('idempotency-replayed'))
@@ -89,7 +82,7 @@ async function answerWithKey(
 
 /** Checked before anything is kept: a request about an unknown client leaves no record. */
 async function assertOwn({ deps: { clientRegistry }, caller, params: { id } }: OfClient): Promise<void> {
-  const client = CLIENT_ID.test(id) ? await clientRegistry.read(id) : undefined;
+  const client = isClientId(id) ? await clientRegistry.read(id) : undefined;
   if (client?.tenantId !== caller.tenantId) throw new CairnError('NOT_FOUND', 'no such client');
   const held = roleOf(client);
   if (held !== null) assertOutranks(caller, held);
