@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
 import { AUTOMATIC_INDEXES } from '../../../packages/local-firestore/src/model/index/index-config.ts';
 import { parseDocument } from '../../../packages/local-firestore/src/model/resource-name.ts';
@@ -12,6 +11,7 @@ import type { Write } from '../../../packages/local-firestore/src/model/write.ts
 import { TransactionalStore } from '../../../packages/local-firestore/src/service/transactional-store.ts';
 import type { StorageMutation } from '../../../packages/local-firestore/src/storage/document-storage.ts';
 import {
+  openDocuments,
   openSqliteStorage,
   SqliteStorage,
 } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
@@ -53,8 +53,9 @@ const put = (name: string, bytes: number): StorageMutation => ({
 });
 
 test('documents that do not fit fail their whole group as UNAVAILABLE, nothing else is lost, and writes succeed once there is room', async () => {
-  const db = new DatabaseSync(':memory:');
-  const storage = new SqliteStorage(db);
+  const opened = openDocuments(undefined);
+  const { db } = opened;
+  const storage = new SqliteStorage(opened);
   const number = storage.databaseNumber('d');
   storage.apply(number, 1, [put('kept', 10)]);
   await storage.durable();
@@ -114,8 +115,9 @@ onLinux(
 );
 
 test('a commit that asks only after its group was rolled back is refused, as is each further one of that step', async () => {
-  const db = new DatabaseSync(':memory:');
-  const storage = new SqliteStorage(db);
+  const opened = openDocuments(undefined);
+  const { db } = opened;
+  const storage = new SqliteStorage(opened);
   const store = new TransactionalStore({ storage, clock: () => 1, indexes: AUTOMATIC_INDEXES });
   const database = store.databases.get('projects/p/databases/(default)');
   const set = (id: string, bytes: number): Write => {

@@ -3,12 +3,12 @@
  * transaction, which their responses wait for. A committed transaction survives a crash of the process, and with `sync` a power
  * cut.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { EarlySync } from '@cairn/local-kit/sqlite/early-sync';
-import { reserveLog } from '@cairn/local-kit/sqlite/reserve-log';
+import { CHECKPOINT_PAGES, type OpenDatabase, openDatabase } from '@cairn/local-kit/sqlite/open-database';
 import { BUSY, resultCode } from '@cairn/local-kit/sqlite/result-codes';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
-import { checkDatabase, markFormat, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
+import type { Witness } from '@cairn/local-kit/sqlite/witness';
 import { prefixEnd } from '../model/byte-writer.ts';
 import { databasePrefix } from '../model/document-key.ts';
 import { Code, StatusError } from '../model/status.ts';
@@ -31,9 +31,7 @@ import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 const CACHE_KIB = 8_192;
 /** Time a server waits for its predecessor to release the file. */
 const HANDOVER_MS = 2_000;
-/** 32 MiB of log between checkpoints: at SQLite's 4 MiB a write storm spent a third of its time in them. */
-const CHECKPOINT_PAGES = 8_000;
-/** The log of that many pages of 4 KiB. */
+/** The log between two checkpoints, in pages of 4 KiB. */
 const RESERVED_LOG_BYTES = CHECKPOINT_PAGES * 4_096;
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS documents (
@@ -96,23 +94,26 @@ interface StorageOptions {
  * @param file undefined: in memory
  * @throws when another process has the file, it is of a later version, or it is damaged and that is not accepted
  */
-export function openSqliteStorage(
-  file: string | undefined,
-  { acceptDamage = false, sync = false }: StorageOptions = {},
-): DocumentStorage {
-  const format = file === undefined ? 0 : check(file, acceptDamage);
-  const db = new DatabaseSync(file ?? ':memory:', { timeout: HANDOVER_MS });
-  try {
-    return new SqliteStorage(db, { file, sync, format });
-  } catch (error) {
-    db.close();
-    throw inUse(error, file);
-  }
+export function openSqliteStorage(file: string | undefined, options: StorageOptions = {}): DocumentStorage {
+  const earlySync = file === undefined || options.sync ? undefined : new EarlySync(file);
+  return new SqliteStorage(openDocuments(file, options), earlySync);
 }
 
-function check(file: string, acceptDamage: boolean): number {
+export function openDocuments(
+  file: string | undefined,
+  { acceptDamage = false, sync = false }: StorageOptions = {},
+): OpenDatabase {
+  const settings = `PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB};`;
   try {
-    return checkDatabase({ file, acceptDamage });
+    return openDatabase({
+      file,
+      acceptDamage,
+      sync,
+      busyMs: HANDOVER_MS,
+      settings,
+      schema: SCHEMA,
+      reservedLogBytes: RESERVED_LOG_BYTES,
+    });
   } catch (error) {
     throw inUse(error, file);
   }
@@ -132,14 +133,6 @@ function unavailable(error: unknown): unknown {
 /** The document, its key, and the index entries. */
 const rowsOf = ({ entries: { added, removed } }: StorageMutation) => 2 + added.length + removed.length;
 
-interface DatabaseFile {
-  /** Undefined: in memory. */
-  readonly file?: string | undefined;
-  readonly sync?: boolean;
-  /** In the header of the file. */
-  readonly format?: number;
-}
-
 export class SqliteStorage implements DocumentStorage {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -154,20 +147,10 @@ export class SqliteStorage implements DocumentStorage {
    */
   #rolledBack: { readonly done: Promise<void>; readonly error: Error } | undefined;
 
-  constructor(db: DatabaseSync, { file, sync = false, format = 0 }: DatabaseFile = {}) {
+  constructor({ db, witness }: OpenDatabase, earlySync?: EarlySync) {
     this.#db = db;
-    db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; ${synchronous(sync)}`);
-    db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
-    if (file !== undefined) markFormat(db, { file, format });
-    db.exec(SCHEMA);
-    this.#witness = new Witness(db, file, sync);
-    try {
-      if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
-    } catch (error) {
-      this.#witness.abandon();
-      throw error;
-    }
-    if (!sync && file !== undefined) this.#earlySync = new EarlySync(file);
+    this.#witness = witness;
+    this.#earlySync = earlySync;
   }
 
   databaseNumber(name: string): number {

@@ -5,26 +5,20 @@
  *
  * Must not: know the meaning of the tables.
  */
-import {
-  DatabaseSync,
-  type SQLInputValue,
-  type SQLOutputValue,
-  type StatementResultingChanges,
-} from 'node:sqlite';
-import { reserveLog } from './reserve-log.ts';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementResultingChanges } from 'node:sqlite';
+import { openDatabase } from './open-database.ts';
 import { StorageFullError, storageError } from './storage-full.ts';
-import { checkDatabase, markFormat, synchronous, Witness } from './witness.ts';
+import type { Witness } from './witness.ts';
 
-export type StorageChoice =
-  | { readonly kind: 'memory' }
-  | {
-      readonly kind: 'sqlite';
-      readonly file: string;
-      /** True: starts with the readable data of damaged files. */
-      readonly acceptDamage?: boolean;
-      /** Each commit is on the disk before it is acknowledged, so that it survives a power cut. */
-      readonly sync?: boolean;
-    };
+export type StorageChoice = { readonly kind: 'memory' } | ({ readonly kind: 'sqlite' } & SqliteFile);
+
+interface SqliteFile {
+  readonly file: string;
+  /** True: starts with the readable data of damaged files. */
+  readonly acceptDamage?: boolean;
+  /** Each commit is on the disk before it is acknowledged, so that it survives a power cut. */
+  readonly sync?: boolean;
+}
 
 export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, string>>, Later> {
   readonly storage: StorageChoice;
@@ -43,10 +37,10 @@ export interface Statement {
   all(...values: SQLInputValue[]): SqlRow[];
 }
 
-/** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
-const CHECKPOINT_PAGES = 8_000;
 /** The size of a few hundred commits. The databases of most servers stay smaller. */
 const RESERVED_LOG_BYTES = 4 * 1024 * 1024;
+/** Time a server waits for its predecessor to release the file, ms. */
+const BUSY_MS = 5_000;
 /** Longest time for which a write that may be lost waits for another group, if each group waits for the disk, ms. */
 const HOLD_BACK_MS = 100;
 /** Time between retries of deferred writes after the disk was full, ms. */
@@ -65,33 +59,31 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
   /** @throws DamagedDataError for a file whose acknowledged commits cannot all be read, NewerDataError for one of a later version */
   constructor({ storage, schema, sql, apply }: GroupedDatabaseParams<Sql, Later>) {
     this.#apply = apply;
-    const file = storage.kind === 'memory' ? undefined : storage.file;
-    const sync = storage.kind === 'sqlite' && storage.sync === true;
+    const {
+      file,
+      acceptDamage = false,
+      sync = false,
+    }: Partial<SqliteFile> = storage.kind === 'sqlite' ? storage : {};
     this.#isSynced = sync;
-    const format =
-      storage.kind === 'sqlite'
-        ? checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false })
-        : 0;
-    this.#db = new DatabaseSync(file ?? ':memory:');
-    let witness: Witness | undefined;
+    const opened = openDatabase({
+      file,
+      acceptDamage,
+      sync,
+      busyMs: BUSY_MS,
+      schema,
+      reservedLogBytes: RESERVED_LOG_BYTES,
+    });
+    this.#db = opened.db;
+    this.#witness = opened.witness;
     try {
-      this.#db.exec(
-        `PRAGMA journal_mode = WAL; ${synchronous(sync)} PRAGMA busy_timeout = 5000;
-         PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
-      );
-      if (file !== undefined) markFormat(this.#db, { file, format });
-      this.#db.exec(schema);
-      witness = new Witness(this.#db, file, sync);
-      if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
       this.statements = Object.fromEntries(
         Object.entries(sql).map(([name, text]) => [name, this.#prepare(text)]),
       ) as Record<keyof Sql, Statement>;
     } catch (error) {
       this.#db.close();
-      witness?.abandon();
+      this.#witness.abandon();
       throw error;
     }
-    this.#witness = witness;
   }
 
   /**
