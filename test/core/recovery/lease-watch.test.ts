@@ -5,12 +5,12 @@ import {
   LATE_HEARTBEAT_MS,
   LEAST_SILENCE_MS,
   type LeaseTimes,
-  longestSilence,
   WATCH_MARGIN_MS,
   watchAt,
   watchedHeartbeats,
 } from '../../../packages/cairn/src/core/recovery/lease-watch.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
+import { longestSilence } from './longest-silence.ts';
 
 const TICK_MS = 60_000;
 /** The scheduler may start a tick this much late. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { longestSilence } from '../../../packages/cairn/src/core/recovery/lease-watch.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
+import { longestSilence } from '../../core/recovery/longest-silence.ts';
 import { intercept } from '../../support/intercept.ts';
 import { mortal } from '../../support/mortal.ts';
 import { settle } from '../../support/virtual-clock.ts';

@@ -48,7 +48,7 @@ export async function recoverRun(
   const { clock, settings, log, tracer } = deps;
   await learnPlan(deps, loaded.state);
   const span = tracer?.open(recoverySpan(loaded.state, by));
-  const journal = new RunJournal(deps, loaded, { ...settings });
+  const journal = new RunJournal(deps, loaded, settings);
   const decision = claimDecision(observationOf(deps, loaded, { delivery }));
   if (decision.kind === 'orphaned') {
     const { lastHeartbeatAt, why } = decision;

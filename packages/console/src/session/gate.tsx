@@ -42,7 +42,7 @@ const withKey = (key: string): Attempt => ({ key, credential: async () => key })
 
 /** Keeps a typed key over a reload. The development key is not kept: the next local cloud has another. */
 function keep({ key }: Attempt, { local }: Place): void {
-  if (key !== undefined && key !== local?.apiKey) keepKey(key);
+  if (key !== undefined && key !== local?.apiKey) sessionStorage.setItem(KEPT, key);
 }
 
 const isDevelopmentKey = ({ key }: Attempt, { local }: Place): boolean =>
@@ -166,7 +166,7 @@ function useGate(onEnter: SessionGateProps['onEnter']) {
     setState({ at: 'starting' });
     try {
       const place = await readPlace();
-      const key = keptKey() ?? place.local?.apiKey;
+      const key = sessionStorage.getItem(KEPT) ?? place.local?.apiKey;
       const user = key === undefined ? await place.users?.current() : undefined;
       if (key !== undefined) await enter(withKey(key), place);
       else if (user) await enter({ credential: user }, place);
@@ -221,14 +221,6 @@ const UNKNOWN = new ApiError({
   title: 'This key or sign-in is not valid',
   detail: 'Check that the key was copied completely, has not been revoked, and belongs to this installation.',
 });
-
-function keptKey(): string | undefined {
-  return sessionStorage.getItem(KEPT) ?? undefined;
-}
-
-function keepKey(key: string): void {
-  sessionStorage.setItem(KEPT, key);
-}
 
 function forgetKey(): void {
   sessionStorage.removeItem(KEPT);

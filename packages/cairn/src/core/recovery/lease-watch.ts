@@ -55,13 +55,3 @@ export function isSilent(
 export function watchAt(lastHeartbeatAt: number, { leaseMs }: Pick<LeaseTimes, 'leaseMs'>): number {
   return lastHeartbeatAt + leaseMs + WATCH_MARGIN_MS;
 }
-
-/**
- * Longest time from the death of a worker, whose task is lost too, to the dispatch or recovery of its run, ms. A death right after a
- * heartbeat is the worst: either the tick that follows the missed one watches the lease, or the one after it finds the run due.
- *
- * @param tickMs longest time between two ticks
- */
-export function longestSilence({ leaseMs, heartbeatMs }: LeaseTimes, tickMs: number): number {
-  return Math.max(leaseMs + WATCH_MARGIN_MS, heartbeatMs + LATE_HEARTBEAT_MS + tickMs);
-}

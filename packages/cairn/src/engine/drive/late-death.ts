@@ -17,7 +17,7 @@ export async function noteLateDeath(
 ): Promise<boolean> {
   const epoch = lateDeath(loaded.state, delivery);
   if (epoch === undefined) return false;
-  const journal = new RunJournal(deps, loaded, { ...deps.settings });
+  const journal = new RunJournal(deps, loaded, deps.settings);
   const { events } = await journal.append((state) =>
     lateDeath(state, delivery) === epoch
       ? [{ type: 'worker_lost', initiator: 'system', data: { epoch } }]
