@@ -9,7 +9,7 @@ import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queu
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CrashPlan } from '../../packages/cairn/src/testing/world/crash-plan.ts';
 import { intercept } from '../support/intercept.ts';
-import { mortal } from '../support/mortal.ts';
+import { dieDuring, mortal } from '../support/mortal.ts';
 import { assertSnapshot, assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
@@ -53,11 +53,8 @@ async function killedMidFlight(options: Hanging = {}) {
   const world = new World({ workflows: [workflow] });
   const runId = await world.start('hanging');
   world.queue.take();
-  const victim = mortal(world.deps, 50);
-  void drive(victim.deps, { runId });
-  await settle();
+  await dieDuring(world.deps, { runId });
   expect(ran.middle).toBe(1);
-  victim.kill();
   control.hang = false;
   world.clock.jump(world.deps.settings.leaseMs + 1);
   return { world, runId, ran };

@@ -6,9 +6,8 @@ import { decideApproval } from '../../packages/cairn/src/operations/approvals/de
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
-import { mortal } from '../support/mortal.ts';
+import { dieDuring } from '../support/mortal.ts';
 import { succeed } from '../support/successors.ts';
-import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -60,10 +59,7 @@ test('a cancelled run is logged by whoever cancels it, with run, tenant and trac
 
 test('an orphan is logged by the scan that finds it, with run, tenant and trace', async () => {
   const { world, deps, control, runId, about, fieldsOf } = await begun({ hang: true });
-  const victim = mortal(world.deps, 50);
-  void drive(victim.deps, { runId });
-  await settle();
-  victim.kill();
+  await dieDuring(world.deps, { runId });
   control.hang = false;
   world.clock.jump(world.deps.settings.leaseMs + 1);
   await scan(deps);
@@ -75,10 +71,7 @@ test('an orphan is logged by the scan that finds it, with run, tenant and trace'
 
 test('a run that is failed by the finder of its death is logged as ended too', async () => {
   const { world, deps, runId, about, fieldsOf } = await begun({ hang: true, idempotent: false });
-  const victim = mortal(world.deps, 50);
-  void drive(victim.deps, { runId });
-  await settle();
-  victim.kill();
+  await dieDuring(world.deps, { runId });
   world.clock.jump(world.deps.settings.leaseMs + 1);
   await scan(deps);
   expect(fieldsOf('run_completed')).toMatchObject([{ ...about, status: 'failed' }]);

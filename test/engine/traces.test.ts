@@ -15,7 +15,7 @@ import type { BusMessage } from '../../packages/cairn/src/ports/runs/event-bus.t
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import type { VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { CollectedSpans } from '../support/collected-spans.ts';
-import { mortal } from '../support/mortal.ts';
+import { dieDuring } from '../support/mortal.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { plainStart, World, type WorldOptions } from '../support/world.ts';
 
@@ -168,10 +168,7 @@ describe('a drive that dies', () => {
     control.hang = true;
     const runId = await world.start('poster', {}, { trace: CALLER });
     world.queue.take();
-    const victim = mortal(world.deps, 50);
-    void drive(victim.deps, { runId });
-    await settle();
-    victim.kill();
+    await dieDuring(world.deps, { runId });
     control.hang = false;
     expect(spans.named('step post')).toHaveLength(1);
     // It died before it could tell of the drive that this is part of.
@@ -250,10 +247,7 @@ test('a step that died with its drive has a span too, because its calls belong t
   );
   if (outcome.kind === 'in_flight') throw new Error('in flight');
   world.queue.take();
-  const victim = mortal(deps, 50);
-  void drive(victim.deps, { runId: outcome.runId });
-  await settle();
-  victim.kill();
+  await dieDuring(deps, { runId: outcome.runId });
   control.hang = false;
   expect(spans.named('call board.post.here')).toHaveLength(1);
   world.clock.jump(deps.settings.leaseMs + 1);

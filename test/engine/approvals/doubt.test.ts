@@ -7,9 +7,8 @@ import { decideApproval } from '../../../packages/cairn/src/operations/approvals
 import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept, never } from '../../support/intercept.ts';
-import { mortal } from '../../support/mortal.ts';
+import { dieDuring, mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
-import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
 interface Doubtful {
@@ -51,11 +50,8 @@ async function doubtful(kind: 'step' | 'map'): Promise<Doubtful> {
   const runId = await world.start('push');
   const state = () => assertStored(world.db, runId, Number.POSITIVE_INFINITY);
   world.queue.take();
-  const process = mortal(world.deps, 99);
-  void drive(process.deps, { runId });
-  await settle();
+  await dieDuring(world.deps, { runId });
   expect(log.length).toBeGreaterThan(0);
-  process.kill();
   dying.now = false;
   await world.run(() => state().status === 'awaiting_approval');
   return {

@@ -12,7 +12,7 @@ import {
 } from '../../../packages/cairn/src/operations/runtime/pause-workflow.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../../support/intercept.ts';
-import { mortal } from '../../support/mortal.ts';
+import { dieDuring } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
@@ -187,10 +187,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
   test('a run whose drive died is left alone, and recovered when the gate opens', async () => {
     const runId = await world.start('work');
     world.queue.take();
-    const victim = mortal(world.deps, 50);
-    void drive(victim.deps, { runId });
-    await settle();
-    victim.kill();
+    await dieDuring(world.deps, { runId });
     await close(what);
     const before = head(runId);
     await anHour();

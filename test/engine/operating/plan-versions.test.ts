@@ -9,9 +9,8 @@ import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
-import { mortal } from '../../support/mortal.ts';
+import { dieDuring } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
-import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
 /** The versions whose bodies ran, in order. */
@@ -77,10 +76,7 @@ describe('a run whose version is not deployed', () => {
       async (runId: string) => {
         hangs = true;
         world.queue.take();
-        const victim = mortal(world.deps, 50);
-        void drive(victim.deps, { runId });
-        await settle();
-        victim.kill();
+        await dieDuring(world.deps, { runId });
         hangs = false;
       },
     ],

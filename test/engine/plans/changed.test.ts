@@ -10,9 +10,8 @@ import { KnownPlans } from '../../../packages/cairn/src/engine/plans/known-plans
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
-import { mortal } from '../../support/mortal.ts';
+import { dieDuring } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
-import { settle } from '../../support/virtual-clock.ts';
 import { NEWER, plainStart, World } from '../../support/world.ts';
 
 let ran: string[];
@@ -142,10 +141,7 @@ describe('a run whose version was changed', () => {
       async (runId: string) => {
         hangs = true;
         world.queue.take();
-        const victim = mortal(world.deps, 50);
-        void drive(victim.deps, { runId });
-        await settle();
-        victim.kill();
+        await dieDuring(world.deps, { runId });
         hangs = false;
       },
     ],

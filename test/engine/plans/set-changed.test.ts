@@ -3,11 +3,9 @@ import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { listChange, markOf } from '../../../packages/cairn/src/core/plan/item-marks.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { mortal } from '../../support/mortal.ts';
+import { dieDuring } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { driven, resultOf, reusedIn, said } from '../../support/successors.ts';
-import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
 let items: unknown[];
@@ -37,10 +35,7 @@ async function cutOff(): Promise<{ world: World; runId: string }> {
   const world = new World({ workflows: [work] });
   const runId = await world.start('work');
   world.queue.take();
-  const victim = mortal(world.deps, 50);
-  void drive(victim.deps, { runId });
-  await settle();
-  victim.kill();
+  await dieDuring(world.deps, { runId });
   hangs = false;
   return { world, runId };
 }
