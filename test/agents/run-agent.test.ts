@@ -174,6 +174,20 @@ test('a model hears the first problems of an input, and how many there are', asy
   expect(heard?.error.length).toBeLessThan(2_000);
 });
 
+test('a model hears what the schema of a tool throws for an input', async () => {
+  const visit = defineTool({
+    name: 'visit',
+    description: 'Opens a page.',
+    input: z.object({ url: z.string().transform((text) => new URL(text).href) }),
+    run: ({ url }) => url,
+  });
+  const calls = [call('visit', { url: 'no address' }), call('visit', { url: 'https://a.example' })];
+  expect(JSON.parse(await told([{ calls }, telling], [visit]))).toEqual([
+    { id: 'call-0-0', name: 'visit', error: 'The input is not valid. Invalid URL' },
+    { id: 'call-0-1', name: 'visit', output: 'https://a.example/' },
+  ]);
+});
+
 describe('an agent', () => {
   test('without calls answers at once', async () => {
     expect(await told([{ text: 'Hello.' }])).toBe('Hello.');

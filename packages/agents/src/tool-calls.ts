@@ -3,7 +3,7 @@
  * are returned to the model, which can correct them.
  */
 import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn';
-import type { ZodError } from 'zod';
+import { type ZodError, z } from 'zod';
 import type { ToolCall, ToolResult } from './conversation.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
@@ -36,15 +36,27 @@ async function result<Input>(
     const known = tools.map((one) => one.name).join(', ') || 'none';
     return { id, name, error: `There is no tool '${name}'. Tools: ${known}.` };
   }
-  const parsed = tool.input.safeParse(call.input);
-  if (!parsed.success) {
-    return { id, name, error: `The input is not valid. ${issuesText(parsed.error.issues)}` };
-  }
+  const parsed = parsedInput(tool, call);
+  if ('refusal' in parsed) return { id, name, error: `The input is not valid. ${parsed.refusal}` };
   try {
     if (tool.needsApproval(parsed.data)) await approval(flow, call, approvalTimeout);
     return { id, name, output: await called(flow, tool, { given: call.input, input: parsed.data }) };
   } catch (error) {
     return { id, name, error: messageOf(error) };
+  }
+}
+
+/** The input as the schema of the tool returns it, or why it refuses it. A function within the schema may throw for it. */
+function parsedInput(
+  { input }: AgentTool,
+  call: ToolCall,
+): { readonly data: unknown } | { readonly refusal: string } {
+  try {
+    const parsed = input.safeParse(call.input);
+    return parsed.success ? { data: parsed.data } : { refusal: issuesText(parsed.error.issues) };
+  } catch (error) {
+    if (error instanceof z.core.$ZodAsyncError) throw error;
+    return { refusal: String((error as Partial<Error> | null)?.message ?? error) };
   }
 }
 

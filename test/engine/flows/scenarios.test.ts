@@ -336,5 +336,11 @@ describe('a flow', () => {
     expect(wrong.run.error()).toMatchObject({ code: 'STEP_OUTPUT_INVALID' });
     const none = await ended(async () => new Map());
     expect(none.run.error()).toMatchObject({ code: 'STEP_OUTPUT_INVALID' });
+    const throwing = z.string().transform((text) => new URL(text).href);
+    const thrown = await ended(async () => 'no address', { output: throwing });
+    expect(thrown.run.error()).toMatchObject({
+      code: 'STEP_OUTPUT_INVALID',
+      message: expect.stringContaining('Invalid URL'),
+    });
   });
 });

@@ -18,6 +18,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { Fatal, invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
+import { parsedData } from '../../core/parsed-data.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -64,9 +65,9 @@ export interface EffectCaller {
 
 /** @throws Fatal for what the schema of the capability refuses; CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
 export function checkedRequest(capability: Capability, given: unknown): CheckedRequest {
-  const parsed = capability.request.safeParse(given);
-  if (!parsed.success) {
-    const { field, why } = firstIssue(parsed.error.issues);
+  const parsed = parsedData(capability.request, given);
+  if ('issues' in parsed) {
+    const { field, why } = firstIssue(parsed.issues);
     const where = field === '' ? '' : ` at '${field}'`;
     throw new Fatal(`the request to '${capability.id}' does not match its schema${where}: ${why}`);
   }
@@ -185,9 +186,9 @@ export function resultTextOf(
 
 /** Response given to the body from a recorded result. @throws Fatal if the schema of the capability refuses it */
 export function responseOf({ id, response }: Capability, text: string): unknown {
-  const parsed = response.safeParse(JSON.parse(text));
-  if (parsed.success) return parsed.data;
-  const { field, why } = firstIssue(parsed.error.issues);
+  const parsed = parsedData(response, JSON.parse(text));
+  if ('data' in parsed) return parsed.data;
+  const { field, why } = firstIssue(parsed.issues);
   throw new Fatal(`'${id}' took effect, but its response does not match its schema: ${field} ${why}`);
 }
 

@@ -9,6 +9,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal, OperationFailed } from '../../core/errors.ts';
 import { allIssues, firstIssue } from '../../core/first-issue.ts';
+import { parsedData } from '../../core/parsed-data.ts';
 import type { PayloadRef, RecordedError } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -80,9 +81,9 @@ export function checked(
   value: unknown,
 ): unknown {
   if (!step.output) return value;
-  const parsed = step.output.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
+  const parsed = parsedData(step.output, value);
+  if ('data' in parsed) return parsed.data;
+  const { issues } = parsed;
   const { field, why } = firstIssue(issues);
   const where = field === '' ? '' : ` at '${field}'`;
   const detail = issues.length === 1 ? `${where}: ${why}` : `: ${allIssues(issues).why}`;
