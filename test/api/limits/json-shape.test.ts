@@ -29,6 +29,12 @@ test.each([
   ['a string that never ends', '"'.concat('['.repeat(500)), undefined],
   ['as many values as may be', `[${'1,'.repeat(MAX_BODY_VALUES - 2)}1]`, undefined],
   ['one value more', `[${'1,'.repeat(MAX_BODY_VALUES - 1)}1]`, 'PAYLOAD_TOO_LARGE'],
+  ['text with many commas', `id${','.repeat(MAX_BODY_VALUES + 1)}`, undefined],
+  ['numbers in a list without brackets', '1,'.repeat(MAX_BODY_VALUES + 1), undefined],
+  ['brackets after a word', `see ${'['.repeat(500)}`, undefined],
+  ['a JSON value on each line', '{"a":1}\n'.repeat(MAX_BODY_VALUES + 1), undefined],
+  ['brackets behind the end', `{"a":[]} ${nested(500)}`, undefined],
+  ['whitespace before brackets', ` \n\t\r${nested(MAX_BODY_DEPTH + 1)}`, 'INVALID_INPUT'],
   ['commas in a string', JSON.stringify(','.repeat(MAX_BODY_VALUES + 1)), undefined],
 ])('%s', (_, text, code) => {
   expect(codeOf(text)).toBe(code);

@@ -8,6 +8,7 @@ import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import type { PubsubMessage } from '../../../packages/cairn/src/engine/define/pubsub.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../../packages/cairn/src/http/json-shape.ts';
 import { intercept } from '../../support/intercept.ts';
 import { delivered, PubsubEndpoint, type Sent } from './endpoint.ts';
 import { topicsOf } from './topics-of.ts';
@@ -111,6 +112,14 @@ describe('a message of a topic that starts runs', () => {
     await endpoint.take('order-lines', { raw: Buffer.from('o7;12.5').toString('base64') });
     const [run] = [...endpoint.world.db.runs.values()];
     expect(run?.snapshot.input).toEqual({ text: '{"amount":12.5,"id":"o7"}' });
+  });
+
+  test.each([
+    ['many commas', `o7;12.5;${','.repeat(MAX_BODY_VALUES)}`],
+    ['many lines of JSON', `{};12.5;${'\n{"a":1}'.repeat(MAX_BODY_VALUES)}`],
+    ['many brackets', `o7;12.5;${'['.repeat(MAX_BODY_DEPTH + 1)}`],
+  ])('is read by the mapping as text with %s, which is not JSON', async (_, text) => {
+    expect(await open().take('order-lines', { raw: base64(text) })).toMatchObject({ kind: 'started' });
   });
 });
 

@@ -14,6 +14,8 @@ export const MAX_BODY_DEPTH = 100;
  */
 export const MAX_BODY_VALUES = 1_000_000;
 
+/** All whitespace of JSON is at most this. */
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -22,7 +24,7 @@ const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
  * Refuses text that is nested too deep or has too many values. Each value but the outermost follows a comma or an opening
- * bracket, so those are counted.
+ * bracket, so those are counted. Text after the outermost value is not counted: a parser stops there.
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
@@ -37,7 +39,8 @@ export function assertShape(text: string): void {
       depth += 1;
       values += 1;
     } else if (CLOSING.has(code)) depth -= 1;
-    else continue;
+    else if (depth > 0 || code <= SPACE) continue;
+    if (depth <= 0) return;
     if (depth > MAX_BODY_DEPTH)
       throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`, {
         help: 'Make the body flatter: a list of entries that name their parent, or a text of JSON in place of a part.',
