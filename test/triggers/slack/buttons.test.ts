@@ -176,6 +176,10 @@ describe('other interactions with a message', () => {
   test.each([
     ['another button', pressOf({}, { actions: [actionOf('x', 'other')] })],
     ['a button whose name begins like ours', pressOf({}, { actions: [actionOf('x', 'cairn.decided')] })],
+    [
+      'an input that was emptied',
+      pressOf({}, { actions: [{ type: 'plain_text_input', action_id: 'note', value: null }] }),
+    ],
     ['a shortcut', { type: 'shortcut', callback_id: 'x' }],
     ['a form that is sent', { type: 'view_submission', view: {} }],
   ])('%s is acknowledged without effect', async (_, payload) => {
@@ -190,6 +194,12 @@ describe('other interactions with a message', () => {
 test('of an app installed by an organisation the team is that of the person', async () => {
   const { endpoint, values } = await stage();
   const response = await endpoint.press(values.approve, { team: null, user: { id: 'U7', team_id: 'T1' } });
+  expect(response.text).toMatch(/^Approved by <@U7>/);
+});
+
+test('of a person whose team is not named is by a member of the team of the app', async () => {
+  const { endpoint, values } = await stage();
+  const response = await endpoint.press(values.approve, { user: { id: 'U7', team_id: null } });
   expect(response.text).toMatch(/^Approved by <@U7>/);
 });
 

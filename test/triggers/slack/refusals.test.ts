@@ -88,6 +88,11 @@ const REFUSALS: readonly (readonly [
   ['a press of nothing', 400, payload(pressOf(VALUE, { actions: [] }))],
   ['a press of two buttons', 400, payload(pressOf(VALUE, { actions: [actionOf(VALUE), actionOf(VALUE)] }))],
   ['a button without a value', 400, payload(pressOf(VALUE, { actions: [{ action_id: 'cairn.decide' }] }))],
+  [
+    'a button whose value is null',
+    400,
+    payload(pressOf(VALUE, { actions: [{ action_id: 'cairn.decide', value: null }] })),
+  ],
   ['a button with a value that is no JSON', 400, payload(pressOf('approve'))],
   ['a button with an overlong value', 400, payload(pressOf(JSON.stringify(VALUE).padEnd(2_001)))],
   ['a button that says more', 400, payload(pressOf({ ...VALUE, tenantId: 't2' }))],

@@ -15,11 +15,11 @@ const id = z.string().regex(SLACK_ID);
 /** The used part of Slack's payload. */
 const Payload = z.looseObject({
   type: z.literal('block_actions'),
-  user: z.looseObject({ id, team_id: id.optional() }),
+  user: z.looseObject({ id, team_id: id.nullish() }),
   /** Null where an organisation has installed the app, not one of its teams. */
   team: z.looseObject({ id }).nullish(),
-  /** A press is one action. */
-  actions: z.tuple([z.looseObject({ action_id: z.string(), value: z.string().optional() })]),
+  /** A press is one action. The value is null in elements of others, such as an empty input. */
+  actions: z.tuple([z.looseObject({ action_id: z.string(), value: z.string().nullish() })]),
 });
 
 interface ButtonPress {
@@ -45,9 +45,14 @@ export function readPress(text: string): ButtonPress | undefined {
   const { user, team, actions } = parsed.data;
   const [{ action_id: actionId, value }] = actions;
   if (!isDecideAction(actionId)) return undefined;
-  const teamId = team?.id ?? user.team_id;
+  const teamId = team?.id ?? user.team_id ?? undefined;
   if (teamId === undefined) throw malformed('team');
-  return { teamId, homeTeamId: user.team_id ?? teamId, userId: user.id, decision: readValue(value) };
+  return {
+    teamId,
+    homeTeamId: user.team_id ?? teamId,
+    userId: user.id,
+    decision: readValue(value ?? undefined),
+  };
 }
 
 /** @throws CairnError what `decideApproval` throws */
