@@ -9,6 +9,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { Settings } from '../settings/settings.ts';
+import { connectedOnce } from './connected-once.ts';
 import { type Wire, wireTo } from './wire.ts';
 
 interface LazyBusOptions {
@@ -22,15 +23,15 @@ interface LazyBusOptions {
 export function lazyBus({ settings, clock, random, log }: LazyBusOptions): EventBus | undefined {
   const { project, runEventsTopic: topic, pubsubHost, wireHosts } = settings;
   if (topic === undefined) return undefined;
-  let connected: Promise<EventBus> | undefined;
   const wire = wireTo(pubsubHost, wireHosts);
+  const connected = connectedOnce(async () => {
+    const client = wire ? await publisherByFrames(wire) : await publisherClient(pubsubHost);
+    return new PubsubEventBus({ client, project, topic, clock, random });
+  });
   const bus: EventBus = {
     isReachable: wire && audienceOf(wire, `projects/${project}/topics/${topic}`, clock),
     async publish(messages) {
-      connected ??= (wire ? publisherByFrames(wire) : publisherClient(pubsubHost)).then(
-        (client) => new PubsubEventBus({ client, project, topic, clock, random }),
-      );
-      await (await connected).publish(messages);
+      await (await connected()).publish(messages);
     },
   };
   return new FusedBus({ bus, clock, log, topic });
@@ -38,7 +39,12 @@ export function lazyBus({ settings, clock, random, log }: LazyBusOptions): Event
 
 async function publisherClient(host: string | undefined): Promise<PublisherClient> {
   const { v1 } = await import('@google-cloud/pubsub');
-  if (host === undefined) return new v1.PublisherClient() as PublisherClient;
+  if (host === undefined) {
+    const client = new v1.PublisherClient();
+    // Finds credentials. Without it the first call does, whose failure is an unhandled rejection too.
+    await client.initialize();
+    return client as PublisherClient;
+  }
   const [apiEndpoint = '', port] = host.split(':');
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();

@@ -7,6 +7,7 @@ import type { protos } from '@google-cloud/firestore-api';
 import type { OperationTally } from '../../ports/diagnosis/operations.ts';
 import type { CommitChannel } from '../../store/commits/store-batch.ts';
 import { systemClock } from '../clock.ts';
+import { connectedOnce } from './connected-once.ts';
 import { DEADLINES, within } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
@@ -76,13 +77,7 @@ type Interceptor = (options: object, next: (options: object) => InterceptedCommi
  * header as that method.
  */
 function carriedByGrpc(options: CommitChannelOptions, database: string): CommitCarrier {
-  let connected:
-    | Promise<{ readonly stub: Stub; readonly decode: (bytes: Buffer) => CommitResponse }>
-    | undefined;
-  const connection = () => {
-    connected ??= connect(options);
-    return connected;
-  };
+  const connection = connectedOnce(() => connect(options));
   const routing = `database=${encodeURIComponent(database)}`;
   const interceptors: readonly Interceptor[] = [
     (callOptions, next) => {
@@ -129,7 +124,12 @@ function carriedByFrames(wire: Wire): CommitCarrier {
   };
 }
 
-async function connect({ project, emulator }: CommitChannelOptions) {
+interface Connection {
+  readonly stub: Stub;
+  readonly decode: (bytes: Buffer) => CommitResponse;
+}
+
+async function connect({ project, emulator }: CommitChannelOptions): Promise<Connection> {
   const { v1, protos } = await import('@google-cloud/firestore-api');
   const { CommitResponse } = protos.google.firestore.v1;
   const client =

@@ -12,6 +12,7 @@ import type { TaskQueue } from '../../ports/task-queue.ts';
 import { CloudTasksProbe, type QueueClient } from '../../queue/cloud-tasks-probe.ts';
 import { CloudTasksQueue, type TasksClient } from '../../queue/cloud-tasks-queue.ts';
 import type { Settings } from '../settings/settings.ts';
+import { connectedOnce } from './connected-once.ts';
 import { type Wire, wireTo } from './wire.ts';
 
 const METADATA_URL =
@@ -29,7 +30,12 @@ interface LazyQueueOptions {
   readonly timeoutMs?: () => number;
 }
 
-type Client = TasksClient & QueueClient & QueueMaker;
+interface Connecting {
+  /** Finds credentials. Without it the first call does, whose failure is an unhandled rejection too. */
+  initialize(): Promise<unknown>;
+}
+
+type Client = TasksClient & QueueClient & QueueMaker & Connecting;
 
 type QueueSettings = Pick<
   Settings,
@@ -37,15 +43,7 @@ type QueueSettings = Pick<
 >;
 
 export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): Promise<TaskQueue> } {
-  let queue: Promise<TaskQueue> | undefined;
-  const connected = () => {
-    queue ??= connect(options);
-    return queue.catch((error: unknown) => {
-      // The next task tries again: the metadata server may only have been slow.
-      queue = undefined;
-      throw error;
-    });
-  };
+  const connected = connectedOnce(() => connect(options));
   return {
     connect: connected,
     async enqueue(task) {
@@ -80,14 +78,15 @@ export function lazyQueueProbe(
     ),
   ];
   const further = new Set(queues.flatMap(({ name, of }) => (of === undefined ? [] : [name])));
-  let connected: Promise<CloudTasksProbe> | undefined;
+  const connected = connectedOnce(async () => {
+    const client = await tasksClient(tasksHost);
+    await client.initialize();
+    return new CloudTasksProbe({ client, project, location });
+  });
   return {
     queues,
     async inspect(now, name) {
-      connected ??= tasksClient(tasksHost).then(
-        (client) => new CloudTasksProbe({ client, project, location }),
-      );
-      const seen = await (await connected).inspect(now, name);
+      const seen = await (await connected()).inspect(now, name);
       // Further queues of the local cloud are made with its first task (`makeLocalQueues`).
       return tasksHost !== undefined && seen.kind === 'missing' && further.has(name) ? EMPTY : seen;
     },
@@ -100,6 +99,7 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
     wire ? tasksByFrames(wire) : tasksClient(settings.tasksHost),
     accountOf(settings),
   ]);
+  await client.initialize();
   const { project, region: location, drive, pools } = settings;
   if (settings.tasksHost !== undefined) {
     const connected = () => (wire ? makerByFrames(wire) : tasksClient(settings.tasksHost));
@@ -170,10 +170,11 @@ async function tasksClient(host: string | undefined): Promise<Client> {
 
 const SERVICE = '/google.cloud.tasks.v2.CloudTasks';
 
-async function tasksByFrames(wire: Wire): Promise<TasksClient> {
+async function tasksByFrames(wire: Wire): Promise<TasksClient & Connecting> {
   const { protos } = await import('@google-cloud/tasks');
   const { CreateTaskRequest } = protos.google.cloud.tasks.v2;
   return {
+    initialize: async () => undefined,
     createTask: (request, { timeout }) =>
       wire.call(
         `${SERVICE}/CreateTask`,
