@@ -8,6 +8,7 @@ import {
 } from '../../../packages/cairn/src/platform/telemetry/collector-access.ts';
 import { otlpMetrics } from '../../../packages/cairn/src/platform/telemetry/otlp-metrics.ts';
 import { otlpSpans } from '../../../packages/cairn/src/platform/telemetry/otlp-spans.ts';
+import { SpansRefused } from '../../../packages/cairn/src/platform/telemetry/sink.ts';
 import type { EndedSpan } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { Collector } from './collector.ts';
@@ -80,9 +81,19 @@ describe('a span', () => {
     expect(span).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'EFFECT_IN_DOUBT' } });
   });
 
-  test('refused by the collector is counted as lost', async () => {
-    collector.status = 400;
-    await expect(otlpSpans(options()).send([SPAN])).rejects.toThrow();
+  test.each([
+    [400, true],
+    [413, true],
+    // The token, the address or the collector may be corrected.
+    [401, false],
+    [403, false],
+    [404, false],
+    [500, false],
+  ])('that the collector answers with %i is refused for good: %s', async (status, isRefused) => {
+    collector.status = status;
+    const sent = otlpSpans(options()).send([SPAN]);
+    await expect(sent).rejects.toThrow();
+    expect((await sent.catch((error: unknown) => error)) instanceof SpansRefused).toBe(isRefused);
   });
 });
 

@@ -74,6 +74,12 @@ describe('a span', () => {
     expect(String(ended[0]?.attributes.text).length).toBe(256);
   });
 
+  test('holds no half character of a text that is cut', () => {
+    const { ended, tracer } = traced();
+    tracer.open({ name: 'a', kind: 'internal', attributes: { text: `${'x'.repeat(255)}😀` } }).end();
+    expect(ended[0]?.attributes.text).toBe(`${'x'.repeat(255)}\ufffd`);
+  });
+
   test('never ends before its start, even by another clock', () => {
     const { clock, ended, tracer } = traced();
     tracer.open({ name: 'a', kind: 'internal', startedAt: clock.now() + 1_000 }).end();

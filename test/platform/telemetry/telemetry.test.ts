@@ -3,10 +3,11 @@ import {
   countActive,
   MAX_TENANTS_COUNTED,
 } from '../../../packages/cairn/src/platform/telemetry/active-runs.ts';
-import type {
-  MetricSink,
-  Sinks,
-  TenantActivity,
+import {
+  type MetricSink,
+  type Sinks,
+  SpansRefused,
+  type TenantActivity,
 } from '../../../packages/cairn/src/platform/telemetry/sink.ts';
 import {
   MAX_SPANS_KEPT,
@@ -34,6 +35,8 @@ class Sink implements MetricSink {
     this.dropped += count;
   }
   readonly spans: EndedSpan[] = [];
+  /** Size of requests with spans that are refused for good. */
+  refused = 0;
   /** Sizes of requests with spans that were tried. */
   readonly tried: number[] = [];
   counted = 0;
@@ -57,6 +60,7 @@ class Sink implements MetricSink {
   async take(spans: readonly EndedSpan[]) {
     this.tried.push(spans.length);
     if (this.fails) throw new Error('the collector is down');
+    if (spans.length === this.refused) throw new SpansRefused('no');
     this.spans.push(...spans);
   }
   async send() {
@@ -293,6 +297,19 @@ describe('spans', () => {
     expect(log.lines).toContainEqual(
       expect.objectContaining({ event: 'telemetry_spans_dropped', fields: { spans: 5 } }),
     );
+  });
+
+  test('that a collector refuses for good are dropped and counted, and do not keep the others', async () => {
+    sink.refused = MAX_SPANS_SENT;
+    for (let i = 0; i < MAX_SPANS_SENT + 2; i += 1) telemetry.spanEnded(span(`s${i}`));
+    await settle();
+    clock.jump(EVERY_MS);
+    await telemetry.workEnded();
+    clock.jump(EVERY_MS);
+    await telemetry.workEnded();
+    expect(sink.spans).toEqual([span(`s${MAX_SPANS_SENT}`), span(`s${MAX_SPANS_SENT + 1}`)]);
+    expect(sink.dropped).toBe(MAX_SPANS_SENT);
+    expect(log.lines.map(({ event }) => event)).toEqual(['telemetry_not_sent', 'telemetry_spans_dropped']);
   });
 
   test('that a collector accepted are not sent again, though the counts beside them were refused', async () => {

@@ -9,8 +9,11 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceContext } from '../../core/trace.ts';
 import type { SpanKind as Kind } from '../../ports/tracing.ts';
 import { type OtlpOptions, SEND_TIMEOUT_MS, signalUrl } from './otlp-options.ts';
-import type { SpanSink } from './sink.ts';
+import { type SpanSink, SpansRefused } from './sink.ts';
 import type { EndedSpan } from './span-tracer.ts';
+
+/** HTTP statuses of a request that the collector cannot take, whoever sends it and when. */
+const REFUSALS: ReadonlySet<unknown> = new Set([400, 413, 422]);
 
 const SCOPE = { name: 'cairn' };
 
@@ -34,11 +37,16 @@ export function otlpSpans(options: OtlpOptions): SpanSink {
       return new Promise<void>((resolve, reject) => {
         exporter.export(
           spans.map((span) => readable(span, resource)),
-          ({ error }) => (error ? reject(error) : resolve()),
+          ({ error }) => (error ? reject(refusalOf(error) ?? error) : resolve()),
         );
       });
     },
   };
+}
+
+function refusalOf(error: Error): SpansRefused | undefined {
+  const isRefused = 'code' in error && REFUSALS.has(error.code);
+  return isRefused ? new SpansRefused(error.message, { cause: error }) : undefined;
 }
 
 function readable(span: EndedSpan, resource: Resource): ReadableSpan {

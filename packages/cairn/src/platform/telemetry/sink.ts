@@ -18,8 +18,13 @@ export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics
   send(): Promise<void>;
 }
 
+/** The collector will refuse these spans every time. */
+export class SpansRefused extends Error {
+  override readonly name = 'SpansRefused';
+}
+
 export interface SpanSink {
-  /** @throws Error if the collector refused them: some may have arrived, and are sent again */
+  /** @throws SpansRefused; another Error if they are to be sent again: some may have arrived */
   send(spans: readonly EndedSpan[]): Promise<void>;
 }
 

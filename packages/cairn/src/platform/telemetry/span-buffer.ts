@@ -2,6 +2,7 @@
  * Spans that wait for their collector. Bounded: with the collector away, the oldest that wait are kept and new ones are
  * counted and dropped, because the begin of an incident is more useful than its middle.
  */
+import { SpansRefused } from './sink.ts';
 import type { EndedSpan } from './span-tracer.ts';
 
 /** About 1 KiB each: what an instance bears, and a busy one makes in some seconds. */
@@ -33,17 +34,26 @@ export class SpanBuffer {
   }
 
   /**
-   * Sends the buffered spans, the oldest first. A refused batch is kept, with all after it.
+   * Sends the buffered spans, the oldest first. A batch that could not be sent is kept, with all after it; one that is refused for good is
+   * dropped, because it would keep all after it for ever.
    *
    * @throws errors of `send`
    */
   async drain(send: (spans: readonly EndedSpan[]) => Promise<void>): Promise<void> {
     let left = this.#spans.length;
+    let refusal: SpansRefused | undefined;
     while (left > 0) {
       const some = this.#spans.slice(0, Math.min(left, MAX_SPANS_SENT));
-      await send(some);
+      try {
+        await send(some);
+      } catch (error) {
+        if (!(error instanceof SpansRefused)) throw error;
+        refusal = error;
+        this.#dropped += some.length;
+      }
       this.#spans.splice(0, some.length);
       left -= some.length;
     }
+    if (refusal) throw refusal;
   }
 }

@@ -120,9 +120,14 @@ class RecordedSpan implements Span {
 
 function definedAttributes(attributes: SpanAttributes): EndedSpan['attributes'] {
   const values = Object.entries(attributes).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : value]],
+    value === undefined ? [] : [[name, typeof value === 'string' ? shortened(value) : value]],
   );
   return Object.fromEntries(values) as EndedSpan['attributes'];
+}
+
+/** Half a character, which a cut may leave, is replaced: a collector may refuse a request that has one. */
+function shortened(text: string): string {
+  return text.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
 /** Key of the global in which every copy of OpenTelemetry's API, version 1, registers. */
