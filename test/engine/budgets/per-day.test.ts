@@ -3,6 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { usedOf } from '../../../packages/cairn/src/core/budget/day.ts';
 import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
+import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
+import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
+import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Outside } from '../../support/outside.ts';
 import { calling, Tenant } from './tenant.ts';
@@ -210,6 +213,39 @@ describe('a run that waits for the budget of its day', () => {
     await tenant.run();
     // One raise pays for one of the two; the other asks again.
     expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
+  });
+
+  test('continues with the raise for another run, though a thousand runs before it ask about something else', async () => {
+    const { tenant, asking } = await reached(3);
+    const [runId = '', other = ''] = asking;
+    const finder = new MemoryRunFinder(tenant.world.db);
+    const before = Array.from({ length: 100 }, () => ({ ...tenant.world.stateOf(other), waits: [] }));
+    let pages = 0;
+    const crowded: Pick<RunFinder, 'asking'> = {
+      async asking(tenantId) {
+        pages += 1;
+        return pages > 10 ? finder.asking(tenantId, { limit: 100 }) : { items: before, next: 'more' };
+      },
+    };
+    await tenant.decide(runId, 'approve', { raise: { usd: 5 } }, { ...tenant.world.deps, finder: crowded });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 3 });
+  });
+
+  test('reads other runs for some seconds at most, and says that there are more', async () => {
+    const { tenant, asking } = await reached(3);
+    const { clock, deps } = tenant.world;
+    const log = new CollectedLog(clock);
+    const endless: Pick<RunFinder, 'asking'> = {
+      async asking() {
+        clock.jump(1_000);
+        return { items: [], next: 'more' };
+      },
+    };
+    await tenant.decide(asking[0] ?? '', 'approve', {}, { ...deps, log, finder: endless });
+    expect(log.lines.filter(({ event }) => event === 'day_budget_resumed_in_part')).toMatchObject([
+      { level: 'warn', fields: { day: '2026-01-01', read: 500 } },
+    ]);
   });
 
   test('refuses a raise without permission or of an unknown limit, and stays open', async () => {

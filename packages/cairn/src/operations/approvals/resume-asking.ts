@@ -30,8 +30,12 @@ export interface Raised {
 
 /** Runs with an open question that are read at once. */
 const PAGE = 100;
-/** Runs that are read, the longest-asking first; those before may ask about something else. A person waits for the answer. */
-const MAX_READ = 500;
+/** Time for reading further pages, ms: those before may ask about something else, and a person waits for the answer. */
+const READ_MS = 5_000;
+/** Runs that are read in that time, the longest-asking first. */
+const MAX_READ = 5_000;
+/** After so many questions whose need does not fit, the day has no room. */
+const MANY_REFUSED = 100;
 const AT_ONCE = 10;
 
 interface AskingWait {
@@ -63,8 +67,10 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
   const asking: AskingWait[] = [];
   let fitting: readonly AskingWait[] = [];
   let cursor: string | undefined;
-  for (let read = 0; read < MAX_READ; read += PAGE) {
-    const before = { asking: asking.length, fitting: fitting.length };
+  /** Questions read when one more of them fitted last. */
+  let atLastFit = 0;
+  const endsAt = deps.clock.now() + READ_MS;
+  for (let read = 0; ; ) {
     const page = await finder.asking(run.tenantId, { limit: PAGE, cursor });
     for (const state of page.items) {
       const question = questionsOf(state)
@@ -74,11 +80,16 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
       asking.push({ runId: state.id, wait: question, need: needOf(registry, budget, state, question) });
     }
     const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
+    const before = fitting.length;
     fitting = admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
+    if (fitting.length > before) atLastFit = asking.length;
+    read += PAGE;
     cursor = page.next;
-    // The day has no room for any of a whole page.
-    const isFull = asking.length > before.asking && fitting.length === before.fitting;
-    if (cursor === undefined || isFull) break;
+    if (cursor === undefined || asking.length - atLastFit >= MANY_REFUSED) break;
+    if (read >= MAX_READ || deps.clock.now() >= endsAt) {
+      deps.log.warn('day_budget_resumed_in_part', { tenantId: run.tenantId, day, read });
+      break;
+    }
   }
   return fitting;
 }
