@@ -43,6 +43,23 @@ test('a run belongs to the conversation that the app names; an invalid one is re
   expect(world.db.runs.size).toBe(1);
 });
 
+const cycle: Record<string, unknown> = {};
+cycle.self = cycle;
+
+test.each([
+  ['a number that is none', { amount: Number.NaN }],
+  ['a big integer', { amount: 3n }],
+  ['half a character', { amount: 3, note: '\ud800' }],
+  ['a cycle', cycle],
+])('an input with %s, which JSON cannot carry, is refused as such', async (_, input) => {
+  const { world, deps } = installed();
+  await expect(startOwn(deps, { type: 'order', input, ...acme })).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    field: 'input',
+  });
+  expect(world.db.runs.size).toBe(0);
+});
+
 test('a repetition with the same key starts nothing, and other tenants and actors have their own keys', async () => {
   const { deps } = installed();
   const start = (asking: { tenantId: string; actor?: string }, amount = 3) =>

@@ -4,6 +4,7 @@ import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../core/errors.ts';
+import { messageOf } from '../core/thrown.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { loadOwn } from '../operations/append-to-run.ts';
@@ -28,11 +29,10 @@ export async function startOwn(
 ): Promise<StartedRun> {
   const { tenantId, actor = APP, threadId } = asking;
   const key = keyOf(asking);
-  const body = { type, input: input as Json, threadId };
   const keyed = {
     tenantId,
     key: key === undefined ? undefined : apiKey(principalOf(asking), key),
-    requestHash: requestHash('POST /v1/runs', body),
+    requestHash: startHash({ type, input: input as Json, threadId }),
   };
   const { registry, environment } = deps;
   const workflow = registry.newest(type);
@@ -50,6 +50,14 @@ export async function startOwn(
     : await startedBefore(deps, keyed, notDeployed(registry, type));
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
+}
+
+function startHash(body: Json): string {
+  try {
+    return requestHash('POST /v1/runs', body);
+  } catch (cause) {
+    throw invalidInput('input', `the input could not be read as JSON: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function notDeployed(registry: WorkflowRegistry, type: string): CairnError {
