@@ -112,6 +112,25 @@ describe('a run document that cannot be read', () => {
   });
 });
 
+test('a finding that cannot be read does not hide the others', async () => {
+  const { findings } = stores;
+  const ids = ['run_1', 'run_2', 'run_3', 'run_4', 'run_5'];
+  for (const runId of ids)
+    await findings.note({
+      ...{ runId, tenantId: 'acme', type: 'w', head: 1, reason: 'request', message: 'no' },
+      ...{ since: T0, lastAt: T0 },
+    });
+  const paths = new Paths(db);
+  await paths.finding('run_1').update({ head: 'x' });
+  await paths.finding('run_2').update({ lastAt: FieldValue.delete() });
+  const named = (found: readonly { readonly runId: string }[]) => found.map(({ runId }) => runId);
+  expect(named(await findings.list(2))).toEqual(['run_3', 'run_4']);
+  expect(named(await findings.list(2, 'run_4'))).toEqual(['run_5']);
+  expect(named(await findings.list(9))).toEqual(['run_3', 'run_4', 'run_5']);
+  expect(named(await findings.ofTenant('acme', 1))).toEqual(['run_3']);
+  for (const runId of ids) await findings.clear(runId);
+});
+
 test('an ended run whose page of effects is missing does not hide the questions of others', async () => {
   const { execution } = questionOf('send');
   const attempted = bySystem('effect_attempted', {

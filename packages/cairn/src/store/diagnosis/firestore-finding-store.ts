@@ -1,6 +1,7 @@
 /** Runs that are named outside of themselves, in Firestore: small documents outside of the runs. */
-import { FieldPath, type Query } from '@google-cloud/firestore';
+import { FieldPath, type Query, type QueryDocumentSnapshot } from '@google-cloud/firestore';
 import type { FindingStore, RunFinding } from '../../ports/diagnosis/findings.ts';
+import { ifDecodable } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { findingCodec } from '../codec/documents.ts';
 import { FirestoreStore } from '../firestore-store.ts';
@@ -31,10 +32,21 @@ export class FirestoreFindingStore extends FirestoreStore implements FindingStor
     await call('end of a finding', () => this.paths.finding(runId).delete());
   }
 
+  /** One that cannot be read is passed over: it must not hide the others, or keep the scan from reviewing them. */
   async #inOrder(query: Query, limit: number, after?: string): Promise<readonly RunFinding[]> {
-    const ordered = query.orderBy(FieldPath.documentId()).limit(limit);
-    const behind = after === undefined ? ordered : ordered.startAfter(after);
-    const { docs } = await call('list of findings', () => behind.get());
-    return docs.map((found) => findingCodec.decode(found.data(), `finding of run ${found.id}`));
+    const found: RunFinding[] = [];
+    for (let last = after; ; ) {
+      const room = limit - found.length;
+      const ordered = query.orderBy(FieldPath.documentId()).limit(room);
+      const behind = last === undefined ? ordered : ordered.startAfter(last);
+      const { docs } = await call('list of findings', () => behind.get());
+      found.push(...docs.flatMap(findingIfReadable));
+      last = docs.at(-1)?.id;
+      if (docs.length < room || found.length >= limit) return found;
+    }
   }
+}
+
+function findingIfReadable(found: QueryDocumentSnapshot): readonly RunFinding[] {
+  return ifDecodable(() => [findingCodec.decode(found.data(), `finding of run ${found.id}`)]) ?? [];
 }
