@@ -17,7 +17,7 @@ interface Spec<T extends string | number> {
 
 export interface Parameter<T extends string | number> {
   readonly default: T;
-  /** Value in the environment, or the default. */
+  /** Value in the environment; the default where it has none, or an empty one. */
   value(): T;
   /** To Firebase, so that a deployment asks for it. */
   declare(): Expression<T>;
@@ -36,7 +36,7 @@ function once<T>(declare: () => T): () => T {
 const ALL: Parameter<string | number>[] = [];
 
 function text(name: string, spec: Spec<string>): Parameter<string> {
-  const value = () => process.env[name] ?? spec.default;
+  const value = () => process.env[name] || spec.default;
   return listed({ default: spec.default, value, declare: once(() => defineString(name, spec)) });
 }
 
