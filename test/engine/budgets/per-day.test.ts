@@ -232,6 +232,21 @@ describe('a run that waits for the budget of its day', () => {
     expect(tenant.statuses()).toEqual({ completed: 3 });
   });
 
+  test('continues with the raise for the runs that were read before a page that could not be', async () => {
+    const { tenant, asking } = await reached(3);
+    const [runId = ''] = asking;
+    const finder = new MemoryRunFinder(tenant.world.db);
+    const failing: Pick<RunFinder, 'asking'> = {
+      async asking(tenantId, { cursor }) {
+        if (cursor !== undefined) throw new Error('the store does not answer');
+        return { ...(await finder.asking(tenantId, { limit: 100 })), next: 'more' };
+      },
+    };
+    await tenant.decide(runId, 'approve', { raise: { usd: 5 } }, { ...tenant.world.deps, finder: failing });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 3 });
+  });
+
   test('reads other runs for some seconds at most, and says that there are more', async () => {
     const { tenant, asking } = await reached(3);
     const { clock, deps } = tenant.world;

@@ -17,6 +17,7 @@ import { workflowOf } from '../../engine/definition-of-run.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { asksForDay, neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
+import type { Page } from '../../ports/run-store.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { asConfigured, type DayBudgetDeps } from './raise-day.ts';
 
@@ -70,8 +71,16 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
   /** Questions read when one more of them fitted last. */
   let atLastFit = 0;
   const endsAt = deps.clock.now() + READ_MS;
+  const part = { tenantId: run.tenantId, day };
   for (let read = 0; ; ) {
-    const page = await finder.asking(run.tenantId, { limit: PAGE, cursor });
+    let page: Page<RunState>;
+    try {
+      page = await finder.asking(run.tenantId, { limit: PAGE, cursor });
+    } catch (error) {
+      // Those of the pages before continue.
+      deps.log.warn('day_budget_resumed_in_part', { ...part, read, error: messageOf(error) });
+      break;
+    }
     for (const state of page.items) {
       const question = questionsOf(state)
         .filter(asksForDay)
@@ -87,7 +96,7 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
     cursor = page.next;
     if (cursor === undefined || asking.length - atLastFit >= MANY_REFUSED) break;
     if (read >= MAX_READ || deps.clock.now() >= endsAt) {
-      deps.log.warn('day_budget_resumed_in_part', { tenantId: run.tenantId, day, read });
+      deps.log.warn('day_budget_resumed_in_part', { ...part, read });
       break;
     }
   }
