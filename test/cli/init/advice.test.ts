@@ -44,6 +44,29 @@ test.each<[string[] | undefined, RegExp[]]>([
   }
 });
 
+const BOTH = /^The site is .*add "cairn\/\*\*" and "\.cairn\/\*\*" to its "ignore"/;
+const DEFAULT_IGNORE = ['firebase.json', '**/.*', '**/node_modules/**'];
+
+test.each<[string, unknown, RegExp[]]>([
+  ['the usual files are ignored', { public: '.', ignore: DEFAULT_IGNORE }, [BOTH]],
+  ['nothing is ignored', { public: './' }, [BOTH]],
+  ['only the folders are named', { public: '.', ignore: [...DEFAULT_IGNORE, 'cairn', '.cairn'] }, [BOTH]],
+  [
+    'its sources are ignored',
+    { public: '.', ignore: ['./cairn/**'] },
+    [/add "\.cairn\/\*\*" to its "ignore"/],
+  ],
+  ['all is ignored', { public: '.', ignore: ['cairn/**', '**/.*/**'] }, []],
+  ['one of several is', [{ public: 'www' }, { target: 'app', public: '.' }], [/^The site 'app' is/]],
+  ['it has a folder of its own', { public: 'public' }, []],
+])(
+  'a site that is the whole project does not publish the folder unnoticed: %s',
+  async (_case, hosting, said) => {
+    const advice = await adviceIn({ 'firebase.json': JSON.stringify({ hosting }) });
+    expect(advice).toEqual(said.map((one) => expect.stringMatching(one)));
+  },
+);
+
 test('other projects get none, nor does JavaScript for its types', async () => {
   const functions = '{"functions": {"source": "functions"}}';
   expect(await adviceIn({ 'firebase.json': functions, 'tsconfig.json': '{}' })).toEqual([]);

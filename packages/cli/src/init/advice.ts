@@ -1,4 +1,5 @@
 /** Finds settings of a project that take in the folder that `init` makes, for a person to change: `init` edits no more than it says. Pure. */
+import { isMembers } from './json.ts';
 import type { Project } from './project.ts';
 import { isCompiled } from './tsconfig.ts';
 
@@ -11,9 +12,15 @@ interface AddedFolder {
 /** By firebase-tools, of a codebase without `ignore`. */
 const IGNORED_BY_DEFAULT = ['node_modules', '.git'];
 
+/** The folder of `firebase.json`, as firebase-tools reads it. */
+const WHOLE = /^\.\/?$/;
+
 /** Sentences, none for most projects. */
-export function adviceOf({ codebases, compiled }: Project, { name, files }: AddedFolder): string[] {
-  const whole = codebases.filter(({ source }) => /^\.\/?$/.test(source));
+export function adviceOf(
+  { codebases, compiled, firebaseJson }: Project,
+  { name, files }: AddedFolder,
+): string[] {
+  const whole = codebases.filter(({ source }) => WHOLE.test(source));
   const added = [name, '.cairn'];
   return [
     ...(compiled && files.some((path) => isTypeScript(path) && isCompiled(path, compiled))
@@ -29,7 +36,35 @@ export function adviceOf({ codebases, compiled }: Project, { name, files }: Adde
           : `add "${name}" and ".cairn" to its "ignore" in firebase.json`;
       return `The codebase '${codebase}' is this whole folder: ${what}, or its deployments upload them too.`;
     }),
+    ...sitesIn(firebaseJson.read.hosting).flatMap((site) => {
+      const missing = added.filter((folder) => !isUnpublished(folder, site));
+      if (missing.length === 0) return [];
+      const patterns = missing.map((folder) => `"${folder}/**"`).join(' and ');
+      return `The site${nameOf(site)} is this whole folder: add ${patterns} to its "ignore" in firebase.json, or its deployments publish these folders to everybody.`;
+    }),
   ];
+}
+
+type Site = Readonly<Record<string, unknown>>;
+
+/** Sites of which the whole project is published. */
+function sitesIn(hosting: unknown): Site[] {
+  return [hosting].flat().filter((one): one is Site => isMembers(one) && WHOLE.test(String(one.public)));
+}
+
+/**
+ * Hosting takes patterns of `glob`: the name of a folder leaves out none of its files, nor does the usual pattern of dot files,
+ * whose folders are published.
+ */
+function isUnpublished(folder: string, { ignore }: Site): boolean {
+  const patterns = listed(ignore).map((one) => one.replace(/^(?:\.|\*\*)\//, ''));
+  if (folder.startsWith('.') && patterns.includes('.*/**')) return true;
+  return patterns.some((one) => [`${folder}/**`, `${folder}/**/*`].includes(one));
+}
+
+function nameOf({ target, site }: Site): string {
+  const name = target ?? site;
+  return typeof name === 'string' ? ` '${name}'` : '';
 }
 
 const isTypeScript = (path: string) => /\.[mc]?ts$/.test(path);
