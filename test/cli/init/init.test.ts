@@ -154,6 +154,7 @@ test('--undo says how to remove what other commands created', async () => {
     'rm -r .cairn',
     'npm uninstall @cairn/cli cairn',
     'firebase functions:delete cairn',
+    'firebase firestore:databases:delete cairn',
   ]);
 });
 

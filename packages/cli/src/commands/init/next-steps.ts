@@ -33,6 +33,10 @@ export function stepsAfterUndo({ root, name, files }: InitializedFolder): NextSt
       ? [{ command: `${manager} ${REMOVE[manager]} ${packages.join(' ')}`, why: 'the packages' }]
       : []),
     { command: `firebase functions:delete ${name}`, why: 'the functions, if they were deployed' },
+    {
+      command: `firebase firestore:databases:delete ${name}`,
+      why: 'the database with all runs, if it was created: it costs storage',
+    },
   ];
 }
 
