@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import type { BufferedEvent } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
@@ -44,12 +45,15 @@ const family = defineWorkflow({
 class Scene extends World {
   /** The run whose commits the store refuses. */
   refused: string | undefined;
+  /** True for those of its commits that are refused; default: all. */
+  refuses: (commit: JournalCommit) => boolean = () => true;
   readonly hostile: EngineDeps;
 
   constructor() {
     super({ workflows: [waiting, kid, family] });
     const store = intercept(this.deps.store, ({ method, args }, proceed) => {
-      const isRefused = method === 'commit' && (args[0] as JournalCommit).runId === this.refused;
+      const commit = method === 'commit' ? (args[0] as JournalCommit) : undefined;
+      const isRefused = commit !== undefined && commit.runId === this.refused && this.refuses(commit);
       const cause = new Error('the document is too large');
       return isRefused
         ? Promise.reject(new StoreRefused('commit', cause, { code: 3, reason: 'request' }))
@@ -159,9 +163,40 @@ test('a child whose parent cannot be written tells it when the queue repeats its
   world.refused = parent;
   await expect(drive(world.hostile, { runId })).rejects.toThrow('the document is too large');
   expect(world.queue.due(world.clock.now())).toEqual([]);
+  expect([...world.db.findings.values()]).toMatchObject([{ runId: parent, reason: 'request' }]);
   world.refused = undefined;
   await world.run();
-  expect(world.stateOf(parent).status).toBe('failed');
+  expect(world.stateOf(parent)).toMatchObject({ status: 'failed', error: { code: 'CHILD_CANCELLED' } });
+});
+
+const hasOf = (type: RunEvent['type']) => (commit: JournalCommit) =>
+  commit.events.some((event) => event.type === type);
+
+test('a parent that only the outcome of its child does not fit in fails at that step, and its other child ends with it', async () => {
+  const world = new Scene();
+  const { parent, kids } = await world.family();
+  const [first, second] = kids;
+  world.refused = parent;
+  world.refuses = hasOf('step_succeeded');
+  await world.run(() => world.stateOf(first).status === 'completed', world.hostile);
+  await world.run(undefined, world.hostile);
+  const { status, error } = world.stateOf(parent);
+  expect([status, error]).toMatchObject(['failed', { code: 'RUN_UNWRITABLE', stepId: 'first' }]);
+  expect(error?.message).toContain(`child run ${first}`);
+  expect(error?.message).toContain('the document is too large');
+  expect(world.stateOf(second).status).toBe('completed');
+  expect(world.db.findings.size).toBe(0);
+  expect(kids.map((id) => world.db.runs.get(id)?.wakeAt)).toEqual([undefined, undefined]);
+});
+
+test('a parent that takes no outcome of its child, nor the failure of its step, is ended by name', async () => {
+  const world = new Scene();
+  const { parent, kids } = await world.family();
+  world.refused = parent;
+  world.refuses = hasOf('wait_resolved');
+  await world.run(undefined, world.hostile);
+  expect(world.stateOf(parent)).toMatchObject({ status: 'failed', error: { code: 'RUN_UNWRITABLE' } });
+  expect(kids.map((id) => world.db.runs.get(id)?.wakeAt)).toEqual([undefined, undefined]);
 });
 
 test('an ended run whose duties cannot be recorded is left to the repetition of its task', async () => {

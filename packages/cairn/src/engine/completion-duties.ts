@@ -15,8 +15,9 @@ import { isPlanMissing } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
-import { isOfOtherRun, onOtherRun } from './other-run.ts';
+import { isOfOtherRun, OtherRunRefused, onOtherRun } from './other-run.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/unpublished.ts';
+import { endUnwritable } from './unwritable.ts';
 
 /**
  * For a run that no worker holds. If it is live or has no completion duties, publishes `events`, and reads nothing.
@@ -57,7 +58,22 @@ async function dutiesLeft(deps: EngineDeps, state: RunState): Promise<Error | un
 /** After a roll-back the others do not wait for a run that a newer version wrote. */
 function settleWithOthers(deps: EngineDeps, state: RunState): Promise<void> {
   const removals = state.ties.map((registration) => () => remove(deps, state, registration));
-  return eachReadable([...removals, () => deps.otherRuns.notifyParent(state)], (duty) => duty());
+  return eachReadable([...removals, () => notifyParent(deps, state)], (duty) => duty());
+}
+
+/** A parent that takes no outcome is ended, and needs none then; or it has a finding, and is told when the duty is repeated. */
+async function notifyParent(deps: EngineDeps, state: RunState): Promise<void> {
+  try {
+    await deps.otherRuns.notifyParent(state);
+  } catch (error) {
+    if (!(error instanceof OtherRunRefused) || !state.parent) throw error;
+    const { kind } = await endUnwritable(deps, {
+      runId: state.parent.runId,
+      owner: undefined,
+      refusal: error.refusal,
+    });
+    if (kind !== 'ended') throw error;
+  }
 }
 
 async function remove(deps: EngineDeps, state: RunState, registration: ExternalRegistration): Promise<void> {

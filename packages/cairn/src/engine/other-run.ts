@@ -2,14 +2,20 @@
 import { isOfDocument, StoreRefused } from '../ports/store-errors.ts';
 
 /** The store permanently refuses a write to another run. */
-class OtherRunRefused extends Error {
+export class OtherRunRefused extends Error {
   override readonly name = 'OtherRunRefused';
+  readonly refusal: StoreRefused;
+
+  constructor(refusal: StoreRefused) {
+    super(refusal.message, { cause: refusal });
+    this.refusal = refusal;
+  }
 }
 
 /** OtherRunRefused in place of a refusal, which would be taken for one of the caller's own run. */
 export function asOfOtherRun(error: unknown): unknown {
   if (!(error instanceof StoreRefused) || error.reason !== 'request') return error;
-  return new OtherRunRefused(error.message, { cause: error });
+  return new OtherRunRefused(error);
 }
 
 /** @throws what the work throws, `asOfOtherRun` */

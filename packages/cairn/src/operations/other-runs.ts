@@ -9,6 +9,7 @@ import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
 import { loopOfPart } from '../core/flow/parts.ts';
 import type { RecordedError, Wait } from '../core/run/events.ts';
+import { cut } from '../core/run/records.ts';
 import { type RunState, stepKey } from '../core/run/state.ts';
 import { runSpan } from '../core/trace.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
@@ -19,11 +20,15 @@ import { onOtherRun } from '../engine/other-run.ts';
 import { type Output, outputFrom, storeIfLarge } from '../engine/recording/output.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { answerDrafts, refusalDrafts, resumptionDrafts } from '../engine/waits/end-of-wait.ts';
+import { StoreRefused } from '../ports/store-errors.ts';
 import { appendToRun } from './append-to-run.ts';
 import { cancelRun } from './cancel-run.ts';
 import type { StartDeps } from './start/request.ts';
 import { startRun } from './start/start-run.ts';
 import { childLineage } from './successors/child-successor.ts';
+
+/** Longest error message of a step whose outcome the store refuses. */
+const MAX_REFUSAL_CHARS = 500;
 
 export function otherRuns(deps: StartDeps): OtherRuns {
   return {
@@ -101,29 +106,56 @@ async function cancelChild(deps: StartDeps, { id, tenantId }: RunState, runId: s
 
 /** The outcome of a child becomes the outcome of the step that waits for it. */
 async function notifyParent(deps: StartDeps, child: RunState): Promise<void> {
-  const { parent, tenantId, result } = child;
+  const { parent } = child;
   if (!parent) return;
-  let output: Output | undefined;
-  if (child.status === 'completed' && result !== undefined) {
-    const text = await storedText(deps.store, child.id, result);
-    output = await storeIfLarge(deps.store, parent.runId, outputFrom(text));
+  try {
+    await settleParent(deps, child, await outcomeOf(deps, child, parent.runId));
+  } catch (error) {
+    if (!(error instanceof StoreRefused) || error.reason !== 'request') throw error;
+    // The parent may have room for a failure of its step, after which it is compensated like after any other.
+    deps.log.warn('child_outcome_refused', { runId: child.id, parent: parent.runId, error });
+    await settleParent(deps, child, {
+      code: 'RUN_UNWRITABLE',
+      message: cut(
+        `the store refuses the outcome of child run ${child.id}: ${error.message}`,
+        MAX_REFUSAL_CHARS,
+      ),
+      retryable: false,
+    });
   }
+}
+
+type ChildOutcome = Output | Omit<RecordedError, 'stepId'>;
+
+async function outcomeOf(deps: StartDeps, child: RunState, parentId: string): Promise<ChildOutcome> {
+  if (child.status !== 'completed' || child.result === undefined) return errorOf(child);
+  const text = await storedText(deps.store, child.id, child.result);
+  return storeIfLarge(deps.store, parentId, outputFrom(text));
+}
+
+async function settleParent(
+  deps: StartDeps,
+  { id, parent, tenantId }: RunState,
+  outcome: ChildOutcome,
+): Promise<void> {
+  if (!parent) return;
   const decide = (state: RunState, now: number) => {
-    const wait = state.waits.find((open) => open.child?.runId === child.id);
+    const wait = state.waits.find((open) => open.child?.runId === id);
     if (!wait) return [];
     const end = { step: stepOf(deps.registry, state, wait), wait, now };
     const answer = { initiator: 'system' as const };
-    const drafts = output
-      ? answerDrafts(end, answer, output)
-      : refusalDrafts(end, answer, errorOf(child, wait));
-    return [...drafts, ...resumptionDrafts(state, `child ${child.id} has ended`)];
+    const drafts =
+      'code' in outcome
+        ? refusalDrafts(end, answer, { ...outcome, stepId: wait.execution.stepId })
+        : answerDrafts(end, answer, outcome);
+    return [...drafts, ...resumptionDrafts(state, `child ${id} has ended`)];
   };
   try {
     await driveAfter(deps, await appendToRun(deps, { runId: parent.runId, tenantId, decide }));
   } catch (error) {
     // The parent was deleted.
     if (!isOneOf(error, 'RUN_NOT_FOUND')) throw error;
-    deps.log.warn('parent_gone', { runId: child.id, parent: parent.runId });
+    deps.log.warn('parent_gone', { runId: id, parent: parent.runId });
   }
 }
 
@@ -133,13 +165,12 @@ function stepOf(registry: WorkflowRegistry, state: RunState, { execution }: Wait
   throw planMissing(registry, state);
 }
 
-function errorOf({ id, status, error }: RunState, { execution }: Wait): RecordedError {
+function errorOf({ id, status, error }: RunState): Omit<RecordedError, 'stepId'> {
   const code = status === 'cancelled' ? 'CHILD_CANCELLED' : 'CHILD_FAILED';
   return {
     code,
     // The cause comes first, however deep: lists show the beginning.
     message: `${error === undefined ? `${status} in` : causeOf(error)} child run ${id}`,
-    stepId: execution.stepId,
     retryable: false,
   };
 }
