@@ -6,10 +6,15 @@
  */
 
 import type { CairnError } from '../../core/errors.ts';
+import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import type { MailboxAddress } from '../../core/mailbox/mailbox.ts';
-import { hasReceived } from '../../core/run/state.ts';
+import { mapConcurrently } from '../../core/map-concurrently.ts';
+import type { EventDraft, PayloadRef } from '../../core/run/events.ts';
+import { hasReceived, type RunState } from '../../core/run/state.ts';
 import { appendUnleased } from '../../journal/append-unleased.ts';
+import { MAX_COMMIT_BYTES } from '../../journal/batch.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
+import type { RunStore } from '../../ports/run-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import { type DriveAfterDeps, driveAfter } from '../drive-after.ts';
 import { answersOn, type DeliveredData, waitsAnsweredBy } from './event-answers.ts';
@@ -27,6 +32,9 @@ export interface OfferResult {
   readonly open: readonly string[];
 }
 
+/** Payloads of up to 256 KiB that are written at the same time. */
+const WRITTEN_AT_ONCE = 8;
+
 /** @throws OutcomeUnknown if it is unknown whether the run has received it; NewerSchemaError */
 export async function offerTo(
   deps: OfferDeps,
@@ -36,11 +44,17 @@ export async function offerTo(
   const loaded = await deps.store.load(runId);
   if (loaded?.state.tenantId !== tenantId) return { isDelivered: false, open: [] };
   let refused: CairnError | undefined;
-  const { registry } = deps;
+  const { registry, store } = deps;
+  const answered = (state: RunState, now: number) =>
+    answersOn(state, { registry, data, waits: waitsAnsweredBy(state, event, key), now });
+  const isCrowd = waitsAnsweredBy(loaded.state, event, key).length * MAX_DELIVERED_BYTES > MAX_COMMIT_BYTES;
+  const payloads = isCrowd
+    ? await writeOutputs(store, runId, answered(loaded.state, loaded.readAt).drafts)
+    : new Map<string, PayloadRef>();
   const appended = await appendUnleased(deps, loaded, (state, now) => {
-    const answers = answersOn(state, { registry, data, waits: waitsAnsweredBy(state, event, key), now });
+    const answers = answered(state, now);
     refused = answers.refused;
-    return answers.drafts;
+    return answers.drafts.map((draft) => withPayload(draft, payloads));
   });
   await driveAfter(deps, appended);
   const { state } = appended;
@@ -49,4 +63,29 @@ export async function offerTo(
     refused,
     open: waitsAnsweredBy(state, event, key).map(({ id }) => id),
   };
+}
+
+/**
+ * Writes the outputs of one append that together would exceed a commit as payloads, each text once. They must not go into several commits:
+ * the first one records the receipt of the event.
+ */
+async function writeOutputs(
+  store: RunStore,
+  runId: string,
+  drafts: readonly EventDraft[],
+): Promise<ReadonlyMap<string, PayloadRef>> {
+  const texts = drafts.flatMap(({ outputText }) => outputText ?? []);
+  const most = MAX_COMMIT_BYTES / Math.max(texts.length, 1);
+  const large = [...new Set(texts)].filter((text) => Buffer.byteLength(text) > most);
+  return new Map(
+    await mapConcurrently(large, WRITTEN_AT_ONCE, async (text) => {
+      return [text, await store.writePayload(runId, text)] as const;
+    }),
+  );
+}
+
+function withPayload(draft: EventDraft, payloads: ReadonlyMap<string, PayloadRef>): EventDraft {
+  const { outputText, ...rest } = draft;
+  const outputRef = outputText === undefined ? undefined : payloads.get(outputText);
+  return outputRef ? { ...rest, outputRef } : draft;
 }
