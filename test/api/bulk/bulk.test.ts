@@ -343,11 +343,13 @@ test('an approval whose answer was not recorded answers no question that was ask
   const key = { 'idempotency-key': 'k1' };
   const body = { act: 'approve', runs: [run] };
   expect(outcomes(await stage.report(body, key))).toEqual(['UNAVAILABLE']);
-  records.replace = replace;
   await stage.drive();
   expect(stage.statusOf(run)).toBe('awaiting_approval');
-  // The attempt counts as dead.
-  clock.jump(10 * 60_000);
+  // The question is known for as long as the request: a day from its last attempt.
+  clock.jump(23 * 3_600_000);
+  expect(outcomes(await stage.report(body, key))).toEqual(['UNAVAILABLE']);
+  records.replace = replace;
+  clock.jump(2 * 3_600_000);
   const { results } = await stage.report(body, key);
   expect(results).toMatchObject([{ outcome: 'done', answer: { stepId: 'first' } }]);
   await stage.drive();

@@ -23,11 +23,13 @@ import {
   type KeyedRequest,
   type OnceResult,
   oncePerKey,
+  type Progress,
 } from '../operations/once-per-key.ts';
 import type { Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import type { SentQuery } from './query.ts';
 
+const NO_PROGRESS: Progress = { before: undefined, keep: () => Promise.resolve() };
 /** 128 bits: no two requests meet. */
 const REQUEST_ID_DIGITS = 32;
 
@@ -79,16 +81,16 @@ export type RequestByKey = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trac
 
 /**
  * Performs `work` once per key of this caller, or directly if there is no key. The argument of `work` identifies the
- * request, so that a second attempt is recognised; `progress` is that of an unfinished attempt.
+ * request, so that a second attempt is recognised; without a key, no progress is kept.
  */
 export async function answerOnce(
   { deps, caller, key, requestHash: hash, trace }: RequestByKey,
-  work: (requestId: string, progress: Json | undefined) => Promise<KeptResponse>,
+  work: (requestId: string, progress: Progress) => Promise<KeptResponse>,
   locationOf?: LocationOf,
 ): Promise<Response> {
   const answer = (outcome: OnceResult) => answerFor(outcome, locationOf);
   if (key === undefined)
-    return answer({ kind: 'done', response: await work(deps.random.token(), undefined) });
+    return answer({ kind: 'done', response: await work(deps.random.token(), NO_PROGRESS) });
   const request: KeyedRequest = {
     key: apiKey(caller.principal, key),
     source: 'api',

@@ -65,8 +65,18 @@ export class Unfinished<P extends object = object> extends CairnError {
   }
 }
 
-/** @param progress of the last attempt that was {@link Unfinished}; undefined: there was none */
-type Work = (begunAt: number, progress: Json | undefined) => Promise<KeptResponse>;
+export interface Progress {
+  /** Newest progress of the earlier attempts, kept or {@link Unfinished}; undefined: there is none. */
+  readonly before: Json | undefined;
+  /**
+   * Records progress before the work continues, so that an attempt that dies leaves it to the next one for as long as the request is known.
+   *
+   * @throws CairnError UNAVAILABLE if another attempt has taken over
+   */
+  keep(progress: Json): Promise<void>;
+}
+
+type Work = (begunAt: number, progress: Progress) => Promise<KeptResponse>;
 
 /**
  * A refusal by `work` (a CairnError of the 4xx range, except 429 and a plan that is not deployed) is a response like any other. Other errors are
@@ -88,14 +98,31 @@ export async function oncePerKey(deps: OnceDeps, request: KeyedRequest, work: Wo
 async function answer(deps: OnceDeps, request: KeyedRequest, work: Work): Promise<OnceResult> {
   const entry = await enter(deps, request);
   if (entry.kind !== 'ours') return entry;
+  let attempt: Attempt = entry;
   let response: KeptResponse;
+  const keep = async (progress: Json) => {
+    attempt = await withProgress(deps, attempt, progress);
+  };
   try {
-    response = await answerOf(() => work(entry.record.createdAt, entry.record.response));
+    response = await answerOf(() => work(entry.record.createdAt, { before: entry.record.response, keep }));
   } catch (error) {
-    await noteFailure(deps, entry, error);
+    await noteFailure(deps, attempt, error);
     throw error;
   }
-  return conclude(deps, request, { ...entry, response });
+  return conclude(deps, request, { ...attempt, response });
+}
+
+/** @throws CairnError UNAVAILABLE if another attempt has taken over */
+async function withProgress(deps: OnceDeps, { record, version }: Attempt, progress: Json): Promise<Attempt> {
+  const now = deps.clock.now();
+  const kept = { ...record, response: progress, updatedAt: now, expiresAt: now + RECORD_TTL_MS };
+  const written = await sendUntilKnown(deps, () => write(deps.records, kept, version));
+  if (written !== undefined) return { record: kept, version: written };
+  const stored = await sendUntilKnown(deps, () => deps.records.read(record.key));
+  // An earlier sending of ours was applied, and its answer lost.
+  if (stored && stored.record.attemptId === record.attemptId)
+    return { record: kept, version: stored.version };
+  throw new CairnError('UNAVAILABLE', 'another attempt at the same request is in progress');
 }
 
 /** Stored record of this attempt. */

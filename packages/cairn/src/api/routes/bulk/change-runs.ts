@@ -38,7 +38,7 @@ export const changeRuns: DirectChangeHandler<'POST /v1/runs/bulk'> = {
     assertMakesSense(call);
     if (call.body.dryRun) return report(call, await begun(call), (target) => previewOne(call, target));
     try {
-      return await answerOnce(call, async (requestId, before) => {
+      return await answerOnce(call, async (requestId, { before }) => {
         const named = { ...call, requestId };
         // Not from the records of the runs: those of an earlier day have expired, and a change would be made again.
         const known = before === undefined ? await begun(named) : (before as unknown as Report);

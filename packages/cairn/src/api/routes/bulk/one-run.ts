@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import { requestHash } from '../../../core/encoding/fingerprint.ts';
 import { sha256Hex } from '../../../core/encoding/hash.ts';
-import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
 import { isRunId } from '../../../core/encoding/ids.ts';
 import type { Json } from '../../../core/encoding/json.ts';
 import { CairnError, type ProblemJson, toProblem } from '../../../core/errors.ts';
@@ -11,7 +10,7 @@ import { loadOwn, runNotFound } from '../../../operations/append-to-run.ts';
 import { previewChange } from '../../../operations/bulk/preview-change.ts';
 import { approvalOf, type NamedQuestion } from '../../../operations/bulk/question.ts';
 import type { BulkTarget } from '../../../operations/bulk/target.ts';
-import { type KeptResponse, type KeyedRequest, oncePerKey } from '../../../operations/once-per-key.ts';
+import type { Progress } from '../../../operations/once-per-key.ts';
 import { answerOnce } from '../../mutation.ts';
 import type { BulkReport } from '../../openapi/schemas/bulk.ts';
 import { handleChange, type MutationCall } from '../../route.ts';
@@ -99,10 +98,8 @@ type ApproveCall = BulkSent & { readonly params: { readonly id: string }; readon
 async function approve(call: ApproveCall, target: BulkTarget): Promise<Response> {
   const { params, body } = call;
   await loadOwn(call.deps, runOf(call));
-  return answerOnce(call, async (requestId) => {
-    const found = await questionFor(call, target);
-    if (found.status !== 200) return found;
-    const { stepId, waitId } = found.body as unknown as NamedQuestion;
+  return answerOnce(call, async (requestId, progress) => {
+    const { stepId, waitId } = await questionFor(call, target, progress);
     return decide.work(
       { ...call, params: { ...params, stepId }, body: { decision: 'approve', waitId, note: body.note } },
       requestId,
@@ -111,29 +108,19 @@ async function approve(call: ApproveCall, target: BulkTarget): Promise<Response>
 }
 
 /**
- * The question that is answered, or the refusal. Looked up once, and recorded before it is answered: a repetition must not answer one that
- * was asked since.
+ * The question that is answered. Looked up once, and recorded before it is answered: a repetition must not answer one that was asked
+ * since.
  */
-async function questionFor(call: ApproveCall, target: BulkTarget): Promise<KeptResponse> {
-  const { deps, caller, key, requestHash: hash, trace } = call;
-  const find = async () => {
-    const { state, readAt } = await loadOwn(deps, runOf(call));
-    const question = approvalOf(state, deps, { target, now: readAt });
-    return { status: 200, body: { ...question } as unknown as Json };
-  };
-  const isNamed = target.stepId !== undefined && target.waitId !== undefined;
-  if (key === undefined || isNamed) return find();
-  const request: KeyedRequest = {
-    // With the longest name of a batch, a key has room for two characters more.
-    key: apiKey(caller.principal, `${key}:q`),
-    source: 'api',
-    tenantId: caller.tenantId,
-    requestHash: hash,
-    traceId: trace?.traceId,
-  };
-  const outcome = await oncePerKey(deps, request, find);
-  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
-  return outcome.response;
+async function questionFor(
+  call: ApproveCall,
+  target: BulkTarget,
+  { before, keep }: Progress,
+): Promise<NamedQuestion> {
+  if (before !== undefined) return before as unknown as NamedQuestion;
+  const { state, readAt } = await loadOwn(call.deps, runOf(call));
+  const question = approvalOf(state, call.deps, { target, now: readAt });
+  if (target.stepId === undefined || target.waitId === undefined) await keep({ ...question } as Json);
+  return question;
 }
 
 /** Idempotency key of the change of one run: the same under one batch, or for repetitions of one request. */
