@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { CairnError, Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Role } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import { Installation } from '../installation.ts';
@@ -119,6 +119,36 @@ describe('a resume', () => {
     expect(await ask(path)).toMatchObject({
       body: { status: 409, code: 'RUN_TERMINAL_STATE', details: { status: 'completed' } },
     });
+  });
+});
+
+describe('a resume of a live run that ends before the resume is recorded', () => {
+  test.each([
+    ['its first attempt got no answer of the store', true],
+    ['it ends during the first attempt', false],
+  ])('creates a successor when it is repeated, where %s', async (_, isLost) => {
+    const of = scene();
+    const ask = await asking(of);
+    const { world } = of.installation;
+    const { body } = await ask('/v1/runs', { type: 'flaky', input: { text: 'x' } });
+    const path = `/v1/runs/${body.runId}/resume`;
+    const { load } = world.store;
+    let loads = 0;
+    world.store.load = async (...args) => {
+      loads += 1;
+      if (loads !== 2) return load.apply(world.store, args);
+      if (isLost) throw new CairnError('UNAVAILABLE', 'the store did not respond in time');
+      await world.run();
+      return load.apply(world.store, args);
+    };
+    const key = { 'idempotency-key': 'k1' };
+    expect((await ask(path, {}, key)).body).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+    world.store.load = load;
+    await world.run();
+    const repeated = await ask(path, {}, key);
+    expect(repeated.status).toBe(201);
+    expect(await read(of, `/v1/runs/${repeated.body.runId}`)).toMatchObject({ resumedFrom: body.runId });
+    expect(await ask(path, {}, key)).toMatchObject({ status: 200, body: repeated.body });
   });
 });
 

@@ -3,6 +3,7 @@
  * continues a blocked live run. `POST /v1/runs/{id}/preview` says what the request would do.
  */
 import type { z } from 'zod';
+import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { apiKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, toProblem } from '../../core/errors.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
@@ -38,17 +39,32 @@ export const resume: DirectChangeHandler<'POST /v1/runs/{id}/resume'> = {
       );
     }
     return answerOnce(call, async () => {
-      const resumed = await resumeRun(deps, run);
+      const resumed = await resumeRun(deps, run).catch(asToRepeat);
       return { status: 200, body: { ...resumed } };
     });
   },
 };
 
 /** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
-async function wasContinued({ deps, caller, key }: MutationCall<'POST /v1/runs/{id}/resume'>) {
+async function wasContinued({
+  deps,
+  caller,
+  key,
+  requestHash,
+}: MutationCall<'POST /v1/runs/{id}/resume'>): Promise<boolean> {
   if (key === undefined) return false;
   const stored = await sendUntilKnown(deps, () => deps.records.read(apiKey(caller.principal, key)));
-  return stored !== undefined && stored.record.runId === undefined;
+  if (!stored || stored.record.runId !== undefined) return false;
+  const repeated = { tenantId: caller.tenantId, requestHash, now: deps.clock.now() };
+  const { kind } = decideExisting(stored.record, repeated);
+  // An attempt that failed has no response. This one finds the run ended, and creates a successor.
+  return kind === 'replay' || kind === 'in_flight';
+}
+
+/** The run ended after it was read: the same request creates a successor now, so the refusal must not be kept under its key. */
+function asToRepeat(error: unknown): never {
+  if (!(error instanceof CairnError) || error.code !== 'RUN_TERMINAL_STATE') throw error;
+  throw new CairnError('UNAVAILABLE', error.message, { cause: error });
 }
 
 export const replay: DirectChangeHandler<'POST /v1/runs/{id}/replay'> = {
