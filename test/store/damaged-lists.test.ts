@@ -182,3 +182,58 @@ test('an erasure that cannot be read does not hide the others, of the open ones 
     ),
   ).toEqual({ ids: [first, last], unreadable: [damaged] });
 });
+
+test('a schedule that cannot be read does not hide the others, and is named', async () => {
+  const { schedules } = stores;
+  for (const [i, id] of ['sch_1', 'sch_2', 'sch_3'].entries())
+    await schedules.create({
+      id,
+      tenantId: 'acme',
+      origin: 'stored',
+      state: 'active',
+      type: 'nightly',
+      cron: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      input: {},
+      catchUp: 'all',
+      settledUntil: T0,
+      fired: 0,
+      skipped: 0,
+      refused: 0,
+      createdAt: T0 + i,
+      updatedAt: T0,
+    });
+  await new Paths(db).schedule('sch_2').update({ state: 7 });
+  expect(
+    await walked(
+      (page) => schedules.list('acme', page),
+      ({ id }) => id,
+      1,
+    ),
+  ).toEqual({ ids: ['sch_1', 'sch_3'], unreadable: ['sch_2'] });
+});
+
+test('a client that cannot be read does not hide the others, and is named', async () => {
+  const { clients } = stores;
+  const client = { tenantId: 'acme', roles: [], secretHash: 'f'.repeat(64), disabled: false, createdAt: T0 };
+  for (const id of ['a', 'b', 'c']) await clients.save({ ...client, id });
+  await new Paths(db).client('b').update({ roles: 7 });
+  const { items, unreadable } = await clients.list('acme', 10);
+  expect([items.map(({ id }) => id), unreadable]).toEqual([['a', 'c'], ['b']]);
+});
+
+test('a finding that cannot be read does not hide the others, nor its run, and is replaced', async () => {
+  const { findings } = stores;
+  const rest = { tenantId: 'acme', type: 'sized', head: 7, reason: 'request', message: 'x' } as const;
+  const ofRun = (runId: string) => ({ ...rest, runId, since: T0, lastAt: T0 });
+  for (const id of ['a', 'b', 'c']) await findings.note(ofRun(id));
+  await new Paths(db).finding('b').update({ head: 'x' });
+  const listed = await Promise.all([findings.list(2), findings.ofTenant('acme', 10)]);
+  expect(listed.map((found) => found.map(({ runId }) => runId))).toEqual([
+    ['a', 'c'],
+    ['a', 'c'],
+  ]);
+  expect(await findings.find('b')).toBeUndefined();
+  await findings.note(ofRun('b'));
+  expect(await findings.find('b')).toEqual(ofRun('b'));
+});

@@ -74,9 +74,9 @@ export function clientStoreConformance(name: string, harness: Harness): void {
     test('a list has the clients of one tenant by id, up to a limit', async () => {
       for (const id of ['c', 'a', 'b']) await store.save({ ...CLIENT, id });
       await store.save({ ...CLIENT, id: 'aa', tenantId: 'rival' });
-      expect((await store.list('acme', 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-      expect((await store.list('acme', 2)).map(({ id }) => id)).toEqual(['a', 'b']);
-      expect(await store.list('nobody', 10)).toEqual([]);
+      expect((await store.list('acme', 10)).items.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+      expect((await store.list('acme', 2)).items.map(({ id }) => id)).toEqual(['a', 'b']);
+      expect(await store.list('nobody', 10)).toEqual({ items: [], unreadable: [] });
     });
   });
 }

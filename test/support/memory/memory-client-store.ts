@@ -4,6 +4,7 @@ import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/mem
 import type {
   ApiClient,
   ClientRegistry,
+  ListedClients,
   StoredClient,
 } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { Version } from '../../../packages/cairn/src/ports/run-store.ts';
@@ -42,11 +43,12 @@ export class MemoryClientStore implements ClientRegistry {
     return { kind: 'replaced' };
   }
 
-  async list(tenantId: string, limit: number): Promise<readonly ApiClient[]> {
-    return [...this.#db.clients.values()]
+  async list(tenantId: string, limit: number): Promise<ListedClients> {
+    const items = [...this.#db.clients.values()]
       .filter((client) => client.tenantId === tenantId)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, limit);
+    return { items, unreadable: [] };
   }
 
   /** Every write makes a value of its own. */

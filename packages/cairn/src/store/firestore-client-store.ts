@@ -1,7 +1,8 @@
 /** API clients in Firestore. */
 import { FieldPath } from '@google-cloud/firestore';
-import type { ApiClient, ClientRegistry, StoredClient } from '../ports/access/client-store.ts';
+import type { ApiClient, ClientRegistry, ListedClients, StoredClient } from '../ports/access/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
+import { ifDecodable } from '../ports/store-errors.ts';
 import { call } from './call.ts';
 import { clientCodec } from './codec/access.ts';
 import { FirestoreStore } from './firestore-store.ts';
@@ -40,9 +41,16 @@ export class FirestoreClientStore extends FirestoreStore implements ClientRegist
     return { kind: changed ? 'replaced' : 'stale' };
   }
 
-  async list(tenantId: string, limit: number): Promise<readonly ApiClient[]> {
+  async list(tenantId: string, limit: number): Promise<ListedClients> {
     const own = this.paths.clients().where('tenantId', '==', tenantId).orderBy(FieldPath.documentId());
     const { docs } = await call('list of API clients', () => own.limit(limit).get());
-    return docs.map((found) => clientCodec.decode(found.data(), `API client ${found.id}`));
+    const items: ApiClient[] = [];
+    const unreadable: string[] = [];
+    for (const found of docs) {
+      const client = ifDecodable(() => clientCodec.decode(found.data(), `API client ${found.id}`));
+      if (client) items.push(client);
+      else unreadable.push(found.id);
+    }
+    return { items, unreadable };
   }
 }

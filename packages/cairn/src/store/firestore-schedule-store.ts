@@ -8,6 +8,7 @@ import { scheduleCodec } from './codec/documents.ts';
 import { FirestoreStore } from './firestore-store.ts';
 import { findDue } from './lists/due-while-index-builds.ts';
 import { readPage } from './lists/pages.ts';
+import { positionAt } from './lists/run-lists.ts';
 import { lastUpdateTime } from './version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
@@ -89,6 +90,7 @@ export class FirestoreScheduleStore extends FirestoreStore implements ScheduleSt
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => scheduleCodec.decode(document, `schedule ${id}`),
       positionOf: ({ createdAt }, id) => [createdAt, id],
+      positionOfDamaged: ({ createdAt }, id) => positionAt(createdAt, id),
     });
   }
 }

@@ -11,8 +11,8 @@ type ScheduleCall = Omit<MutationCall<'POST /v1/schedules/{id}/trigger'>, 'body'
 
 /** Newest first. */
 export const listAll: ReadHandler<'GET /v1/schedules'> = async ({ deps, caller, query }) => {
-  const { items, next } = await deps.schedules.list(caller.tenantId, query);
-  return { items: items.map(scheduleView), next };
+  const { items, ...listed } = await deps.schedules.list(caller.tenantId, query);
+  return { items: items.map(scheduleView), ...listed };
 };
 
 export const readOne: ReadHandler<'GET /v1/schedules/{id}'> = async (call) => {

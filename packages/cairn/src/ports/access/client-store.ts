@@ -36,6 +36,12 @@ export interface StoredClient {
   readonly version: Version;
 }
 
+export interface ListedClients {
+  readonly items: readonly ApiClient[];
+  /** Ids of clients whose documents cannot be decoded. */
+  readonly unreadable: readonly string[];
+}
+
 export interface ClientStore {
   read(clientId: string): Promise<ApiClient | undefined>;
 }
@@ -52,6 +58,6 @@ export interface ClientRegistry extends ClientStore {
   create(client: ApiClient): Promise<{ readonly kind: 'created' | 'exists' }>;
   /** Replaces the version last seen; `stale` means that another write won. */
   replace(client: ApiClient, seen: Version): Promise<{ readonly kind: 'replaced' | 'stale' }>;
-  /** Clients of a tenant by id, at most `limit`. */
-  list(tenantId: string, limit: number): Promise<readonly ApiClient[]>;
+  /** Clients of a tenant by id, at most `limit` with the `unreadable` ones. */
+  list(tenantId: string, limit: number): Promise<ListedClients>;
 }

@@ -1,5 +1,5 @@
 /** Runs that are named outside of themselves, in Firestore: small documents outside of the runs. */
-import { FieldPath, type Query, type QueryDocumentSnapshot } from '@google-cloud/firestore';
+import { type DocumentSnapshot, FieldPath, type Query } from '@google-cloud/firestore';
 import type { FindingStore, RunFinding } from '../../ports/diagnosis/findings.ts';
 import { ifDecodable } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
@@ -16,8 +16,7 @@ export class FirestoreFindingStore extends FirestoreStore implements FindingStor
 
   async find(runId: string): Promise<RunFinding | undefined> {
     const found = await call('look for a finding', () => this.paths.finding(runId).get());
-    const data = found.data();
-    return data && findingCodec.decode(data, `finding of run ${runId}`);
+    return found.exists ? decoded(found) : undefined;
   }
 
   async list(limit: number, after?: string): Promise<readonly RunFinding[]> {
@@ -32,21 +31,21 @@ export class FirestoreFindingStore extends FirestoreStore implements FindingStor
     await call('end of a finding', () => this.paths.finding(runId).delete());
   }
 
-  /** One that cannot be read is passed over: it must not hide the others, or keep the scan from reviewing them. */
   async #inOrder(query: Query, limit: number, after?: string): Promise<readonly RunFinding[]> {
-    const found: RunFinding[] = [];
+    const ordered = query.orderBy(FieldPath.documentId());
+    const findings: RunFinding[] = [];
     for (let last = after; ; ) {
-      const room = limit - found.length;
-      const ordered = query.orderBy(FieldPath.documentId()).limit(room);
+      const wanted = limit - findings.length;
       const behind = last === undefined ? ordered : ordered.startAfter(last);
-      const { docs } = await call('list of findings', () => behind.get());
-      found.push(...docs.flatMap(findingIfReadable));
+      const { docs } = await call('list of findings', () => behind.limit(wanted).get());
+      findings.push(...docs.flatMap((found) => decoded(found) ?? []));
       last = docs.at(-1)?.id;
-      if (docs.length < room || found.length >= limit) return found;
+      if (docs.length < wanted || findings.length === limit) return findings;
     }
   }
 }
 
-function findingIfReadable(found: QueryDocumentSnapshot): readonly RunFinding[] {
-  return ifDecodable(() => [findingCodec.decode(found.data(), `finding of run ${found.id}`)]) ?? [];
+/** Undefined for a finding that cannot be decoded: it must not hide its run or other findings, and the next one of its run replaces it. */
+function decoded(found: DocumentSnapshot): RunFinding | undefined {
+  return ifDecodable(() => findingCodec.decode(found.data() ?? {}, `finding of run ${found.id}`));
 }

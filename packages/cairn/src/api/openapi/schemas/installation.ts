@@ -103,7 +103,14 @@ export const Client = z.object({
   createdBy: z.string().optional(),
   oldSecretsEndAt: z.array(Time),
 });
-export const ClientList = z.object({ items: z.array(Client), more: z.literal(true).optional() });
+export const ClientList = z.object({
+  items: z.array(Client),
+  more: z.literal(true).optional(),
+  unreadable: z
+    .array(z.string())
+    .optional()
+    .describe('Clients whose documents cannot be read. Their keys are not accepted.'),
+});
 export const ClientWithSecret = Client.extend({
   secret: z.string().optional().describe('The whole key. Only in the response to the first request.'),
   secretShown: z.literal(true).optional().describe('Replaces `secret` in the response to a repetition.'),

@@ -39,7 +39,12 @@ export const ScheduleSummary = z.object({
   createdAt: Time,
   updatedAt: Time,
 });
-export const SchedulePage = pageSchema(ScheduleSummary);
+export const SchedulePage = pageSchema(ScheduleSummary).extend({
+  unreadable: z
+    .array(z.string())
+    .optional()
+    .describe('Schedules of this page whose documents cannot be read. They start no runs.'),
+});
 export const Schedule = ScheduleSummary.extend({ upcoming: z.array(Time) });
 
 export const ScheduleDeleted = z.object({ id: z.string(), deleted: z.literal(true) });

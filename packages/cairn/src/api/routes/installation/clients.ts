@@ -15,10 +15,17 @@ export const MAX_CLIENTS_LISTED = 500;
 
 /** `GET /v1/clients`, by id. `more: true` if there are more than are shown; no pages. */
 export const listClients: ReadHandler<'GET /v1/clients'> = async ({ deps, caller }) => {
-  const found = await deps.clientRegistry.list(caller.tenantId, MAX_CLIENTS_LISTED + 1);
+  const { items: found, unreadable } = await deps.clientRegistry.list(
+    caller.tenantId,
+    MAX_CLIENTS_LISTED + 1,
+  );
   const now = deps.clock.now();
   const items = found.slice(0, MAX_CLIENTS_LISTED).map((client) => clientView(client, now));
-  return { items, more: found.length > items.length ? true : undefined };
+  return {
+    items,
+    more: found.length + unreadable.length > MAX_CLIENTS_LISTED ? true : undefined,
+    unreadable: unreadable.length > 0 ? unreadable : undefined,
+  };
 };
 
 export const create: DirectChangeHandler<'POST /v1/clients'> = {
