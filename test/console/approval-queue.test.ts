@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ApprovalQueue, UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 
-/** Clocks that were set and not stopped. */
+/** Pending timers. */
 let clocks: (() => void)[];
 let sent: string[][];
 let signedIn: string;
@@ -39,7 +39,7 @@ const timesUp = () => {
   for (const clock of clocks.splice(0)) clock();
 };
 
-test('an approval is sent when the time to undo is over, and not before', () => {
+test('an approval is sent when the undo period ends, and not before', () => {
   queue.approve(['a']);
   expect([states(), sent]).toEqual([{ a: 'waiting' }, []]);
   timesUp();
@@ -48,7 +48,7 @@ test('an approval is sent when the time to undo is over, and not before', () => 
   expect(states()).toEqual({});
 });
 
-test('an undone approval is never sent, nor are those approved together with it', () => {
+test('an undo drops the whole batch that was approved together', () => {
   queue.approve(['a', 'b']);
   queue.approve(['c']);
   queue.undo('b');

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 
 const DIST = join(import.meta.dirname, '../../packages/console/dist');
 const MAX_BYTES = 350 * 1024;
-/** Names of formats, pages with explanations, the example of an address, and ways of Firebase's to sign in that are not offered here. */
+/** Addresses in the bundle that are never requested: XML namespaces, links to help, an example, unused Firebase sign-in methods. */
 const NEVER_ASKED = new Set([
   'http://www.w3.org',
   'https://react.dev',
@@ -35,7 +35,7 @@ test('nothing is loaded from other origins', () => {
   expect(css.join('\n')).not.toMatch(/@import|url\(['"]?(?:https?:)?\/\//);
 });
 
-test('every foreign address in it is allowed by the policy, or never requested', () => {
+test('the policy allows every foreign address in the bundle, except those that are never requested', () => {
   const policy = readFileSync(join(DIST, '../../../firebase.json'), 'utf8');
   const hosts = files
     .filter((name) => name.endsWith('.js'))

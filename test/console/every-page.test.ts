@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { addAxe, hindrances } from './support/axe.ts';
+import { addAxe, violationsOf } from './support/axe.ts';
 import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { QUARTERED, SIZES } from './support/sizes.ts';
@@ -30,29 +30,29 @@ test.each(VIEWS)('$name is complete and accessible', async ({ name, path, shows 
   await picture(name, 'light');
   await examine(() => picture(name, 'dark'));
   await page.setViewportSize(SIZES.zoomed);
-  expect(await hindrances(page, 'the rest')).toEqual([]);
-  expect(await beyond(page)).toEqual([]);
+  expect(await violationsOf(page, 'the rest')).toEqual([]);
+  expect(await overflowing(page)).toEqual([]);
   await page.setViewportSize(SIZES.desktop);
 });
 
 test.each(OTHER_VIEWS)(
-  '$name is no hindrance to anybody, and as wide as the screen on a phone and at a zoom of 200 %',
+  '$name is accessible, and as wide as the screen on a phone and at a zoom of 200 %',
   async ({ path, shows }) => {
     await goTo(page, path(show));
     await page.getByText(shows).first().waitFor();
     await settled(page);
     await examine();
     await page.setViewportSize(SIZES.zoomed);
-    expect(await beyond(page)).toEqual([]);
+    expect(await overflowing(page)).toEqual([]);
     await page.setViewportSize(SIZES.desktop);
   },
 );
 
-describe('beyond single pages,', () => {
+describe('states without an address:', () => {
   test.each(STATES)(
-    '$name is no hindrance to anybody, and as wide as the screen',
+    '$name is accessible, and as wide as the screen',
     async ({ path, reach, breaks, needsReload }) => {
-      // Another page takes away whatever an earlier state has opened.
+      // Going to another page closes what an earlier state opened.
       await goTo(page, '/nothing');
       await page.getByText('Nothing is here').waitFor();
       await goTo(page, path(show));
@@ -60,7 +60,7 @@ describe('beyond single pages,', () => {
         await reach(page, show);
         await examine();
         await page.setViewportSize(SIZES.zoomed);
-        expect(await beyond(page)).toEqual([]);
+        expect(await overflowing(page)).toEqual([]);
       } finally {
         await page.setViewportSize(SIZES.desktop);
         await page.keyboard.press('Escape');
@@ -71,7 +71,7 @@ describe('beyond single pages,', () => {
     },
   );
 
-  // The page shows lists of nothing, and failures, until it reads again.
+  // The page still shows the empty lists and failures of the last states.
   afterAll(() => load(page, '/runs'));
 });
 
@@ -79,10 +79,10 @@ test('no page scrolls sideways at a zoom of 400 %', async () => {
   await page.setViewportSize(QUARTERED);
   for (const { path, shows } of VIEWS) {
     await goTo(page, path(show));
-    // A column that is left out at this width is there all the same.
+    // Columns hidden at this width are still in the document.
     await page.getByText(shows).first().waitFor({ state: 'attached' });
     await settled(page);
-    expect([path(show), await beyond(page)]).toEqual([path(show), []]);
+    expect([path(show), await overflowing(page)]).toEqual([path(show), []]);
   }
   await page.setViewportSize(SIZES.desktop);
 });
@@ -97,7 +97,7 @@ test('with text of twice the size, no page scrolls sideways on a phone, and chec
       await goTo(page, path(show));
       await page.getByText(shows).first().waitFor({ state: 'attached' });
       await settled(page);
-      expect([path(show), await beyond(page)]).toEqual([path(show), []]);
+      expect([path(show), await overflowing(page)]).toEqual([path(show), []]);
     }
     await goTo(page, '/runs');
     expect((await page.getByRole('checkbox').first().boundingBox())?.width).toBeCloseTo(26, 0);
@@ -172,7 +172,7 @@ function styleOf(part: string, property: string): Promise<string> {
 }
 
 /** The elements beyond the right edge of a page that scrolls sideways. */
-function beyond(page: Page): Promise<string[]> {
+function overflowing(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { documentElement: root } = document;
     if (root.scrollWidth <= root.clientWidth) return [];
@@ -183,18 +183,18 @@ function beyond(page: Page): Promise<string[]> {
   });
 }
 
-/** By all rules on a desktop, in dark and in forced colours too, and on a phone, where nothing is beyond the edge. */
+/** Checks the page by all rules on a desktop, by the colour rules in dark and forced colours, and on a phone for overflow too. */
 async function examine(inTheDark = async () => {}): Promise<void> {
-  expect(await hindrances(page, 'all')).toEqual([]);
+  expect(await violationsOf(page, 'all')).toEqual([]);
   await page.emulateMedia({ colorScheme: 'dark' });
   await inTheDark();
-  expect(await hindrances(page, 'colours')).toEqual([]);
+  expect(await violationsOf(page, 'colours')).toEqual([]);
   await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
-  expect(await hindrances(page, 'colours')).toEqual([]);
+  expect(await violationsOf(page, 'colours')).toEqual([]);
   await page.emulateMedia({ forcedColors: 'none' });
   await page.setViewportSize(SIZES.phone);
-  expect(await hindrances(page, 'the rest')).toEqual([]);
-  expect(await beyond(page)).toEqual([]);
+  expect(await violationsOf(page, 'the rest')).toEqual([]);
+  expect(await overflowing(page)).toEqual([]);
   await page.setViewportSize(SIZES.desktop);
 }
 

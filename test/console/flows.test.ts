@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
-// Their tests come first, over the same cloud and browser.
+// The tests of these suites run first, over the same cloud and browser.
 import './one-stage/agreement.suite.ts';
 import './one-stage/closed-forms.suite.ts';
 import './one-stage/end-of-run.suite.ts';
@@ -25,10 +25,10 @@ import './run-actions/insecure-origin.suite.ts';
 import './run-actions/selected-step.suite.ts';
 import { show, stage } from './one-stage/showcase-stage.ts';
 
-/** Parts that are clicked may move, as they do for most people. */
+/** Opens a page with animations, as most people have it. */
 const MOVING = { reducedMotion: 'no-preference' } as const;
 
-test('a plain approval has both answers on its card, and only the rejection if data is required', async () => {
+test('the card of an approval has the buttons Approve and Reject, and only Reject if the approval needs data', async () => {
   const page = await stage.browser.open('/inbox', MOVING);
   const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
   await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
@@ -43,7 +43,7 @@ test('a plain approval has both answers on its card, and only the rejection if d
   expect(status).toBe('awaiting_approval');
 });
 
-test('an approval that another tab rejected first is reported as not given', async () => {
+test('an approval is reported as not given if another tab rejected it first', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
     input: { invoice: 'T-1', text: 'for two' },
@@ -66,7 +66,7 @@ test('an approval that another tab rejected first is reported as not given', asy
   await alert.waitFor({ state: 'detached' });
 });
 
-test('an approval sent while leaving the inbox is reported on the open page if it is refused', async () => {
+test('a refused approval is reported on the open page if it was sent when leaving the inbox', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'pay-invoice',
     input: { invoice: 'T-3', text: 'on leaving' },
@@ -151,7 +151,7 @@ test('an approval with data shows who is asked and all errors, and is given with
   await dialog.getByRole('textbox', { name: 'cents' }).fill('-4');
   await dialog.getByRole('combobox', { name: 'reason' }).selectOption('late');
   await send.click();
-  // The API refuses what the form does not know, and the form is still there.
+  // The API refuses a value by a rule that the form does not know, and the form stays open.
   await dialog.getByText('data.cents', { exact: false }).first().waitFor();
   await dialog.getByRole('textbox', { name: 'cents' }).fill('400');
   await send.click();
@@ -180,7 +180,7 @@ test('runs are found by a name prefix and sorted by clicks, and the list says th
   await page.getByText('View', { exact: true }).click();
   await page.getByRole('combobox', { name: 'Sort' }).selectOption('oldest first');
   await page.waitForURL('**sort=oldest**');
-  // Runs of one millisecond stand by their ids in either order, so the other order is the one that the API gives.
+  // Both orders sort runs of the same millisecond by id, so reversing the list would be wrong.
   const { items } = await stage.cloud.call<{ items: readonly { id: string }[] }>(
     'GET',
     '/v1/runs?match=invoice-A&sort=oldest',

@@ -119,7 +119,7 @@ test('a schema that JSON Schema cannot express accepts anything, and one that is
   expect(inputSchemaOf({ input: long })).toBeUndefined();
 });
 
-test('a value that nobody has touched stays as it is between form and JSON', () => {
+test('a value that was not edited is unchanged between form and JSON', () => {
   const schema = inputSchemaOf({ input: order });
   const begin = { note: '', orderId: '', amount: 2, speed: 'slow', isGift: false };
   const asText = asJson(readEntered(schema, NOTHING_ENTERED, begin), schema, NOTHING_ENTERED);

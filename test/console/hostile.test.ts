@@ -6,11 +6,11 @@ import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { setStage } from './support/stage.ts';
 import { VIEWS } from './support/views.ts';
 
-/** Markup, a script, a handler, a style that would cover the page, and a turn of the direction. */
+/** Markup, a script, an event handler, a style that hides the page, and a character that reverses the text direction. */
 const HOSTILE =
   '"><img src=x onerror="window.taken=1"><script>window.taken=1</script><style>*{display:none}</style>\u202egnp.exe\u0000{{7*7}}';
 const MEGABYTE = 1024 * 1024;
-/** A page of ours has a few hundred elements; a megabyte of text must not become a hundred thousand. */
+/** An ordinary page has a few hundred elements. */
 const MAX_ELEMENTS = 3_000;
 
 const stage = setStage({ fixture: 'showcase.ts' }, { pagesLast: true });
@@ -31,7 +31,7 @@ describe('malicious texts are shown and have no effect', () => {
       taken: 'taken' in window,
       images: document.querySelectorAll('img[src="x"]').length,
       inlined: document.querySelectorAll('body script:not([type="module"]), body style').length,
-      // The direction of a text must end with it: nothing of it stands bare in the page.
+      // The page must show the reversing character as visible text only, so that it reverses nothing.
       turned: document.body.textContent?.includes('\u202e') ?? false,
     }));
     expect(found).toEqual({ taken: false, images: 0, inlined: 0, turned: false });

@@ -11,7 +11,7 @@ const suspect = (alone: boolean, part: Partial<NonNullable<LiveRun['suspect']>> 
   ...part,
 });
 
-test('a suspect is a run that is dispatched alone; a cleared one is not', () => {
+test('a run that is dispatched alone is a suspect, until it is cleared', () => {
   const alone = { id: 'run_a', type: 'order', suspect: suspect(true) };
   const cleared = { id: 'run_b', type: 'order', suspect: suspect(false) };
   expect(attentionOf([cleared, alone, { id: 'run_c', type: 'order' }], NOW).suspects).toEqual([alone]);

@@ -26,13 +26,13 @@ const pathOf = (page: Page) => new URL(page.url()).pathname;
 const has = (shown: Locator, text: string | RegExp) => shown.filter({ hasText: text }).waitFor();
 
 describe('the inbox', () => {
-  test('moves between questions by keyboard; an answered one leaves the list and the count in the navigation', async () => {
+  test('moves between questions by keyboard; an answered question leaves the list and the count in the navigation', async () => {
     const page = await open('/inbox');
     const questions = page.locator('.inbox > li');
     const count = page.getByRole('navigation').locator('.count');
     const asked = questions.filter({ hasText: 'Pay A-1? for the office' });
     await asked.waitFor();
-    // Those of other tests too.
+    // The list also has the questions of other tests.
     const most = await questions.count();
     await has(count, String(most));
     const buttons = page.getByRole('button', { name: 'Answer' });
@@ -81,7 +81,7 @@ describe('the inbox', () => {
     };
     const ids = [await start('B-1'), await start('B-2')];
     const page = await open('/inbox', { prepare: (one) => one.addInitScript(holdTimers, UNDO_MS) });
-    // The cards of their side effects have the text too.
+    // The cards of side effects contain the same text.
     const approvals = page.locator('.inbox > li').filter({ hasText: 'Approval' });
     const cards = approvals.filter({ hasText: 'by click' });
     for (const id of ids)
@@ -92,7 +92,7 @@ describe('the inbox', () => {
     await press(page, 'Approve selected');
     const undo = cards.first().getByRole('button', { name: 'Undo' });
     await undo.waitFor();
-    // The page has other timers of this length: what counts is that the approval waits for one.
+    // The page has other timers of this length too, so the test only checks that one of them holds the approval.
     expect(await page.evaluate(() => (globalThis as unknown as Holding).held.length)).toBeGreaterThan(0);
     await undo.click();
     await cards.nth(1).getByRole('button', { name: 'Approve', exact: true }).waitFor();
@@ -125,7 +125,7 @@ describe('the inbox', () => {
       .filter({ has: page.locator(`a[href*="${show.doubtful}"]`) });
     const answer = doubtful.getByRole('button', { name: 'Answer' });
     await answer.waitFor();
-    // The request says what it was about; the id of the effect says nothing.
+    // The card shows the request, because the id of an effect says nothing to a person.
     await doubtful.getByText('"A-2"').waitFor();
     const shown = await doubtful.textContent();
     expect(shown).toMatch(/called (just now|\d+ ?[smh] ago), asked/);
@@ -233,7 +233,7 @@ test('a schedule is created, backfilled after its slots are counted, paused, cha
   const page = await open('/schedules');
   await press(page, 'New schedule');
   expect(await send(page, 'Create').isDisabled()).toBe(true);
-  // The input has a field for each member, as where a run is started.
+  // The input has a field for each member, as in the form that starts a run.
   await dialog(page).getByLabel('Workflow').selectOption('pay-invoice');
   await dialog(page).getByRole('button', { name: 'Fill in examples' }).click();
   expect(await dialog(page).getByRole('textbox', { name: 'invoice' }).inputValue()).not.toBe('');

@@ -52,7 +52,7 @@ test.each([
   expect(refusedAt(error, 'data', { fields, isAlone }).map(({ name, why }) => [name, why])).toEqual(issues);
 });
 
-test('another failure is shown at no field', () => {
+test('other failures are not shown at a field', () => {
   expect(refused('input.cents: Too small', 'WORKFLOW_UNKNOWN')).toEqual([]);
   expect(refusedAt(new Error('input.cents: x'), 'input', FORM)).toEqual([]);
 });
@@ -67,7 +67,7 @@ test('a corrected field is no longer marked', () => {
   expect(stillRefused(undefined, {})).toEqual([]);
 });
 
-test('a refused member of the request is told at its field, with advice, while that has what was sent', () => {
+test('a refused member of the request is reported at its field, with advice', () => {
   const sent = { cron: '99 * * * *', timezone: 'UTC' };
   const problem = { type: '', title: '', status: 400, code: 'INVALID_INPUT', detail: 'it never matches' };
   const of = (more: object) => memberRefused(new ApiError({ ...problem, ...more } as never), sent);

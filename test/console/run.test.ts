@@ -52,7 +52,7 @@ test('after a worker is killed, the page shows the interruption, the resumption 
   await page.locator('.dispatch.died[data-dispatch="1"]').waitFor();
 
   await page.locator('.run-status [data-status=awaiting_approval]').waitFor();
-  // The graph opens where the run is then, and draws what is in view.
+  // The graph opens at the running step, and draws only the steps in view.
   await page.getByRole('link', { name: 'Overview' }).click();
   await step(page, 'approve', 'waiting').waitFor();
   await step(page, 'publish', 'not started').waitFor();
@@ -84,7 +84,7 @@ test('arrow keys move along the edges, and Enter selects a step and shows its at
   await page.waitForURL('**step=check');
   await panel(page).getByText('the receiver was not ready', { exact: true }).waitFor();
   await panel(page).getByText('Attempt 2', { exact: true }).waitFor();
-  // The address holds it: another who opens it sees the same, and Back closes it.
+  // The address contains the selected step, so it can be shared, and Back closes the step.
   await page.reload();
   await panel(page).getByText('Attempt 2', { exact: true }).waitFor();
   await page.goBack();
@@ -166,7 +166,7 @@ test('a run of hundreds of steps renders only the visible ones', async () => {
   await page.getByText('404 events').waitFor();
 });
 
-test('an unknown run says so, and where to look', async () => {
+test('the page of an unknown run says so, and links to all runs', async () => {
   const page = await stage.browser.open('/runs/run_aaaaaaaaaaaaaaaaaaaaaaaaaa');
   await page.getByRole('heading', { name: 'Run not found' }).waitFor();
   await page.getByRole('link', { name: 'all runs' }).waitFor();
@@ -184,10 +184,9 @@ test('a click anywhere on a step of the graph opens it', async () => {
     await step(page, name).waitFor();
     const box = await step(page, name).boundingBox();
     if (!box) throw new Error(`step ${name} is not drawn`);
-    // By the mouse, once the graph has come to rest after the panel before it was closed.
+    // The click waits until the graph has stopped moving after the last panel closed.
     await step(page, name).click({ position: { x: box.width * place, y: box.height / 2 } });
     await panel(page).getByRole('heading', { name }).waitFor();
-    // The panel takes room from the graph.
     await page.getByRole('button', { name: 'Close the step' }).click();
   }
 });
@@ -241,9 +240,9 @@ test('a window resized to phone width shows the whole graph, and no overlapping 
         .every(({ left, right }) => left >= frame.left && right <= frame.right);
     });
   await eventually('all steps to be in the frame', async () => (await inside()) || undefined);
-  // The axis is drawn for the new width by itself, before or after the graph.
+  // The axis is redrawn separately, before or after the graph.
   let times: (readonly [left: number, right: number])[] = [];
-  await eventually('no two times of the axis to be on each other', async () => {
+  await eventually('no two labels of the axis to overlap', async () => {
     times = await page
       .locator('.chart .tick')
       .evaluateAll((all) =>
@@ -256,7 +255,7 @@ test('a window resized to phone width shows the whole graph, and no overlapping 
   });
 });
 
-test('a run of more than 1,000 events says where its timeline is', async () => {
+test('the page of a run with more than 1,000 events links to its timeline', async () => {
   const id = await start('turns', { times: 520 });
   await hasStatus(id, 'completed');
   const page = await stage.browser.open(`/runs/${id}`);
@@ -272,7 +271,7 @@ test('memos of a running body appear live', async () => {
   const memos = panel(page).getByRole('region', { name: 'Memos of the step' });
   await memos.getByText('first-box').waitFor();
   expect(await memos.getByText('second-box').count()).toBe(0);
-  // The browser asks for reduced motion: a running step pulses only for those who want motion.
+  // A running step does not pulse, because the browser asks for reduced motion.
   expect(await step(page, 'pack').getAttribute('data-status')).toBe('running');
   expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
   writeFileSync(until, '');
@@ -291,7 +290,7 @@ test('memos of a running undo appear live, and stay afterwards', async () => {
   await memos.getByText('first-call').waitFor();
   await panel(page).getByText('Being undone').waitFor();
   expect(await memos.getByText('second-call').count()).toBe(0);
-  // It cannot be resumed before it has ended.
+  // A run cannot be resumed before it has ended.
   const advice = page.locator('.run-error').getByText('then resume the run');
   expect(await advice.count()).toBe(0);
   writeFileSync(until, '');
@@ -377,7 +376,7 @@ test('the reported progress of a body is shown while it runs', async () => {
   await line.waitFor({ state: 'detached' });
 });
 
-// Last, with those after it: the clock of this cloud stays ahead.
+// These tests are last, because the clock of this cloud stays ahead.
 test('after the clock of the cloud was moved, the page uses its time', async () => {
   const moved = 3 * 3_600_000;
   const answer = await fetch(`${stage.cloud.ready.control}/clock/advance`, {

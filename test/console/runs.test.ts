@@ -16,8 +16,8 @@ import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { setStage } from './support/stage.ts';
 
 const stage = setStage();
-/** Tests of other pages, for which a cloud and a browser of their own would take as much CPU. The first suite looks at an installation without schedules. */
-describe('on the same stage,', () => {
+/** Suites that share this stage to save processor time. The first one needs an installation without schedules. */
+describe('on the same stage:', () => {
   signIn(stage);
   versions(stage);
   runActions(stage);
@@ -29,7 +29,7 @@ async function start(type: string, input: object, threadId?: string): Promise<st
   return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', { type, input, ...thread })).runId;
 }
 
-/** It waits for what nobody sends. */
+/** A workflow that waits for an event that nobody sends. */
 const startLong = (threadId: string) => start('awaiting', { key: threadId }, threadId);
 
 async function hasStatus(id: string, wanted: string): Promise<void> {
@@ -70,7 +70,7 @@ test.each([
   ['?type=chain-10', 1],
   ['?q=chain-10', 0],
 ])(
-  'the rows of /runs%s are asked for %i times: what was read ahead is not read again',
+  'the rows of /runs%s are requested %i times, without repeating the early request',
   async (search, times) => {
     const requests: string[] = [];
     const listen = (request: Request) => requests.push(new URL(request.url()).pathname);
@@ -100,7 +100,7 @@ test('several runs with one name are listed; a search without results says what 
 });
 
 test.each(['/runs', '/runs?thread=typed'])(
-  'a text typed at %s is not applied after all runs were asked for, however late its timer fires',
+  'a text typed at %s is not applied after *Show all runs*, however late its timer fires',
   async (path) => {
     const id = await start('chain-10', {}, 'typed');
     await hasStatus(id, 'completed');
@@ -114,7 +114,7 @@ test.each(['/runs', '/runs?thread=typed'])(
     });
     await page.getByRole('button', { name: 'Show all runs' }).evaluate(async (button) => {
       (button as unknown as { click(): void }).click();
-      // The page is drawn in microtasks. On a busy machine a timer can fire before what the drawing left for later.
+      // The page draws in microtasks. On a busy machine a timer can fire before the effects of that drawing.
       for (let turn = 0; turn < 100; turn += 1) await undefined;
       for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
     });
@@ -254,7 +254,7 @@ layoutOfList(stage);
 placeInList(stage);
 
 describe('ten thousand runs', () => {
-  /** Generous number of rows on a screen and rendered ahead. */
+  /** Upper limit of the rows on a screen and rendered ahead. */
   const MAX_ROWS = 70;
 
   const inView = (page: Page) =>
@@ -263,7 +263,7 @@ describe('ten thousand runs', () => {
       return rows.filter((row) => row.getBoundingClientRect().bottom <= window.innerHeight).length;
     });
 
-  test('show thirty compact rows on a screen, and the browser keeps density and named views', async () => {
+  test('show thirty compact rows on a screen, and the browser stores density and saved views', async () => {
     const page = await stage.browser.open('/inbox');
     await page.route('**/v1/runs?*', (route) =>
       route.fulfill({ json: pageOf(new URL(route.request().url()).searchParams.get('cursor')) }),
@@ -303,7 +303,7 @@ describe('ten thousand runs', () => {
     [640, 400, 340],
     [390, 844, 350],
   ])(
-    'begin below few lines of filters on a screen of %d by %d px, on which the menu View lies whole',
+    'begin high up on a screen of %d by %d px, and the menu View fits the screen',
     async (width, height, most) => {
       const page = await stage.browser.open('/inbox', { viewport: { width, height } });
       await page.route('**/v1/runs?*', (route) => route.fulfill({ json: pageOf(null) }));
@@ -321,7 +321,7 @@ describe('ten thousand runs', () => {
     },
   );
 
-  test('of one cause, which the API cannot filter by, are changed as far as searched, and the dialog says so', async () => {
+  test('of one cause, which the API cannot filter by, are searched only in part for a bulk change, and the dialog says so', async () => {
     const page = await stage.browser.open('/inbox');
     await page.route('**/v1/runs?*', (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor');
@@ -373,7 +373,7 @@ describe('ten thousand runs', () => {
     await rowOf(page, 'run_0_0').waitFor();
     await page.locator('.list-live', { hasText: 'reconnecting' }).waitFor();
 
-    // Pressed until there are as many: one that comes before the rows of the last is for the rows of then.
+    // One press per page is not enough: a press before the new rows arrive goes to the old end.
     await eventually('thirteen pages to be there', async () => {
       await page.keyboard.press('End');
       expect(await dataRows(page).count()).toBeLessThan(MAX_ROWS);

@@ -10,8 +10,8 @@ const TOKENS = 'https://securetoken.googleapis.com';
 
 let emulator: Server;
 const stage = setStage(async () => {
-  // In the place of Firebase's emulator for users: the functions then believe tokens that nobody signed, and ask it whether
-  // the account is still there.
+  // Stands in for the Firebase Auth emulator, with which the functions accept unsigned tokens, and ask it whether the
+  // account still exists.
   emulator = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ users: [{ localId: 'anna' }] }));
@@ -24,7 +24,7 @@ afterAll(() => void emulator?.close());
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** As Firebase's emulator makes them: unsigned. */
+/** Makes an unsigned token, as the emulator does. */
 function idToken(claims: object): string {
   const now = Math.floor(Date.now() / 1_000);
   const about = { sub: 'anna', user_id: 'anna', auth_time: now, iat: now, exp: now + 3_600 };
@@ -32,7 +32,7 @@ function idToken(claims: object): string {
   return `${part({ alg: 'none', typ: 'JWT' })}.${part({ ...about, ...issued, ...claims })}.`;
 }
 
-/** A page as Hosting would serve it, in a project with one user, whose account has these claims. */
+/** Serves a page like Hosting in a project with one user, whose account has these claims. */
 function asDeployed(claims: object) {
   const json = (route: Route, body: object, status = 200) =>
     route.fulfill({
@@ -88,7 +88,7 @@ test('a Firebase user signs in with the role of the account, stays signed in ove
   await page.getByLabel('E-mail').waitFor();
 });
 
-test('an account without a tenant or role is refused with what to do', async () => {
+test('an account without a tenant or role is refused with advice', async () => {
   const page = await stage.browser.open('/', { prepare: asDeployed({}), allowed });
   await signIn(page, 'right');
   const alert = page.getByRole('alert');

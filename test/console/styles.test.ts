@@ -15,7 +15,7 @@ function textOf(path: string): string {
 const named = (path: string, pattern: RegExp) =>
   [...textOf(path).matchAll(pattern)].map(([, to = '']) => join(dirname(path), to));
 
-/** The file and all that is loaded with it. */
+/** Returns the file with all its static imports. */
 function loadedWith(path: string, found = new Set<string>()): Set<string> {
   if (!found.has(path)) {
     found.add(path);
@@ -40,7 +40,7 @@ const styled = new Set(
     .flatMap(selectorsIn),
 );
 
-test('each page loads the styles of the classes that it shows, whatever page was opened before', () => {
+test('each page loads the styles of its classes itself, without relying on an earlier page', () => {
   expect(pages.length).toBeGreaterThan(4);
   expect(styled.size).toBeGreaterThan(100);
   const missing = pages.flatMap((files, at) => {
@@ -54,13 +54,13 @@ test('each page loads the styles of the classes that it shows, whatever page was
 });
 
 const sheets = [...new Set([...pages].flatMap((files) => [...files]).filter(isSheet))];
-/** Steps of a graph: a drawing, which a script enlarges with the text. */
+/** Steps of a graph are drawn in px, and a script scales them with the text. */
 const DRAWN = /\.step-/;
-/** Borders and shadows, and what is only for the eye, may be of so many px at any size of the text. */
+/** Greatest width of borders, shadows and decoration that need not scale with the text. */
 const HAIRLINE_PX = 2;
 const OF_TEXT = /^(font|line-height|padding|margin|gap|row-gap|width|height|(min|max)-(width|height))/;
 
-/** Declarations and conditions that stay as they are in a browser with a larger font. */
+/** Lists the declarations and media conditions that do not scale with the browser's font. */
 function fixedIn(path: string): readonly string[] {
   const text = textOf(path).replace(/\/\*[\s\S]*?\*\//g, '');
   const declared = [...text.matchAll(/([^{};]*)\{([^{}]*)\}/g)]
@@ -72,13 +72,13 @@ function fixedIn(path: string): readonly string[] {
   return [...declared, ...asked].filter((one) => px(one).some((value) => value > HAIRLINE_PX));
 }
 
-test('text and what is around it follow the font size of the browser', () => {
+test('text and the space around it scale with the font size of the browser', () => {
   expect(sheets.length).toBeGreaterThan(15);
   for (const path of [...sheets, join(SOURCE, '../public/404.css')])
     expect([relative(SOURCE, path), fixedIn(path)]).toEqual([relative(SOURCE, path), []]);
 });
 
-/** Selectors with their declarations, outside of at-rules. */
+/** Lists the rules outside of at-rules. */
 const rulesIn = (path: string) =>
   [...textOf(path).matchAll(/^([^\s@}/][^{}]*\{[^{}]*\})/gm)].map(([, rule = '']) =>
     rule.replace(/\s+/g, ' '),
@@ -90,7 +90,7 @@ test('no rule is written twice', () => {
   expect(rules.filter((rule, at) => rules.indexOf(rule) !== at)).toEqual([]);
 });
 
-/** Declarations of one selector, outside of at-rules, that a later one of the same sheet hides. */
+/** Lists the properties that a selector declares twice, outside of at-rules. */
 function declaredTwiceIn(path: string): readonly string[] {
   const found = rulesIn(path).flatMap((rule) => {
     const [selectors = '', body = ''] = rule.replace(/\/\*.*?\*\//g, '').split('{');

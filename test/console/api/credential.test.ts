@@ -20,7 +20,7 @@ let sent: Sent[];
 let next: Behaviour[];
 
 beforeEach(() => {
-  // Pauses between attempts.
+  // The client pauses between attempts.
   jest.useFakeTimers();
   sent = [];
   next = [];
@@ -50,15 +50,15 @@ const settled = (request: Promise<unknown>) =>
   );
 const changesBy = (who: string) => sent.filter(({ method, by }) => method === 'POST' && by === who);
 
-/** A read finds out that the key has expired, and waits. */
+/** Has a read find the key expired. The read then waits for the sign-in. */
 async function expire(api: Api): Promise<{ readonly read: Promise<unknown> }> {
   const read = api.get('/v1/me');
   await jest.advanceTimersByTimeAsync(1);
   return { read };
 }
 
-describe('no change of one person is sent as the next', () => {
-  test('one that begins while the sign-in is asked for is not done', async () => {
+describe('a change is never sent with the key of the next person', () => {
+  test('a change that begins while the page asks to sign in is not sent', async () => {
     const api = signedIn();
     const { read } = await expire(api);
     const change = settled(api.change(CANCEL, 'key'));
@@ -74,7 +74,7 @@ describe('no change of one person is sent as the next', () => {
     ['failed in the API', () => json(503, { ...SIGNED_OUT, code: 'UNAVAILABLE' }), 'UNREACHABLE'],
     ['is still in progress', () => json(202, { status: 'in_flight' }), 'UNREACHABLE'],
     ['was rate limited', () => json(429, { ...SIGNED_OUT, code: 'RATE_LIMITED' }), 'UNAUTHENTICATED'],
-  ])('one whose attempt before the sign-in %s is not repeated after it', async (_, first, code) => {
+  ])('a change that %s before the sign-in is not repeated after it', async (_, first, code) => {
     const api = signedIn();
     next = [first];
     const change = settled(api.change(CANCEL, 'key'));
@@ -84,12 +84,12 @@ describe('no change of one person is sent as the next', () => {
     api.signInAgain(async () => 'B');
     await read;
     await jest.advanceTimersByTimeAsync(60_000);
-    // It may have been carried out: only the latter was not.
+    // UNREACHABLE means that the change may have been carried out, UNAUTHENTICATED that it was not.
     expect(await change).toMatchObject({ code });
     expect(changesBy('B')).toEqual([]);
   });
 
-  test('one whose repetition finds the key expired says that it may have been carried out', async () => {
+  test('a change whose retry finds the key expired is reported as possibly carried out', async () => {
     const api = signedIn();
     next = [unreached];
     const change = settled(api.change(CANCEL, 'key'));
@@ -98,7 +98,7 @@ describe('no change of one person is sent as the next', () => {
     expect(changesBy('A')).toHaveLength(2);
   });
 
-  test('the later parts of one that began before the sign-in are not done', async () => {
+  test('the later requests of a change that began before the sign-in are not sent', async () => {
     const api = signedIn();
     const change = api.changer();
     const { read } = await expire(api);
@@ -111,7 +111,7 @@ describe('no change of one person is sent as the next', () => {
   });
 });
 
-test('a question that changes nothing waits for the sign-in, as a read does', async () => {
+test('a dry run waits for the sign-in, as a read does', async () => {
   const api = signedIn();
   const first = api.preview(DRY_RUN);
   await jest.advanceTimersByTimeAsync(1);
@@ -122,7 +122,7 @@ test('a question that changes nothing waits for the sign-in, as a read does', as
   expect(changesBy('B')).toHaveLength(2);
 });
 
-test('an API that lets the time of a request pass counts as lost', async () => {
+test('the API counts as unreachable after a request times out', async () => {
   const passed = AbortSignal.abort(new DOMException('too long', 'TimeoutError'));
   jest.spyOn(AbortSignal, 'timeout').mockReturnValue(passed);
   const api = signedIn();
@@ -135,7 +135,7 @@ test('an API that lets the time of a request pass counts as lost', async () => {
   expect(api.reach.shown().lostAt).toBeDefined();
 });
 
-test('a request that its page gave up says nothing about the API', async () => {
+test('a request aborted by its page does not make the API count as unreachable', async () => {
   const over = new AbortController();
   const api = signedIn();
   next = [
@@ -148,7 +148,7 @@ test('a request that its page gave up says nothing about the API', async () => {
   expect(api.reach.shown().lostAt).toBeUndefined();
 });
 
-test('a page without a text in place of the API is told as not of the API', async () => {
+test('an empty web page in place of an answer is reported as not from the API', async () => {
   next = Array.from(
     { length: 4 },
     () => () => new Response('', { headers: { 'content-type': 'text/html' } }),

@@ -8,7 +8,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a page that shows times again after minutes without any begins with the time it is', () => {
+test('a page that shows times again after minutes without any starts from the current time', () => {
   onTick(() => {})();
   jest.advanceTimersByTime(300_000);
   expect(lastTick()).toBe(deviceNow());
@@ -17,7 +17,7 @@ test('a page that shows times again after minutes without any begins with the ti
   end();
 });
 
-test('between two ticks the time stands still, and a tick tells every listener', () => {
+test('the time changes only at a tick, and each tick notifies every listener', () => {
   const told: string[] = [];
   const ends = [onTick(() => told.push('a')), onTick(() => told.push('b'))];
   jest.advanceTimersByTime(1_000);

@@ -14,7 +14,7 @@ const api = () =>
   );
 const DEGRADED = { status: 'degraded', version: '0.2.0', store: 'unreachable' };
 
-test('an installation whose store is unreachable says so, and counts as reached', async () => {
+test('an installation whose store is unreachable is degraded, and its API counts as reached', async () => {
   answering(503, JSON.stringify(DEGRADED));
   const health = api();
   expect(await health.health()).toEqual(DEGRADED);
@@ -27,7 +27,7 @@ test.each([
 ])('%s with %s is no answer of the API', async (status, text, code) => {
   answering(status, text);
   const health = api();
-  // A person in a browser has no address of the API to correct.
+  // The help must not advise to correct the API address, which a person in a browser does not set.
   const help = expect.stringMatching(/^Something between this page and the API answered/);
   await expect(health.health()).rejects.toMatchObject({ problem: { code, help } });
   expect(health.reach.shown().lostAt).toBeDefined();

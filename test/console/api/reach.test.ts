@@ -45,7 +45,7 @@ describe('the clock of the API', () => {
   });
 });
 
-test('the API counts as unreachable from the first failed request to the next successful one, and each change is reported once', () => {
+test('the API counts as unreachable from the first failed request to the next successful one, and notifies once per change', () => {
   const reach = new Reach();
   const received: (number | undefined)[] = [];
   reach.subscribe(() => received.push(reach.shown().lostAt));

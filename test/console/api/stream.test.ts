@@ -23,10 +23,10 @@ afterEach(() => {
   globalThis.fetch = fetch;
 });
 
-/** The API behind something that hands on whole answers only, or does not. */
+/** The network between the page and the API. With `isWholeOnly`, it forwards only complete responses. */
 interface Way {
   isWholeOnly: boolean;
-  /** A network that asks to sign in answers instead. */
+  /** A sign-in page of the network answers instead of the API. */
   isPage?: boolean;
 }
 
@@ -106,7 +106,7 @@ describe('a stream', () => {
     expect(asked).toEqual([FOLLOWED, WHOLE, FOLLOWED]);
   });
 
-  test('in whose place a web page answers is not live, and is asked for again ever more slowly', async () => {
+  test('that is answered with a web page is not live, and is retried with growing pauses', async () => {
     const { asked, states } = follow({ isWholeOnly: false, isPage: true });
     await jest.advanceTimersByTimeAsync(60_000);
     expect(new Set(states)).toEqual(new Set(['reconnecting']));

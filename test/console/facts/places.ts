@@ -16,7 +16,7 @@ interface PlacedMember {
 
 const HEADING = '## Where each fact of a run is';
 
-/** In the order of the table. Remarks in parentheses are for readers. */
+/** Returns the rows in table order, without the remarks in parentheses. */
 export function placesOf(): readonly PlacedMember[] {
   const docs = readFileSync(new URL('../../../docs/console.md', import.meta.url), 'utf8');
   const section = docs.split(HEADING)[1]?.split('\n## ')[0] ?? '';

@@ -10,10 +10,7 @@ const failed = { code: 'BROKEN', message: 'the press is jammed', stepId: 'post',
 const running = { step: 'post', revision: 2, attempt: 1, since: at(20) };
 const parent = { runId: 'run_above', stepId: 'print', topRunId: 'run_top' };
 
-/**
- * Members that one run cannot have all at once, laid over the answer about a run of the cloud, which has the others. Names are states of
- * the run.
- */
+/** Members to lay over the API's answer about a run, by state of the run: no single run has all of them at once. */
 export const OVERLAYS = {
   waiting: (run: Run): Partial<Run> => ({
     status: 'awaiting_approval',
@@ -42,7 +39,7 @@ export const OVERLAYS = {
     supersededBy: 'run_after',
     parent,
     compensationLog: [{ stepId: 'facts', revision: 1, outcome: 'compensated', at: at(23) }],
-    // Members that the JSON of the whole answer has, and no other place.
+    // The following members are shown only in the JSON of the whole answer.
     a2aCorrelationId: 'task-1',
     versions: { capabilities: '4' },
     policySnapshotId: 'policy-1',
@@ -137,15 +134,15 @@ export const OVERLAYS = {
 
 export type OverlayName = keyof typeof OVERLAYS;
 
-/** A text of the place, or a time, which is shown relative to now. */
+/** A text to find in the place. A time is shown relative to now. */
 export type Shown = string | RegExp | { readonly time: string };
 
 interface MemberShown {
-  /** The run that is looked at; left out: the one that waits. */
+  /** Default: the waiting run. */
   readonly of?: OverlayName;
   /** The step whose panel is opened. */
   readonly step?: string;
-  /** Each stands in at least one place of the member, and each of the places has at least one. */
+  /** Each text is in at least one place of the member, and each place has at least one text. */
   readonly shows: (run: Run) => readonly Shown[];
 }
 
@@ -154,7 +151,7 @@ const text =
   () =>
     shows;
 
-/** Members that have a place beside the JSON of the whole answer. */
+/** Members with a place besides the JSON of the whole answer. */
 export const SHOWN: { readonly [M in keyof Run]?: MemberShown } = {
   id: { shows: ({ id }) => [id] },
   type: { shows: ({ type }) => [type] },

@@ -1,4 +1,4 @@
-/** A flow through the console, as a person goes it, with the mouse or the keyboard. */
+/** A task that a person does in the console, with the mouse or the keyboard. */
 import type { Page } from 'playwright-core';
 import type { ConsoleCloud } from '../support/cloud.ts';
 import type { Hand } from '../support/hands.ts';
@@ -9,7 +9,7 @@ export interface FlowContext {
   readonly hand: Hand;
   readonly show: Showcase;
   readonly call: ConsoleCloud['call'];
-  /** Goes to an address of the console that is open. */
+  /** Navigates within the open console. */
   go(path: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Flows over the page of a run, and the inbox. */
+/** Flows on the page of a run and in the inbox. */
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { UNDO_MS } from '../../../packages/console/src/pages/inbox/approval-queue.ts';
@@ -17,7 +17,7 @@ const cardOf = (page: Page, runId: string) =>
 export const OVER_A_RUN: readonly Flow[] = [
   {
     name: 'from the list to a step of a run, in the graph, the table and the timeline, and back',
-    // Other flows let more such runs fail meanwhile, which stand below this one.
+    // Other flows add failed runs below this one meanwhile.
     path: () => '/runs?status=failed&type=pay-invoice&sort=oldest',
     async run({ page, hand, show }) {
       const row = page.locator(`#row-${show.failed}`);
@@ -93,9 +93,9 @@ export const OVER_A_RUN: readonly Flow[] = [
       expect(ended.error?.message).toContain('paid already');
     },
   },
-  // Last, because the timers of its page are held from then on.
+  // This flow is last, because it stops the timers of its page for good.
   {
-    name: 'an approval is given and taken back, and stays open',
+    name: 'an approval is given and undone, and stays open',
     path: () => '/inbox',
     async run({ page, hand, show, call }) {
       const card = cardOf(page, show.asking);
@@ -111,7 +111,7 @@ export const OVER_A_RUN: readonly Flow[] = [
   },
 ];
 
-/** By the arrows of the list, from its first run. */
+/** Moves through the list with the key j. */
 async function openByArrows(page: Page, runId: string): Promise<void> {
   const active = () => page.getByRole('grid').getAttribute('aria-activedescendant');
   for (let at = await active(); at !== `row-${runId}`; at = await active()) {
@@ -122,7 +122,7 @@ async function openByArrows(page: Page, runId: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** By the mouse at any step; by the keyboard at the step that Tab leads to, and on by the arrows. Steps out of view are not in the page. */
+/** Clicks the step, or goes to the graph by Tab and on by the arrow keys. Steps out of view are not in the page. */
 async function openInGraph(page: Page, hand: string): Promise<void> {
   const graph = page.locator('.graph');
   if (hand === 'mouse') return graph.locator('button[data-step=book]').click();

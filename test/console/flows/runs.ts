@@ -1,13 +1,13 @@
-/** Flows over the list of runs: start, filter, change many, keep a view. */
+/** Flows on the list of runs: start, filter, bulk change, saved views. */
 import { expect } from '@jest/globals';
 import { becomes } from '../support/becomes.ts';
-import { hasFocus, leavesOf } from '../support/hands.ts';
+import { focusedOutside, hasFocus } from '../support/hands.ts';
 import type { Flow } from './flow.ts';
 
 export const OVER_RUNS: readonly Flow[] = [
   {
-    name: 'the list is narrowed by a status and a thread, and shown whole again',
-    // Other flows start more such runs meanwhile, which stand below these.
+    name: 'the list is filtered by a status and a thread, and the filter is cleared',
+    // Other flows add such runs below these meanwhile.
     path: () => '/runs?type=pay-invoice&sort=oldest',
     async run({ page, hand, show }) {
       const [done, failed] = [page.locator(`#row-${show.completed}`), page.locator(`#row-${show.failed}`)];
@@ -24,7 +24,7 @@ export const OVER_RUNS: readonly Flow[] = [
     },
   },
   {
-    name: 'all problems of an input are told at once, and the run starts after',
+    name: 'the form shows all problems of an input at once, and starts the run when they are corrected',
     path: () => '/runs',
     async run({ page, hand }) {
       await hand.press(page.getByRole('button', { name: 'Start a run' }));
@@ -43,7 +43,7 @@ export const OVER_RUNS: readonly Flow[] = [
     },
   },
   {
-    name: 'a refusal of an input stands at its field until that is corrected',
+    name: 'a refused member of an input is shown at its field until it is corrected',
     path: () => '/workflows/gift',
     async run({ page, hand }) {
       await hand.press(page.getByRole('button', { name: 'Start a run' }));
@@ -71,7 +71,7 @@ export const OVER_RUNS: readonly Flow[] = [
     },
   },
   {
-    name: 'several runs are cancelled together, with progress and an outcome for each',
+    name: 'selected runs are cancelled together, with progress and an outcome for each',
     path: () => '/schedules',
     async run({ page, hand, call, go }) {
       const threadId = crypto.randomUUID();
@@ -97,7 +97,7 @@ export const OVER_RUNS: readonly Flow[] = [
     },
   },
   {
-    name: 'a dialog keeps the focus and gives it back',
+    name: 'a dialog keeps the focus while it is open, and returns it when it closes',
     path: () => '/runs',
     async run({ page, hand }) {
       const opener = page.getByRole('button', { name: 'Start a run' });
@@ -105,7 +105,7 @@ export const OVER_RUNS: readonly Flow[] = [
       await hand.press(opener);
       await dialog.getByRole('combobox').first().waitFor();
       if (hand.name === 'keyboard') {
-        expect(await leavesOf(page, dialog)).toEqual([]);
+        expect(await focusedOutside(page, dialog)).toEqual([]);
         await page.keyboard.press('Escape');
       } else await dialog.getByRole('button', { name: 'Close' }).first().click();
       await dialog.waitFor({ state: 'detached' });
@@ -113,7 +113,7 @@ export const OVER_RUNS: readonly Flow[] = [
     },
   },
   {
-    name: 'a view is kept under a name, opened, and deleted',
+    name: 'a view is saved under a name, opened, and deleted',
     path: () => '/runs?status=failed',
     async run({ page, hand, go }) {
       const menu = page.locator('.view-menu');

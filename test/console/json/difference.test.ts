@@ -51,7 +51,7 @@ describe('the difference of two values', () => {
     );
   });
 
-  test('of two values without anything in common is truncated, and says so', () => {
+  test('of two values with nothing in common is marked as truncated', () => {
     const numbers = (from: number) => Array.from({ length: 3_000 }, (_, at) => from + at);
     const found = difference(numbers(0), numbers(10_000));
     expect(found.changes).toHaveLength(MAX_CHANGES);
@@ -89,7 +89,7 @@ test('of long lists with few differences shows only those', () => {
   ]);
 });
 
-/** By trying everything. */
+/** Finds the longest common subsequence by trying everything. */
 function most([first, ...left]: readonly string[], right: readonly string[]): number {
   if (first === undefined) return 0;
   const at = right.indexOf(first);

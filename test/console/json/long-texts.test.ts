@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { longTexts } from '../../../packages/console/src/parts/json-view/long-texts.ts';
 
-test('long texts and texts of several lines are named by the members that lead to them', () => {
+test('long texts and texts of several lines are found with their paths', () => {
   const long = 'Dear customer, we pay back all of it.';
   const value = { letter: { body: long, to: 'Ann' }, lines: ['a', 'b\nc'], cents: 995 };
   expect(longTexts(value)).toEqual([
@@ -12,7 +12,7 @@ test('long texts and texts of several lines are named by the members that lead t
   expect(longTexts(long)).toEqual([]);
 });
 
-test('of any value at most ten texts are shown, each a text of the value, and a huge value is not searched to its end', () => {
+test('at most ten texts of a value are found, and the search of a huge value stops early', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       const texts = longTexts({ value, draft: 'one\ntwo' });

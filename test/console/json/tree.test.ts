@@ -14,7 +14,7 @@ import { rowWords } from '../../../packages/console/src/parts/json-view/words.ts
 
 const all = (value: unknown) => visibleRows(rootOf(value), () => true);
 
-/** The value again, out of the rows. */
+/** Rebuilds the value from the rows. */
 function rebuilt(node: TreeNode): unknown {
   const { value } = node;
   if (typeof value !== 'object' || value === null) return value;
@@ -54,7 +54,7 @@ describe('a JSON value as a tree', () => {
     },
   );
 
-  test('initially as many levels are open as fit, and always the top', () => {
+  test('initially as many levels are open as fit, and at least the top level', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 40 }), (value, most) => {
         const root = rootOf(value);
@@ -104,6 +104,6 @@ test.each([
   ['an empty list', [], 'branch', '[]'],
   ['a list', [1], 'branch', '[ 1 item ]'],
   ['an object', { a: 1, b: 2 }, 'branch', '{ 2 members }'],
-])('a row says what it is: %s', (_, value, tone, words) => {
+])('a row has the tone and words of its value: %s', (_, value, tone, words) => {
   expect(rowWords(rootOf(value))).toMatchObject({ tone, words });
 });

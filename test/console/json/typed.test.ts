@@ -22,15 +22,15 @@ describe('JSON that is typed', () => {
     ['undefined', 1, 1, 'a value'],
     ['{"a":1}}', 1, 8, 'nothing more'],
     ['[1],', 1, 4, 'nothing more'],
-  ])('%j is told wrong where it is', (text, line, column, why) => {
+  ])('the error in %j is reported at its position', (text, line, column, why) => {
     expect(readJson(text)).toMatchObject({ kind: 'bad', line, column, why: expect.stringContaining(why) });
   });
 
-  test.each(['', ' \n\t'])('%j is nothing yet', (text) =>
+  test.each(['', ' \n\t'])('%j counts as empty', (text) =>
     expect(readJson(text)).toEqual({ kind: 'nothing' }),
   );
 
-  test('what is JSON is read, spaced however', () => {
+  test('valid JSON is read with any white space', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, space) => {
         const text = JSON.stringify(value, undefined, space);
@@ -59,7 +59,7 @@ describe('JSON that is typed', () => {
   });
 });
 
-/** Returns true if some continuation of the text is JSON, tried in the simplest ways. */
+/** Returns true if one of a few simple continuations makes the text JSON. */
 function canContinue(text: string): boolean {
   const open: string[] = [];
   for (const character of text.replace(/"(?:[^"\\\n]|\\.)*"?/g, '')) {

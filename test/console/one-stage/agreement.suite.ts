@@ -18,12 +18,12 @@ const asks = async (invoice: string) => {
   return runId;
 };
 
-test('the number of open questions beside the link to the inbox is that of the open inbox', async () => {
+test('the navigation counts the same open questions as the inbox', async () => {
   const page = await stage.browser.open('/schedules');
   const badge = page.locator('nav .count');
   await badge.waitFor();
   const runId = await asks('N-1');
-  // The number does not read on by itself.
+  // The badge's own request fails, so that it can get the new count only from the inbox.
   await page.route(
     (url) => url.pathname === '/v1/inbox' && url.searchParams.get('limit') === '20',
     (route) => route.abort(),
@@ -35,14 +35,14 @@ test('the number of open questions beside the link to the inbox is that of the o
   await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
 });
 
-test('a wait says how long ago it began', async () => {
+test('a wait shows how long ago it began', async () => {
   const page = await stage.browser.open(`/runs/${show.asking}`);
   const wait = page.locator('.wait-view').first();
   await wait.waitFor();
   expect(await wait.textContent()).toMatch(/‖\s*approve\s*began (now|\d+\w+ ago) · times out in/);
 });
 
-test('the list of runs says that the kill switch is on, and which workflows are paused', async () => {
+test('the list of runs shows that the kill switch is on, and which workflows are paused', async () => {
   const list = '**/v1/workflows?summary=*';
   const page = await stage.browser.open('/runs', {
     prepare: (one) =>
@@ -62,7 +62,7 @@ test('the list of runs says that the kill switch is on, and which workflows are 
   await page.unroute(list);
 });
 
-test('the list of runs says that the database was restored, and leads to its release', async () => {
+test('the list of runs shows that the database was restored, and links to its release', async () => {
   const page = await stage.browser.open('/runs', {
     prepare: (one) =>
       one.route('**/v1/workflows?summary=*', async (route) => {
@@ -75,7 +75,7 @@ test('the list of runs says that the database was restored, and leads to its rel
   await page.waitForURL('**/health');
 });
 
-test('the page of a run that a schedule started leads to the schedule', async () => {
+test('the page of a run links to the schedule that started it', async () => {
   const { runId } = await stage.cloud.call<{ runId: string }>(
     'POST',
     `/v1/schedules/${show.schedule}/trigger`,
@@ -85,7 +85,7 @@ test('the page of a run that a schedule started leads to the schedule', async ()
   await page.waitForURL(`**/schedules/${show.schedule}`);
 });
 
-test('a bulk change that was sent tells outcomes, and offers nothing more to send', async () => {
+test('a bulk change that was sent shows its outcomes, and cannot be sent again', async () => {
   const ids = [await asks('N-2'), await asks('N-3')];
   const page = await stage.browser.open('/runs?type=pay-invoice');
   for (const id of ids) await page.locator(`#row-${id}`).getByRole('checkbox').check();
@@ -97,14 +97,14 @@ test('a bulk change that was sent tells outcomes, and offers nothing more to sen
   await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   expect(await dialog.getByRole('caption').allTextContents()).toEqual(['Sent (2)']);
   expect(await dialog.locator('footer').getByRole('button').allTextContents()).toEqual(['Close']);
-  // It goes to the button that is left.
+  // The focus goes to the only button left.
   await becomes(
     () => dialog.locator('footer button').evaluate((one) => one === document.activeElement),
     true,
   );
 });
 
-test('a comparison that is half typed is not asked for', async () => {
+test('an incomplete comparison in the field Tag is not requested', async () => {
   const asked: (string | null)[] = [];
   const page = await stage.browser.open('/runs', {
     prepare: async (one) => {

@@ -5,7 +5,7 @@ import { becomes } from '../support/becomes.ts';
 import { goTo } from '../support/browser.ts';
 import { show, stage } from './showcase-stage.ts';
 
-/** Requests that the API gets once they are let go. */
+/** Holds requests back from the API until a test releases them. */
 async function holdStarts(page: Page): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hold = async (route: Route) => {
@@ -16,7 +16,7 @@ async function holdStarts(page: Page): Promise<() => void> {
   return resolve;
 }
 
-test('a form that is closed while it is sent says on the open page what became of it', async () => {
+test('the outcome of a form that was closed while sending is shown on the open page', async () => {
   const page = await stage.browser.open('/workflows/echo');
   const letGo = await holdStarts(page);
   const dialog = page.getByRole('dialog');
@@ -51,7 +51,7 @@ test('a form that is closed while it is sent says on the open page what became o
   await done.waitFor({ state: 'detached' });
 });
 
-test('many outcomes of forms and the notice that the API is away leave half of a phone to the page, and cover none of each other', async () => {
+test('many outcomes and the notice of an unreachable API cover at most half of a phone, and not each other', async () => {
   const page = await stage.browser.open('/workflows/gift', {
     prepare: (one) => one.clock.install(),
     viewport: { width: 320, height: 640 },
@@ -97,23 +97,23 @@ test('many outcomes of forms and the notice that the API is away leave half of a
   expect(covered).toBeLessThanOrEqual(of / 2);
   const boxes = [await page.locator('.notices').boundingBox(), await refused.boundingBox()];
   expect((boxes[0]?.y ?? 0) + (boxes[0]?.height ?? Number.NaN)).toBeLessThanOrEqual(boxes[1]?.y ?? 0);
-  // All of it is reached.
+  // The messages can be dismissed.
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await refused.waitFor({ state: 'detached' });
 });
 
-test('a form leads on once it is done, however long it takes to read its page again', async () => {
+test('a form that was accepted opens the run, without waiting for its own page to be read again', async () => {
   const page = await stage.browser.open('/workflows/echo');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Start a run' }).click();
   await dialog.getByRole('textbox', { name: 'text' }).fill('on a slow line');
-  // Answered never, as over a line that is slow enough.
+  // The answer never comes, as on a very slow connection.
   await page.route(/\/v1\/(?:workflows|runs\/statistics)\b/, () => undefined);
   await dialog.getByRole('button', { name: 'Start', exact: true }).click();
   await page.waitForURL('**/runs/run_*');
 });
 
-test('a schedule that cannot be read again stays on the page, with the form and what was typed', async () => {
+test('a schedule that cannot be read again stays on the page, with its form and the typed text', async () => {
   const page = await stage.browser.open(`/schedules/${show.schedule}`, {
     prepare: (one) => one.clock.install(),
   });
@@ -124,7 +124,7 @@ test('a schedule that cannot be read again stays on the page, with the form and 
   await page.route('**/v1/schedules**', (route) => route.fulfill({ status: 400, json: problem }));
   await page.route('**/v1/schedules/**', (route) => route.fulfill({ status: 400, json: problem }));
   await page.clock.runFor('01:00');
-  // The list and the schedule beside it each say so.
+  // The list and the schedule beside it each show the failure.
   await becomes(() => page.locator('main .failure').count(), 2);
   expect(await name.inputValue()).toBe('typed for long');
   await page.keyboard.press('Escape');
@@ -132,7 +132,7 @@ test('a schedule that cannot be read again stays on the page, with the form and 
   await page.getByRole('button', { name: 'Change', exact: true }).waitFor();
 });
 
-test('a form that is refused because its schedule is gone says so on the page too', async () => {
+test('a form refused because its schedule was deleted says so on the page too', async () => {
   const { id } = await stage.cloud.call<{ id: string }>('POST', '/v1/schedules', {
     type: 'chain-10',
     cron: '30 3 * * *',

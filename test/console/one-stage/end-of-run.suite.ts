@@ -1,4 +1,4 @@
-/** The page of a run at and after its end, and what comes late to it. On the stage of `flows.test.ts`. */
+/** The page of a run at and after its end, with late answers. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
@@ -11,7 +11,7 @@ interface Graph {
   readonly steps: readonly { readonly key: string }[];
 }
 
-/** Changes each answer about the run itself; the n-th from 1. */
+/** Changes each answer about the run itself. `n` counts the answers from 1. */
 async function withRun(page: Page, id: string, change: (run: Run, n: number) => object): Promise<void> {
   let n = 0;
   await page.route(`**/v1/runs/${id}`, async (route) => {
@@ -37,20 +37,20 @@ test('a run that has just ended is read again, because its worker records the co
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('the page does not say that it has ended beside a state that is not the last', async () => {
+test('the page does not say that the run has ended while it shows an earlier state', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}`, {
-    // The stream has told of the end, and the run is not read yet.
+    // The stream has reported the end, but the answer about the run is older.
     prepare: (one) =>
       withRun(one, show.completed, (run) => ({ ...run, status: 'running', completedAt: undefined, head: 1 })),
   });
   await page.locator('.run-status [data-status=running]').waitFor();
   await page.getByRole('region', { name: 'Overview' }).locator('[data-step=read]').first().waitFor();
   await becomes(() => page.locator('.live-mark').textContent(), 'updates live');
-  // The page asks again and again.
+  // The page keeps asking for the run.
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('a button that comes late moves none that may be aimed at', async () => {
+test('a button that appears late does not move the others', async () => {
   let release = () => {};
   const isReleased = new Promise<void>((resolve) => {
     release = resolve;
@@ -66,7 +66,7 @@ test('a button that comes late moves none that may be aimed at', async () => {
     const row = page.getByRole('group', { name: 'What can be done with the run' });
     await row.getByRole('button', { name: 'Run again' }).waitFor();
     await page.locator('.graph .step-box').first().waitFor();
-    // Relative to the row, which may move on a page that lives.
+    // Positions are relative to the row, because live updates may move the row.
     const places = () =>
       row.evaluate((one) => {
         const { left, top } = one.getBoundingClientRect();
@@ -87,7 +87,7 @@ test('a button that comes late moves none that may be aimed at', async () => {
   }
 });
 
-test('a set that failed draws no bar of its items, since those that never began are not known', async () => {
+test('a failed map shows no progress bar, because the number of items that never began is not known', async () => {
   const withFailedSet = (page: Page) =>
     page.route('**/v1/runs/*/graph', async (route) => {
       const graph = (await (await route.fetch()).json()) as Graph;

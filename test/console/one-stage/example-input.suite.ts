@@ -4,7 +4,7 @@ import { SIZES } from '../support/sizes.ts';
 import { stage } from './showcase-stage.ts';
 
 test.each(Object.entries(SIZES))(
-  '%s: empty fields show an example of their schema, which a click fills in and the API takes',
+  '%s: empty fields show an example of their schema; a click fills it in, and the API accepts it',
   async (_, viewport) => {
     const page = await stage.browser.open('/workflows/gift', { viewport });
     await page.getByRole('button', { name: 'Start a run' }).click();

@@ -28,7 +28,7 @@ interface Look {
   readonly query: string;
 }
 
-/** Members with a place beside the whole answer, by the run that has them. */
+/** Lists the members of the overlay with their places, without *All facts*. */
 function looksAt(overlay: OverlayName): readonly Look[] {
   return placesOf().flatMap(({ member, places }) => {
     const { of = 'waiting', step } = SHOWN[member] ?? {};
@@ -52,7 +52,7 @@ export function facts(stage: Stage): void {
   const opened = async (overlay: OverlayName): Promise<readonly [Page, Run]> => {
     const page = await stage.browser.open('/inbox');
     let shown = run;
-    // The answer of the cloud, with members that its run does not have.
+    // Each test adds members to the cloud's answer that its run does not have.
     await page.route(`**/v1/runs/${run.id}`, async (route) => {
       const answer = await route.fetch();
       const found = (await answer.json()) as Run;
@@ -106,7 +106,7 @@ export function facts(stage: Stage): void {
       await whole.locator('summary').click();
       const tree = whole.getByRole('tree', { name: 'All facts' });
       await whole.getByRole('button', { name: 'Close all' }).click();
-      // Rows out of sight are not in the page.
+      // The tree renders only the visible rows.
       await tree.evaluate((one) => Object.assign(one.style, { height: '4000px', maxHeight: 'none' }));
       const rows = async () => {
         const all = await tree.locator('[aria-level="2"]').allTextContents();
@@ -131,10 +131,10 @@ export function facts(stage: Stage): void {
   });
 }
 
-/** For a text that is nowhere, after which the test says what is there. */
+/** Time to wait for a text that is missing. The test then reports the texts it found. */
 const LOOK_MS = 60_000;
 
-/** The texts of those that stand in the place. One at least is waited for. */
+/** Waits for one of the texts. @returns the texts that the place has */
 async function shownAt(where: Locator, texts: readonly Shown[]): Promise<Shown[]> {
   const having = (text: Shown) =>
     typeof text === 'object' && 'time' in text
@@ -154,7 +154,7 @@ async function shownAt(where: Locator, texts: readonly Shown[]): Promise<Shown[]
   return there.filter((text) => text !== false);
 }
 
-/** A leaflet that was sent back once, approved, and has a side effect in doubt. */
+/** Starts a leaflet run that is sent back once, is approved, and has a side effect in doubt. */
 async function makeRun({ cloud: { call } }: Stage): Promise<Run> {
   const body = { type: 'leaflet', input: { title: 'Kingfishers', copies: 1 } };
   const { runId } = await call<{ runId: string }>('POST', '/v1/runs', body);

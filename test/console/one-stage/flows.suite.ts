@@ -1,6 +1,7 @@
 /**
- * Every flow at every size, by the mouse or the keyboard, and by each of them at one size at least; with `EVERY_FLOW=1` by both at each. A page is used for all flows of a hand: to open one takes more processor time than a flow.
- * Both hands go at once, each on its page, because a flow mostly waits for the API or for a delay of the page.
+ * Every flow at every size, by mouse or keyboard, and with both over all sizes. `EVERY_FLOW=1` runs both at each size.
+ * All flows of a hand share one page, because opening a page takes more processor time than a flow. Both hands run in
+ * parallel, because a flow mostly waits.
  */
 import { test } from '@jest/globals';
 import { OVER_A_RUN } from '../flows/one-run.ts';
@@ -20,13 +21,13 @@ const FLOWS = [...OVER_RUNS, ...OVER_A_RUN];
 const GOES_ALL = process.env.EVERY_FLOW === '1';
 
 test.each(['desktop', 'phone', 'zoomed'] as const)(
-  '%s: every flow is gone, by mouse or by keyboard',
+  '%s: every flow succeeds, by mouse or by keyboard',
   async (size) => {
     await Promise.all(HANDS.map((hand) => goEach(size, hand)));
   },
 );
 
-/** The flows at one size alternate between the hands, and those at the next size the other way round. */
+/** Alternates the flows between the hands, and swaps the hands from one size to the next. */
 function flowsOf(size: keyof typeof SIZES, hand: Hand) {
   const offset = Object.keys(SIZES).indexOf(size) + HANDS.indexOf(hand);
   return FLOWS.filter((_, index) => GOES_ALL || (index + offset) % HANDS.length === 0);
@@ -36,13 +37,13 @@ async function goEach(size: keyof typeof SIZES, hand: Hand): Promise<void> {
   const page = await stage.browser.open(BETWEEN, {
     viewport: SIZES[size],
     deviceScaleFactor: SCALE[size],
-    // Parts that are pressed may move, as they do for most people.
+    // Animations are on, as for most people.
     reducedMotion: 'no-preference',
   });
   for (const { name, path, run } of flowsOf(size, hand)) {
     const from = path(show);
     try {
-      // Another page takes away whatever the flow before has left open.
+      // Going to another page closes what the flow before left open.
       if (pageOf(from) === pageOf(new URL(page.url()).pathname)) {
         await goTo(page, BETWEEN);
         await page.getByRole('heading', { name: 'Schedules', level: 1 }).waitFor();

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
 import { show, stage } from './showcase-stage.ts';
 
-/** The element with the focus, by its id, step, label or text. The text of a step grows when its history has been read. */
+/** Names the element with the focus by its id, step, label or text. A step is not named by its text, which grows later. */
 const focused = (page: Page) =>
   page.evaluate(() => {
     const { activeElement: one } = (globalThis as unknown as { document: FocusedDocument }).document;
@@ -35,13 +35,13 @@ test('the page gets the focus after a run is cancelled by keyboard and its butto
   await page.getByText('Cancelled by').first().waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'detached' });
-  // The page gets it once the dialog is gone, which may be after the button.
+  // The page gets the focus when the dialog is gone, which may be after the button.
   await becomes(() => focused(page), 'content');
-  // Its question is asked of nobody any more.
+  // The question of the cancelled run can no longer be answered.
   await page.locator('.step-box', { hasText: 'approve' }).getByText('stopped').waitFor();
 });
 
-test('a refused request gets the focus, which its button lost while it was sent', async () => {
+test('the message of a refused request gets the focus that its button lost while sending', async () => {
   const page = await stage.browser.open('/workflows/pay-invoice');
   await page.getByRole('button', { name: /^Start/ }).click();
   const dialog = page.getByRole('dialog');
@@ -53,7 +53,7 @@ test('a refused request gets the focus, which its button lost while it was sent'
   await becomes(() => focused(page), expect.stringContaining('INVALID_INPUT'));
 });
 
-test('the first field of a form has the focus though its schema comes late', async () => {
+test('the first field of a form has the focus even if its schema arrives late', async () => {
   const { promise: read, resolve: letGo } = Promise.withResolvers<void>();
   const page = await stage.browser.open('/workflows/gift', {
     prepare: (one) =>
@@ -72,7 +72,7 @@ test('the first field of a form has the focus though its schema comes late', asy
   await becomes(() => cents.evaluate((one) => one === document.activeElement), true);
 });
 
-test('what was searched for has the focus, and a name of workflows leads to their runs', async () => {
+test('the result of a search has the focus, and the name of a workflow links to its runs', async () => {
   const page = await stage.browser.open('/runs');
   await page.locator('.run-grid').waitFor();
   await page.keyboard.press('/');
@@ -86,7 +86,7 @@ test('what was searched for has the focus, and a name of workflows leads to thei
   await page.locator(`#row-${show.asking}`).waitFor();
 });
 
-test('a page opened by keyboard has the focus, and Back returns to the row', async () => {
+test('a page opened by keyboard gets the focus, and Back returns it to the row', async () => {
   const page = await stage.browser.open('/runs?type=pay-invoice&sort=oldest');
   await page.locator(`#row-${show.failed}`).waitFor();
   const active = () => page.getByRole('grid').getAttribute('aria-activedescendant');

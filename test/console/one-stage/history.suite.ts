@@ -14,7 +14,7 @@ async function completed(): Promise<string> {
   return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body)).runId;
 }
 
-test('a form that is closed or sent is no place to return to by Back', async () => {
+test('Back does not reopen a form that was closed or sent', async () => {
   const id = await completed();
   const page = await stage.browser.open('/runs?type=gift');
   await page.locator(`#row-${id} [data-status=completed]`).waitFor();
@@ -38,7 +38,7 @@ test('a form that is closed or sent is no place to return to by Back', async () 
   expect(await dialog.count()).toBe(0);
 });
 
-test('a form that a link opened is closed in place', async () => {
+test('a form opened by a link closes without leaving the page', async () => {
   const id = await completed();
   const page = await stage.browser.open(`/runs/${id}?do=fork&tab=journal`);
   const dialog = page.getByRole('dialog');
@@ -47,7 +47,7 @@ test('a form that a link opened is closed in place', async () => {
   expect(await at(page)()).toBe(`/runs/${id}?tab=journal`);
 });
 
-/** The page of a completed run, with a step that was selected by a click, and the form *Replay* over it. */
+/** Opens a completed run, selects a step by a click, and opens the form *Replay*. */
 async function replaying(): Promise<{ readonly page: Page; readonly selected: string }> {
   const id = await completed();
   const page = await stage.browser.open(`/runs/${id}`);
@@ -60,21 +60,21 @@ async function replaying(): Promise<{ readonly page: Page; readonly selected: st
 
 test('a form that is closed twice goes back once', async () => {
   const { page, selected } = await replaying();
-  // Both before the browser has gone back, as Escape twice on a busy page.
+  // Both closes come before the browser has gone back, as with Escape pressed twice on a busy page.
   await page.getByRole('dialog').evaluate((dialog) => {
     const close = dialog.querySelector<HTMLButtonElement>('button[aria-label=Close]');
     close?.click();
     close?.click();
   });
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  // It opens again where it was closed: one entry further.
+  // Forward reopens the form, which is one entry further.
   await page.goForward();
   await page.getByRole('dialog').waitFor();
   await page.goBack();
   await becomes(at(page), selected);
 });
 
-test('the answer to a form that was closed while it was sending leaves the page as it is', async () => {
+test('the answer to a form that was closed while sending does not change the page', async () => {
   const { page, selected } = await replaying();
   const answer = Promise.withResolvers<void>();
   await page.route('**/replay', async (route) => {
@@ -86,7 +86,7 @@ test('the answer to a form that was closed while it was sending leaves the page 
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await becomes(at(page), selected);
-  // Everything is read again before the form would do anything more.
+  // The page rereads everything before a form would navigate.
   const answered = page.waitForResponse('**/replay');
   answer.resolve();
   await answered;

@@ -1,4 +1,4 @@
-/** The reason of a disabled button is in sight, and words are whole. On the stage of `flows.test.ts`. */
+/** Visibility: reasons of disabled buttons are in view, words are not broken, nothing overflows. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Locator } from 'playwright-core';
 import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
@@ -7,7 +7,7 @@ import { startBrowser } from '../support/browser.ts';
 import { SIZES } from '../support/sizes.ts';
 import { show, stage } from './showcase-stage.ts';
 
-/** True if it is drawn at its middle, and nothing covers it there. */
+/** Returns true if the middle of the part is in view and not covered. */
 const isInSight = (part: Locator) =>
   part.evaluate((one) => {
     const { left, top, width, height } = one.getBoundingClientRect();
@@ -16,7 +16,7 @@ const isInSight = (part: Locator) =>
   });
 
 test.each(Object.entries(SIZES))(
-  '%s: a form says beside its disabled button what it lacks, until it lacks nothing',
+  '%s: a form shows beside its disabled button what is missing, until it is complete',
   async (_, viewport) => {
     const page = await stage.browser.open('/runs', { viewport });
     await page.getByRole('button', { name: 'Start a run' }).click();
@@ -44,7 +44,7 @@ test.each([
   ['Legal hold', 'failed'],
   ['Suspend', 'asking'],
   ['Signal', 'asking'],
-] as const)('the form %s says what it lacks', async (opener, at) => {
+] as const)('the form %s shows what is missing', async (opener, at) => {
   const page = await stage.browser.open(at === 'failed' || at === 'asking' ? `/runs/${show[at]}` : at);
   await page.getByRole('button', { name: opener, exact: true }).click();
   const footer = page.getByRole('dialog').locator('footer');
@@ -52,7 +52,7 @@ test.each([
   await becomes(() => footer.getByRole('status').textContent(), expect.stringMatching(/^[A-Z].*\.$/));
 });
 
-test('an approval on a phone says beside its disabled button what it lacks', async () => {
+test('an approval on a phone shows beside its disabled button what is missing', async () => {
   const body = { type: 'refund', input: { order: 'P-1' } };
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
   const page = await stage.browser.open('/inbox', { viewport: SIZES.phone });
@@ -66,7 +66,7 @@ test('an approval on a phone says beside its disabled button what it lacks', asy
     () => page.getByRole('dialog').locator('footer [role=status]').textContent(),
     expect.stringMatching(/^A waiver needs a note\./),
   );
-  // Nothing precedes the question.
+  // No step comes before the question.
   expect(await page.getByRole('radio', { name: 'Send back' }).count()).toBe(0);
   await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
 });
@@ -90,7 +90,7 @@ test.each([480, 560, 720])(
   },
 );
 
-test('a fact of a step that does not fit beside its status is left out, not cut', async () => {
+test('a fact of a step is left out, not cut, if it does not fit beside the status', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}`);
   const box = page.locator('.graph button[data-step=check-line]');
   await box.waitFor();
@@ -117,7 +117,7 @@ test('a fact of a step that does not fit beside its status is left out, not cut'
   expect(await shown()).toEqual({ texts: ['1000/1000'], isWhole: true, isInBounds: true });
 });
 
-test.each([768, 1000, 1280])('the status of a run is whole at a width of %i px', async (width) => {
+test.each([768, 1000, 1280])('the status of a run is fully visible at a width of %i px', async (width) => {
   const page = await stage.browser.open('/runs?type=pay-invoice&sort=oldest', {
     viewport: { width, height: 800 },
   });
@@ -136,7 +136,7 @@ test.each([
   [1280, 4],
   [1000, 4],
 ])('the number of steps in the list of runs is whole at a width of %i px', async (width, digits) => {
-  // Other tests start runs, which stand below this row.
+  // Other tests add runs below this row.
   const oldest = '/runs?type=pay-invoice&sort=oldest';
   const page = await stage.browser.open(oldest, { viewport: { width, height: 800 } });
   const done = page.locator(`#row-${show.completed} .c-steps > span`).first();
@@ -150,7 +150,7 @@ test.each([
   expect(isWhole).toBe(true);
 });
 
-/** Words within the parts that are drawn in more than one line. */
+/** Lists the words in the parts that are broken over several lines. */
 const brokenIn = (parts: Locator) =>
   parts.evaluateAll((all) => {
     const range = document.createRange();
@@ -167,7 +167,7 @@ const brokenIn = (parts: Locator) =>
     );
   });
 
-test('the step of a cause is not broken beside a long error', async () => {
+test('the workflow and step of a cause are not broken beside a long error', async () => {
   const page = await stage.browser.open('/inbox');
   await page.route('**/v1/runs/statistics*', async (route) => {
     const answer = (await (await route.fetch()).json()) as { causes: readonly { last: object }[] };
@@ -184,7 +184,7 @@ test('the step of a cause is not broken beside a long error', async () => {
   expect(await brokenIn(names)).toEqual([]);
 });
 
-test('the longest name of a run and of a step is whole on its page, also at 320 px', async () => {
+test('the longest names of a run and a step fit their page, also at 320 px', async () => {
   const type = `${'settlement.'.repeat(9)}x.${'part-'.repeat(20)}`;
   const step = `${'s'.repeat(100)}[${'o'.repeat(100)}]`;
   const page = await stage.browser.open('/inbox', { viewport: { width: 320, height: 640 } });
@@ -203,7 +203,7 @@ test('the longest name of a run and of a step is whole on its page, also at 320 
   }
 });
 
-test.each([320, 390, 430])('words of no status are broken within a row of %i px', async (width) => {
+test.each([320, 390, 430])('no word of any status is broken in a row of %i px', async (width) => {
   const page = await stage.browser.open('/runs?status=completed', { viewport: { width, height: 640 } });
   const shown = page.locator('[id^=row-] [data-status=completed]').first();
   await shown.waitFor();
@@ -242,7 +242,7 @@ test.each([
   expect(beyond).toEqual([]);
 });
 
-test('the last answer and the selection are both in sight below a long list, until something is approved', async () => {
+test('below a long list, the last answer and the selection are both in view until the next approval', async () => {
   const start = async (order: string) => {
     const body = { type: 'pay-invoice', input: { invoice: order, text: 'in sight' } };
     return (await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body)).runId;
@@ -266,51 +266,45 @@ test('the last answer and the selection are both in sight below a long list, unt
   await answered.waitFor({ state: 'detached' });
 });
 
-test.each(Object.entries(SIZES))(
-  '%s: no button stands over the drawing of the steps',
-  async (_, viewport) => {
-    const page = await stage.browser.open(`/runs/${show.completed}`, { viewport });
-    const drawing = page.locator('.graph .react-flow');
-    await drawing.locator('.step-box').first().waitFor();
-    const over = await drawing.evaluate((one) => {
-      const { left, top, right, bottom } = one.getBoundingClientRect();
-      return [...document.querySelectorAll('.graph button:not(.step-box)')]
-        .filter((button) => {
-          const box = button.getBoundingClientRect();
-          return box.left < right && left < box.right && box.top < bottom && top < box.bottom;
-        })
-        .map((button) => button.textContent);
-    });
-    expect(over).toEqual([]);
-    expect(await page.getByRole('group', { name: 'Zoom' }).getByRole('button').count()).toBe(3);
-  },
-);
+test.each(Object.entries(SIZES))('%s: no button covers the graph', async (_, viewport) => {
+  const page = await stage.browser.open(`/runs/${show.completed}`, { viewport });
+  const drawing = page.locator('.graph .react-flow');
+  await drawing.locator('.step-box').first().waitFor();
+  const over = await drawing.evaluate((one) => {
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    return [...document.querySelectorAll('.graph button:not(.step-box)')]
+      .filter((button) => {
+        const box = button.getBoundingClientRect();
+        return box.left < right && left < box.right && box.top < bottom && top < box.bottom;
+      })
+      .map((button) => button.textContent);
+  });
+  expect(over).toEqual([]);
+  expect(await page.getByRole('group', { name: 'Zoom' }).getByRole('button').count()).toBe(3);
+});
 
 test.each([
   ['of an ordinary size', 16],
   ['twice as large', 32],
-])(
-  'every page is within the navigation at 320 px, and a click leads there, with text %s',
-  async (_, fontPx) => {
-    const browser = await startBrowser(stage.cloud.ready.gateway, { fontPx });
-    try {
-      const page = await browser.open('/runs', { viewport: { width: 320, height: 640 } });
-      const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-      await links.locator('.count').waitFor();
-      const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
-      expect(boxes.filter((box) => box && box.x >= 0 && box.x + box.width <= 320)).toHaveLength(5);
-      if (fontPx === 16) expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
-      for (const [name, path] of [
-        ['Health', '/health'],
-        ['Schedules', '/schedules'],
-      ] as const) {
-        const box = await links.filter({ hasText: name }).boundingBox();
-        await page.mouse.click((box?.x ?? -1) + 5, (box?.y ?? -1) + 10);
-        await page.waitForURL(`**${path}`);
-      }
-      browser.check();
-    } finally {
-      await browser.close();
+])('the navigation shows the links to all pages at 320 px, with text %s', async (_, fontPx) => {
+  const browser = await startBrowser(stage.cloud.ready.gateway, { fontPx });
+  try {
+    const page = await browser.open('/runs', { viewport: { width: 320, height: 640 } });
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    await links.locator('.count').waitFor();
+    const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
+    expect(boxes.filter((box) => box && box.x >= 0 && box.x + box.width <= 320)).toHaveLength(5);
+    if (fontPx === 16) expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+    for (const [name, path] of [
+      ['Health', '/health'],
+      ['Schedules', '/schedules'],
+    ] as const) {
+      const box = await links.filter({ hasText: name }).boundingBox();
+      await page.mouse.click((box?.x ?? -1) + 5, (box?.y ?? -1) + 10);
+      await page.waitForURL(`**${path}`);
     }
-  },
-);
+    browser.check();
+  } finally {
+    await browser.close();
+  }
+});

@@ -1,4 +1,4 @@
-/** Forms that outlive the key of the person who fills them in, and the browser's Back. On the stage of `flows.test.ts`. */
+/** Forms survive an expired key and the browser's Back. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Locator, Page, Route } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
@@ -19,17 +19,17 @@ async function openAs({ secret }: Client, path: string): Promise<Page> {
   return page;
 }
 
-test('a form survives the end of the key, and is sent with another one', async () => {
+test('a form survives the expiry of the key, and is sent with the next key', async () => {
   const [old, next] = [await clientOf('operator'), await clientOf('operator')];
   const page = await openAs(old, '/workflows/echo');
   await page.getByRole('button', { name: 'Start a run' }).click();
   const form = page.getByRole('dialog', { name: /^Start/ });
   const text = form.getByRole('textbox', { name: 'text' });
   await text.fill('half filled');
-  // The request of the form is the first that is refused.
+  // The form's request is the first that the API refuses.
   const again = await expire(page, form.getByRole('button', { name: 'Start', exact: true }));
   await again.getByText('no longer accepted').waitFor();
-  // Nothing but the sign-in is reached.
+  // Escape does not close the form below the sign-in.
   for (const _ of [1, 2]) await page.keyboard.press('Escape');
   await again.getByLabel('API key').fill(old.secret);
   await again.getByRole('button', { name: 'Sign in' }).click();
@@ -46,7 +46,7 @@ test('a form survives the end of the key, and is sent with another one', async (
   await page.getByText('"half filled"').first().waitFor();
 });
 
-test('a page of which the key has ended follows its run after the next sign-in', async () => {
+test('a page whose key expired follows its run again after the next sign-in', async () => {
   const [old, next] = [await clientOf('operator'), await clientOf('operator')];
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'refund',
@@ -66,7 +66,7 @@ test('a page of which the key has ended follows its run after the next sign-in',
   await page.locator('.run-status [data-status=cancelled]').waitFor();
 });
 
-test('whoever may see less than the person before sees a page of their own', async () => {
+test('a person with a lower role than the one before gets a new page', async () => {
   const [old, less] = [await clientOf('operator'), await clientOf('viewer')];
   const page = await openAs(old, '/workflows/echo');
   await page.getByRole('button', { name: 'Start a run' }).click();
@@ -79,7 +79,7 @@ test('whoever may see less than the person before sees a page of their own', asy
   await becomes(() => page.getByRole('dialog').count(), 0);
 });
 
-test('a local cloud that was started anew with another key is signed in to without a question', async () => {
+test('the page signs in by itself after a local cloud was restarted with another key', async () => {
   const { secret } = await clientOf('installation');
   const page = await stage.browser.open('/workflows/echo');
   await page.getByRole('button', { name: 'Start a run' }).click();
@@ -101,7 +101,7 @@ test('a local cloud that was started anew with another key is signed in to witho
   await page.waitForURL('**/runs/run_*');
 });
 
-test('whoever typed a key into a local cloud is asked, though that cloud was started anew with another key', async () => {
+test('a person who typed a key is asked for one after the local cloud was restarted with another key', async () => {
   const [viewer, { secret }] = [await clientOf('viewer'), await clientOf('installation')];
   const page = await openAs(viewer, '/workflows/echo');
   await page.route('**/console.json', (route) => route.fulfill({ json: { local: true, apiKey: secret } }));
@@ -127,7 +127,7 @@ test('the new key survives a late refusal of the old one', async () => {
     if (route.request().url().includes('/v1/runs/statistics')) return late.resolve(route);
     return route.fulfill({ status: 401, json });
   });
-  // Covered by the dialog, if another read of the page was refused before.
+  // The dialog covers the link if another read of the page was refused before.
   await page.getByRole('link', { name: 'Health', exact: true }).dispatchEvent('click');
   const held = await late.promise;
   const again = page.getByRole('dialog', { name: 'Sign in again' });
@@ -149,7 +149,7 @@ const FORMS = [
   { of: '/workflows/echo', opener: 'Start a run', field: 'text' },
 ] as const;
 
-test.each(FORMS)('Back leaves no form of $of in which something was typed', async ({ of, opener, field }) => {
+test.each(FORMS)('Back does not leave a form of $of with typed text', async ({ of, opener, field }) => {
   const page = await stage.browser.open('/health');
   await page.getByRole('link', { name: 'Workflows', exact: true }).click();
   if (of.startsWith('/workflows/'))
@@ -158,7 +158,7 @@ test.each(FORMS)('Back leaves no form of $of in which something was typed', asyn
   await page.waitForURL(`**${of}`);
   const dialog = page.getByRole('dialog');
   const at = async () => new URL(page.url()).pathname;
-  // An empty one is closed.
+  // Back closes an empty form.
   await page.getByRole('button', { name: opener }).click();
   await dialog.waitFor();
   await pressBack(page);
@@ -175,7 +175,7 @@ test.each(FORMS)('Back leaves no form of $of in which something was typed', asyn
   await becomes(at, '/workflows');
 });
 
-test('Back leaves no answer of the inbox that was begun', async () => {
+test('Back does not leave an answer in the inbox with typed text', async () => {
   const page = await stage.browser.open('/health');
   await page.getByRole('link', { name: /^Inbox/ }).click();
   const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
@@ -187,7 +187,7 @@ test('Back leaves no answer of the inbox that was begun', async () => {
   expect(await note.inputValue()).toBe('because');
 });
 
-test('what is typed first stays, although the page below the form is about to be drawn', async () => {
+test('text typed into a form stays while the page below is due to be drawn again', async () => {
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.addInitScript(holdDrawing) });
   const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
   const reject = card.getByRole('button', { name: 'Reject', exact: true });
@@ -196,7 +196,7 @@ test('what is typed first stays, although the page below the form is about to be
   await reject.click();
   const note = page.getByRole('dialog').getByRole('textbox').first();
   await note.focus();
-  // The list is to be drawn again, because the mouse has left it.
+  // The list is due to be drawn again, because the mouse has left it.
   await page.mouse.move(1, 1);
   await becomes(() => page.evaluate(() => window.drawing?.isDue), true);
   await page.keyboard.insertText('because');
@@ -204,7 +204,7 @@ test('what is typed first stays, although the page below the form is about to be
   await page.evaluate(() => window.drawing?.release());
 });
 
-test('a form that the API did not answer says when to send it again, and is carried out once', async () => {
+test('a form that got no answer says when to send it again, and takes effect once', async () => {
   const page = await stage.browser.open('/workflows/echo');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Start a run' }).click();
@@ -223,7 +223,7 @@ test('a form that the API did not answer says when to send it again, and is carr
   expect(new Set(keys).size).toBe(1);
 });
 
-test('a form that was not answered is not offered to the next person as one that takes effect once', async () => {
+test('a form that got no answer does not promise the next person that it takes effect once', async () => {
   const [old, next] = [await clientOf('operator'), await clientOf('operator')];
   const page = await openAs(old, '/workflows/echo');
   const dialog = page.getByRole('dialog', { name: /^Start/ });
@@ -232,7 +232,7 @@ test('a form that was not answered is not offered to the next person as one that
   await page.route('**/v1/**', (route) => route.abort());
   await dialog.getByRole('button', { name: 'Start', exact: true }).click();
   await dialog.getByText('The API does not respond').waitFor();
-  // The page asks until it is answered.
+  // The page polls until it gets an answer.
   const again = await expire(page);
   await page.unrouteAll();
   await again.getByLabel('API key').fill(next.secret);
@@ -242,7 +242,7 @@ test('a form that was not answered is not offered to the next person as one that
   expect(await dialog.getByText('it takes effect once').count()).toBe(0);
 });
 
-test('the check of a bulk change goes on after the next sign-in', async () => {
+test('the check of a bulk change continues after the next sign-in', async () => {
   const page = await stage.browser.open('/runs?status=awaiting_approval');
   const again = await expire(page, page.getByRole('button', { name: 'Cancel all…' }), '**/v1/runs/bulk');
   await page.unrouteAll();
@@ -254,13 +254,13 @@ test('the check of a bulk change goes on after the next sign-in', async () => {
     .waitFor();
 });
 
-/** From here on the API accepts no key, and the page asks for one. @param sends a button or a link that sends a request; absent: a poll does */
+/** Makes the API refuse all keys, and waits for the sign-in. @param sends button or link that sends a request; default: wait for a poll */
 async function expire(page: Page, sends?: Locator, of = '**/v1/**') {
   await sends?.click({ trial: true });
   const problem = { title: 'Unauthorized', status: 401, code: 'UNAUTHENTICATED' };
   await page.route(of, (route) => route.fulfill({ status: 401, json: problem }));
   const again = page.getByRole('dialog', { name: 'Sign in again' });
-  // A poll may be refused first, and then the dialog covers what a mouse would press.
+  // A poll may be refused first, and then the sign-in covers the button.
   await sends?.dispatchEvent('click');
   await again.waitFor();
   return again;
@@ -295,7 +295,7 @@ test('the first Back under the sign-in stays on the page with its form, the seco
   await becomes(async () => new URL(page.url()).pathname, '/workflows');
 });
 
-/** As the button of the browser: `page.goBack` waits for a navigation that the page may prevent. */
+/** Presses the browser's Back. `page.goBack` would wait for a navigation that the page may prevent. */
 async function pressBack(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const { currentIndex, entries } = await session.send('Page.getNavigationHistory');
@@ -311,7 +311,7 @@ declare global {
   }
 }
 
-/** Runs in the page: has React, which draws in answer to a message to itself, wait from `hold` to `release`. */
+/** Runs in the page. Lets a test delay React's drawing, which React schedules by a message to itself. */
 function holdDrawing(): void {
   const { postMessage } = MessagePort.prototype;
   let held: (() => void)[] | undefined;

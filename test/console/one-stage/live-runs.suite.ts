@@ -7,7 +7,7 @@ interface Listed {
   readonly items: readonly { readonly id: string }[];
 }
 
-/** Workers are not killed for this: what the API says of two runs is changed on its way to the page. */
+/** Changes the API's answer about two runs, which spares the tests from killing workers. */
 async function withSuspect(page: Page): Promise<void> {
   await page.route('**/v1/runs?status=*', async (route) => {
     const response = await route.fetch();
@@ -23,7 +23,7 @@ async function withSuspect(page: Page): Promise<void> {
   });
 }
 
-test('health leads to each suspect and to the oldest overdue run by a click', async () => {
+test('health links to each suspect and to the oldest overdue run', async () => {
   const page = await stage.browser.open('/health', { prepare: withSuspect });
   const live = page.getByRole('region', { name: 'Live runs' });
   await live.getByText('All runs of your tenant that have not ended.').waitFor();
@@ -38,7 +38,7 @@ test('health leads to each suspect and to the oldest overdue run by a click', as
   await page.waitForURL(`**/runs/${show.doubtful}`);
 });
 
-test('a part of health that fails again and again hides nothing below it', async () => {
+test('a part of health that keeps failing hides nothing below it', async () => {
   const page = await stage.browser.open('/inbox');
   const json = { title: 'Refused', status: 400, code: 'INVALID_INPUT', detail: 'refused by the test' };
   let asked = 0;

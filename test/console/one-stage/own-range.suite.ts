@@ -10,7 +10,7 @@ const timesOf = (page: Page) => {
 };
 
 test.each(Object.entries(SIZES))(
-  '%s: a start and an end of one’s own list what was created in between, and Back returns',
+  '%s: an own start and end list the runs created in between, and Back returns',
   async (_, viewport) => {
     const page = await stage.browser.open('/runs', { viewport, timezoneId: 'Europe/Berlin' });
     const row = page.locator('[id^=row-]').first();
@@ -67,7 +67,7 @@ test('a saved view keeps the start and the end', async () => {
 });
 
 test.each(Object.entries(SIZES))(
-  '%s: the field Tag says what it takes while it has the focus',
+  '%s: the field Tag shows its help while it has the focus',
   async (_, viewport) => {
     const page = await stage.browser.open('/runs', { viewport });
     const field = page.getByRole('textbox', { name: 'Tag' });
@@ -75,7 +75,7 @@ test.each(Object.entries(SIZES))(
     expect(await help.isVisible()).toBe(false);
     await field.click();
     await help.filter({ hasText: 'amount>100' }).waitFor();
-    // The rows stay in their place, so that a click on one is not missed.
+    // The rows do not move, so that a click does not miss its row.
     await page.locator('[id^=row-]').first().getByRole('link').first().click();
     await page.waitForURL('**/runs/run_*');
   },

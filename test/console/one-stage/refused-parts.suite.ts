@@ -1,4 +1,4 @@
-/** Parts of a page that the API refuses, or that do not come. On the stage of `flows.test.ts`. */
+/** Parts of a page that the API refuses, or that arrive late. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { PATIENCE_MS } from '../../../packages/console/src/pages/health/patience.ts';
@@ -9,7 +9,7 @@ import { show, stage } from './showcase-stage.ts';
 const REFUSED = { title: 'Refused', status: 400, code: 'INVALID_INPUT', detail: 'refused by the test' };
 const refuse = (page: Page, of: string) =>
   page.route(of, (route) => route.fulfill({ status: 400, json: REFUSED }));
-/** Refuses until *Try again* is pressed: what the page repeats by itself is refused too, so that the button stays. */
+/** Refuses every request until *Try again* is pressed, also the page's own retries, so that the button stays. */
 async function refuseUntilAsked(page: Page, of: string): Promise<void> {
   await page.addInitScript(() =>
     window.addEventListener(
@@ -41,7 +41,7 @@ test.each([
   ['in the panel of a step', '?step=check-line', '.step-panel .attempts'],
   ['in the journal', '?tab=journal', '.journal [role=row]'],
   ['in the timeline', '?tab=timeline', '.timeline .chart-row'],
-])('a refused list of events is said %s, and read by *Try again*', async (_, query, whole) => {
+])('a refused list of events is reported %s, and *Try again* reads it', async (_, query, whole) => {
   const path = `/runs/${show.completed}${query}`;
   const page = await stage.browser.open(path, { prepare: (one) => refuseUntilAsked(one, EVENTS) });
   const main = page.getByRole('main');
@@ -56,7 +56,7 @@ test.each([
   ['beside the graph', '', '.timeline-beside'],
   ['in the timeline', '?tab=timeline', '.timeline'],
 ])(
-  'with only a part of its events an ended run shows no bar as running %s, and how much is loaded',
+  'an ended run with a part of its events loaded shows no running bar %s, and says how much is loaded',
   async (_, query, part) => {
     const page = await stage.browser.open('/inbox');
     await page.route(EVENTS, async (route) => {
@@ -74,12 +74,12 @@ test.each([
   },
 );
 
-test('a refused stream of a run is said in its header, and followed by *Try again*', async () => {
+test('a refused stream of a run is reported in its header, and *Try again* follows it', async () => {
   const stream = '**/v1/runs/*/stream*';
   const page = await stage.browser.open(`/runs/${show.asking}`, {
     prepare: (one) => refuseUntilAsked(one, stream),
   });
-  // It says "not updating, reconnecting" until the refusal has arrived.
+  // The mark says "not updating, reconnecting" until the refusal arrives.
   await page.locator('.live-mark', { hasText: /not updating: .*refused by the test/ }).waitFor();
   await page.locator('.run-title').getByRole('button', { name: 'Try again' }).click();
   await page.locator('.live-mark.live').waitFor();
@@ -88,7 +88,7 @@ test('a refused stream of a run is said in its header, and followed by *Try agai
 test.each([
   ['the filter of the list', '.filters'],
   ['the form that starts a run', 'dialog'],
-])('%s says that the workflows were refused, and reads them by *Try again*', async (_, place) => {
+])('%s says that the workflows were refused, and *Try again* reads them', async (_, place) => {
   const page = await stage.browser.open('/runs', { prepare: (one) => refuseUntilAsked(one, WORKFLOWS) });
   if (place === 'dialog') await page.getByRole('button', { name: 'Start a run' }).click();
   const part = page.locator(place);
@@ -98,7 +98,7 @@ test.each([
   await becomes(() => failureIn(part).count(), 0);
 });
 
-test('the form that starts a run says that the schema of its input was refused, and reads it by *Try again*', async () => {
+test('the form that starts a run says that the input schema was refused, and *Try again* reads it', async () => {
   const schema = '**/v1/workflows/*/input';
   const page = await stage.browser.open('/workflows/gift', {
     prepare: (one) => refuseUntilAsked(one, schema),
@@ -110,7 +110,7 @@ test('the form that starts a run says that the schema of its input was refused, 
   await dialog.getByRole('textbox', { name: 'cents' }).waitFor();
 });
 
-test('a refused schema is said, with the focus on *Try again*, until the next answer', async () => {
+test('the message about a refused schema keeps the focus on *Try again* until the next answer', async () => {
   const schema = '**/v1/workflows/*/input';
   const page = await stage.browser.open('/workflows/gift', { prepare: (one) => refuse(one, schema) });
   await page.getByRole('button', { name: 'Start a run' }).click();
@@ -135,7 +135,7 @@ test('a refused schema is said, with the focus on *Try again*, until the next an
   expect(await focused()).toBe(true);
 });
 
-test('the list says whether it updates, and as of when it is if it does not', async () => {
+test('the list says whether it updates, and otherwise how old it is', async () => {
   const stream = '**/v1/runs/stream?*';
   const page = await stage.browser.open('/runs');
   const mark = page.locator('.list-live');
@@ -157,11 +157,10 @@ test('the list says whether it updates, and as of when it is if it does not', as
   );
 });
 
-/** Longer than any line. */
 const LONG = 'refused by the test, '.repeat(40);
 
 test.each([390, 700, 1000, 1280])(
-  'the rows stand where they are at %i px, whatever is said of the list above them',
+  'the rows do not move at %i px, whatever the messages above them',
   async (width) => {
     const stream = '**/v1/runs/stream?*';
     const page = await stage.browser.open('/runs', { viewport: { width, height: 800 } });
@@ -182,11 +181,11 @@ test.each([390, 700, 1000, 1280])(
     });
     await page.goto('/runs');
     await becomes(() => mark.textContent(), expect.stringContaining('refused by the test'));
-    // On a phone nothing of it is in sight beside a refusal.
+    // On a phone the refusal leaves no room for this message.
     await page.locator('.list-stopped', { hasText: 'The kill switch is on' }).waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Read again' }).click();
     await grid.waitFor();
-    // Its first words are whole beside what is stopped.
+    // The first words of the refusal are fully visible.
     const isWhole = await mark.evaluate((one) => {
       const [words] = one.children;
       return words !== undefined && words.getBoundingClientRect().right <= one.getBoundingClientRect().right;
@@ -198,7 +197,7 @@ test.each([390, 700, 1000, 1280])(
 );
 
 test.each([390, 700, 1000, 1100, 1280])(
-  'the rows stand where they are at %i px though the workflows are not read, with or without one chosen',
+  'the rows do not move at %i px when the workflows are refused, with or without a chosen workflow',
   async (width) => {
     const page = await stage.browser.open('/runs', { viewport: { width, height: 800 } });
     const top = async () => (await page.locator('.run-grid').boundingBox())?.y;
@@ -222,7 +221,7 @@ test.each([390, 700, 1000, 1100, 1280])(
 );
 
 test.each([390, 1000, 1280, 1440, 1600])(
-  'the rows stand where they are at %i px when the counts of the statuses arrive, however many runs there are',
+  'the rows do not move at %i px when the counts of the statuses arrive, for any number of runs',
   async (width) => {
     const { promise: counted, resolve: letGo } = Promise.withResolvers<void>();
     const page = await stage.browser.open('/inbox', { viewport: { width, height: 800 } });
@@ -243,7 +242,7 @@ test.each([390, 1000, 1280, 1440, 1600])(
   },
 );
 
-test('beside a refused stream a phone shows that a workflow is paused, and leads to it', async () => {
+test('a phone shows a paused workflow with its link beside a refused stream', async () => {
   const page = await stage.browser.open('/inbox', { viewport: { width: 390, height: 844 } });
   await page.route('**/v1/runs/stream?*', (route) => route.fulfill({ status: 400, json: REFUSED }));
   await page.route(WORKFLOWS, async (route) => {
@@ -270,7 +269,7 @@ test('beside a refused stream a phone shows that a workflow is paused, and leads
 });
 
 test.each([390, 700, 1280])(
-  'at %i px the kill switch and a restored database are both told, each with its link',
+  'at %i px the kill switch and a restored database are both shown, each with its link',
   async (width) => {
     const page = await stage.browser.open('/inbox', { viewport: { width, height: 844 } });
     await page.route(WORKFLOWS, async (route) => {
@@ -296,7 +295,7 @@ test.each([390, 700, 1280])(
   },
 );
 
-test('a web page in place of the API is told as such, on no page as live, until the API answers again', async () => {
+test('a web page in place of the API is reported as such, and nothing counts as live until the API answers again', async () => {
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
   await page.route('**/v1/**', (route) => {
     if (route.request().url().includes('/v1/me')) return route.continue();
@@ -306,7 +305,7 @@ test('a web page in place of the API is told as such, on no page as live, until 
     });
   });
   await page.goto(`/runs/${show.asking}`);
-  // It is asked for again some times before.
+  // The page retries some times first.
   const isTold = async () => {
     await page.clock.runFor('00:02');
     return page.getByText('a web page: Hotel: sign in').first().isVisible();
@@ -324,13 +323,13 @@ test('a web page in place of the API is told as such, on no page as live, until 
   await page.locator('.run-grid').waitFor();
 });
 
-/** Lets the page lose its patience. */
+/** Ends the page's wait for the diagnosis. */
 const runOut = (page: Page) =>
   page.evaluate(() => {
     for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
   });
 
-/** The page Health, whose diagnosis has not come although the page has waited for it. */
+/** Opens Health, and ends its wait for the diagnosis before that arrives. */
 async function withLateDiagnosis(status: number) {
   const { promise: told, resolve: letGo } = Promise.withResolvers<void>();
   const page = await stage.browser.open('/health', {
@@ -354,27 +353,30 @@ async function withLateDiagnosis(status: number) {
 test.each([
   ['comes late', 200],
   ['fails late', 400],
-])('what is below a part of health that %s appears without it, and is not moved by it', async (_, status) => {
-  const { page, today, letGo } = await withLateDiagnosis(status);
-  const before = await today.boundingBox();
-  await page.mouse.move(300, 300);
-  letGo();
-  const arrived = page.getByRole('button', { name: 'Show the diagnosis' });
-  await arrived.waitFor();
-  expect(await today.boundingBox()).toEqual(before);
-  await arrived.press('Enter');
-  await (status === 200 ? page.getByRole('heading', { name: 'Findings' }) : failureIn(page)).waitFor();
-  // It takes the focus of the button that it replaces.
-  expect(await page.locator('.health > :focus').count()).toBe(1);
-});
+])(
+  'the parts below a part of health that %s appear without it, and do not move when it arrives',
+  async (_, status) => {
+    const { page, today, letGo } = await withLateDiagnosis(status);
+    const before = await today.boundingBox();
+    await page.mouse.move(300, 300);
+    letGo();
+    const arrived = page.getByRole('button', { name: 'Show the diagnosis' });
+    await arrived.waitFor();
+    expect(await today.boundingBox()).toEqual(before);
+    await arrived.press('Enter');
+    await (status === 200 ? page.getByRole('heading', { name: 'Findings' }) : failureIn(page)).waitFor();
+    // The diagnosis takes the focus of the button that it replaces.
+    expect(await page.locator('.health > :focus').count()).toBe(1);
+  },
+);
 
-test('a part of health that comes late is shown at once to a person who does not stir', async () => {
+test('a late part of health is shown at once if the person does not use the page', async () => {
   const { page, letGo } = await withLateDiagnosis(200);
   letGo();
   await page.getByRole('heading', { name: 'Findings' }).waitFor();
 });
 
-test('a plan that is not known is of a version that is not deployed, or that was changed since the run started', async () => {
+test('an unknown plan is explained by a version that is not deployed, or was changed since the run started', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}`, {
     prepare: (one) =>
       one.route('**/v1/runs/*/graph*', async (route) => {

@@ -38,7 +38,7 @@ export function runActions(stage: Stage): void {
     await eventually(`run ${id} to end`, async () => (await read(id)).status === 'completed' || undefined);
   }
 
-  /** A leaflet as it is once it was approved and its stamps are accounted for. */
+  /** Starts a leaflet run, approves it, resolves its effect in doubt, and waits for its end. */
   async function printed(title: string): Promise<string> {
     const id = await start('leaflet', { title, copies: 1 });
     await asks(id, 'review.1');
@@ -53,7 +53,7 @@ export function runActions(stage: Stage): void {
     return id;
   }
 
-  /** Nothing of it is beyond an edge to scroll to. */
+  /** Returns true if no part of it is outside the window or needs scrolling. */
   const isWhole = (part: Locator) =>
     part.evaluate((one) => {
       const { left, right } = one.getBoundingClientRect();
@@ -90,7 +90,7 @@ export function runActions(stage: Stage): void {
     await isGone(page);
 
     await asks(id, 'review.2');
-    // Each step that runs again says why, also the review, which asks again.
+    // Each step that runs again shows why, also the review.
     const panel = page.getByRole('region', { name: 'The selected step' });
     const events = await stage.cloud.call<{ items: readonly { type: string; at: string; actor?: string }[] }>(
       'GET',
@@ -261,14 +261,14 @@ export function runActions(stage: Stage): void {
     await page.getByText(/Checked: whole, \d+ events/).waitFor();
   });
 
-  test('a run that somebody else resumes meanwhile leads to the run that continues it', async () => {
+  test('a run that somebody else has resumed links to the run that continues it', async () => {
     const id = await start('undoing', { order: 'two-windows' });
     await eventually('the run to fail', async () => (await read(id)).status === 'failed' || undefined);
     const page = await stage.browser.open(`/runs/${id}`);
     await page.getByText(/, then resume the run\./).waitFor();
     await page.getByRole('button', { name: 'Fork' }).and(page.getByTitle('another version')).waitFor();
     await press(page, 'Resume');
-    // Between the click and its request: the page must not learn of it before.
+    // The other resume comes between the click and its request, so that the page cannot know of it.
     const path = `/v1/runs/${id}/resume`;
     const other = Promise.withResolvers<string>();
     await page.route(`**${path}`, async (route) => {

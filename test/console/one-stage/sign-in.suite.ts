@@ -1,4 +1,4 @@
-/** The sign-in, and pages of which a file or an answer is missing. */
+/** The sign-in, and pages with a missing file or answer. */
 import { expect, test } from '@jest/globals';
 import { becomes } from '../support/becomes.ts';
 import type { Stage } from '../support/stage.ts';
@@ -21,7 +21,7 @@ export function signIn(stage: Stage): void {
     await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();
-    // The API answers in words for programs: it names the header.
+    // The API's own message is for programs: it names the header.
     await page.getByRole('alert').getByText('Check that the key was copied completely').waitFor();
     expect(await page.getByRole('alert').textContent()).not.toContain('Authorization');
     await page.getByLabel('API key').fill(secret);

@@ -22,19 +22,18 @@ const hasStatus = (runId: string, wanted: string) =>
 const cardOf = (page: Page, runId: string) =>
   page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) });
 
-/** The time to undo runs out. */
+/** Ends the undo period. */
 const send = (page: Page) =>
   page.evaluate(() => {
     for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
   });
 
-/** Address of the run whose card has the focus. */
 const focusedRun = (page: Page) =>
   page.evaluate(() =>
     document.activeElement?.closest('li.card')?.querySelector('a[href^="/runs/"]')?.getAttribute('href'),
   );
 
-test('an approved card keeps its place until the mouse leaves the list, so that no click meets another card', async () => {
+test('an approved card keeps its place until the mouse leaves the list, so that no click hits another card', async () => {
   const [first, second] = [await asks('B-91'), await asks('B-92')];
   const page = await stage.browser.open('/inbox', {
     prepare: (one) => one.addInitScript(holdTimers, UNDO_MS),
@@ -50,7 +49,7 @@ test('an approved card keeps its place until the mouse leaves the list, so that 
   await cardOf(page, first).getByText('Approved.').waitFor();
   await hasStatus(first, 'completed');
   expect(await approve.boundingBox()).toEqual(before);
-  // The keys pass over it: its link would leave the inbox by the Enter that was meant for a question.
+  // The keys skip the approved card: Enter, meant for a question, would follow its link out of the inbox.
   const passed: (string | null | undefined)[] = [];
   for (let left = await page.locator('.inbox > li').count(); left > 0; left -= 1) {
     await page.keyboard.press('j');
@@ -63,7 +62,7 @@ test('an approved card keeps its place until the mouse leaves the list, so that 
   await stage.cloud.call('POST', `/v1/runs/${second}/cancel`, { reason: 'only a test' });
 });
 
-test('a card whose approval was undone leaves the list, also under the mouse, and is not said to be approved', async () => {
+test('a card whose run ended after an undo leaves the list, also under the mouse, and is not shown as approved', async () => {
   const [undone, approved] = [await asks('B-93'), await asks('B-94')];
   const page = await stage.browser.open('/inbox', {
     prepare: (one) => one.addInitScript(holdTimers, UNDO_MS),
@@ -78,13 +77,13 @@ test('a card whose approval was undone leaves the list, also under the mouse, an
   await approve(approved).click();
   await cardOf(page, approved).getByRole('button', { name: 'Undo' }).waitFor();
   await send(page);
-  // The list has been read again.
+  // The list was read again by now.
   await cardOf(page, approved).getByText('Approved.').waitFor();
   expect(await cardOf(page, undone).allTextContents()).toEqual([]);
   await hasStatus(approved, 'completed');
 });
 
-test('a card leads to its run by the id, and to the runs of its thread', async () => {
+test('a card links its id to the run, and its thread to the runs of the thread', async () => {
   const page = await stage.browser.open('/inbox');
   await cardOf(page, show.asking).getByRole('link', { name: show.asking, exact: true }).click();
   await page.waitForURL(`**/runs/${show.asking}`);

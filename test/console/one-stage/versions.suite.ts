@@ -22,7 +22,7 @@ export function versions(stage: Stage): void {
   ];
 
   test.each([1280, 390])(
-    'a workflow of which several versions ran shows the readings of each, all of them %d px wide',
+    'a workflow with runs of several versions shows the statistics of each within %d px',
     async (width) => {
       const page = await stage.browser.open('/inbox');
       await page.setViewportSize({ width, height: 844 });
@@ -44,13 +44,13 @@ export function versions(stage: Stage): void {
         'v11 | 9,600 | 6.7 per minute | 0.1 %, 12 of 9,600 | 3m 7s | 2h 3m | $0.010',
         'v3 | 4 | 4 per day | 0 % | 92ms | 2d | $0.010',
       ]);
-      // Nothing of them lies beyond the edge.
+      // No statistic is beyond the edge.
       const [inner, outer] = await versions.evaluate((region) => [region.scrollWidth, region.clientWidth]);
       expect(inner).toBeLessThanOrEqual(outer ?? 0);
     },
   );
 
-  test('the plan of a workflow stays where it is when its statistics come', async () => {
+  test('the plan of a workflow does not move when its statistics arrive', async () => {
     const page = await stage.browser.open('/inbox');
     const asked = Promise.withResolvers<void>();
     await page.route('**/v1/runs/statistics?*', async (route) => {
@@ -70,7 +70,7 @@ export function versions(stage: Stage): void {
     expect(await placeOf()).toBe(before);
   });
 
-  test('the charts and their table show the durations of each part, of all versions or of one', async () => {
+  test('the charts and their table show the durations of each period, for all versions or one', async () => {
     const part = (hour: number, ...of: readonly ReturnType<typeof figures>[]) => ({
       from: `2026-01-31T0${hour}:00:00.000Z`,
       ...(of[0] ?? figures(0, 0, 0, 0)),

@@ -9,14 +9,14 @@ import { show, stage } from './showcase-stage.ts';
 interface Graph {
   readonly nodes: readonly { readonly id: string }[];
 }
-/** More would be too small to read on a phone. */
+/** The widest row that is readable on a phone. */
 const ACROSS = 5;
 const LAST = `wide-${ACROSS}`;
 
-/** Needs of a plan in which an edge passes 120 px beyond the outermost steps. */
+/** Needs of a plan with an edge 120 px outside the outermost steps. */
 const OUTSIDE = [[], [0], [], [0, 1, 2], [], [0], [], [2], [7], [1], [1, 2, 6, 9], [1, 8]];
 
-/** The plan of the run becomes one of many steps side by side, each the first of a chain. */
+/** Replaces the plan of the run by parallel chains of `layers` steps. */
 async function withWidePlan(page: Page, layers = 1): Promise<void> {
   await withPlan(
     page,
@@ -38,7 +38,7 @@ async function withPlan(
   });
 }
 
-/** Steps that are whole within the frame. */
+/** Lists the steps that are fully within the frame. */
 const inFrame = (page: Page) =>
   page.locator('.graph .react-flow').evaluate((frame) => {
     const { left, top, right, bottom } = frame.getBoundingClientRect();
@@ -53,18 +53,21 @@ const inFrame = (page: Page) =>
 const open = (viewport: { width: number; height: number }) =>
   stage.browser.open(`/runs/${show.completed}`, { viewport, prepare: (page) => withWidePlan(page) });
 
-test.each(Object.entries(SIZES))('%s: a graph is shown whole at first, and by *fit*', async (_, viewport) => {
-  const page = await open(viewport);
-  await becomes(async () => (await inFrame(page)).length, ACROSS);
-  const zoom = page.getByRole('group', { name: 'Zoom' });
-  for (let times = 0; times < 4; times += 1) await zoom.getByRole('button', { name: 'Closer' }).click();
-  await becomes(async () => (await inFrame(page)).length < ACROSS, true);
-  await zoom.getByRole('button', { name: 'fit' }).click();
-  await becomes(async () => (await inFrame(page)).length, ACROSS);
-});
+test.each(Object.entries(SIZES))(
+  '%s: a graph is shown whole when it opens, and by *fit*',
+  async (_, viewport) => {
+    const page = await open(viewport);
+    await becomes(async () => (await inFrame(page)).length, ACROSS);
+    const zoom = page.getByRole('group', { name: 'Zoom' });
+    for (let times = 0; times < 4; times += 1) await zoom.getByRole('button', { name: 'Closer' }).click();
+    await becomes(async () => (await inFrame(page)).length < ACROSS, true);
+    await zoom.getByRole('button', { name: 'fit' }).click();
+    await becomes(async () => (await inFrame(page)).length, ACROSS);
+  },
+);
 
 test.each(Object.entries(SIZES))(
-  '%s: edges that pass beside the outermost steps are whole within the frame',
+  '%s: edges outside the outermost steps are within the frame',
   async (_, viewport) => {
     const page = await stage.browser.open(`/runs/${show.completed}`, {
       viewport,
@@ -94,7 +97,7 @@ test.each(Object.entries(SIZES))(
 );
 
 test.each(['as it was', 'moved'])(
-  'a step that is clicked in a graph %s is in sight beside its panel',
+  'a clicked step of a graph %s stays in view beside its panel',
   async (how) => {
     const page = await open(SIZES.desktop);
     await becomes(async () => (await inFrame(page)).length, ACROSS);
@@ -116,8 +119,8 @@ test.each(['as it was', 'moved'])(
   },
 );
 
-test('a step that is clicked in a large graph keeps its height in a narrower frame, and the first steps stay at the top', async () => {
-  // Pairs of steps, each after the one before, in several columns.
+test('a clicked step of a large graph keeps its vertical position in a narrower frame, and the first steps stay at the top', async () => {
+  // The plan is a long sequence of pairs, drawn in several columns.
   const ladder = Array.from({ length: 300 }, (_, at) => {
     const before = at - (at % 2);
     return { id: `rung-${at}`, needs: before === 0 ? [] : [`rung-${before - 2}`, `rung-${before - 1}`] };
@@ -138,14 +141,14 @@ test('a step that is clicked in a large graph keeps its height in a narrower fra
   await page.setViewportSize({ width: 420, height: 800 });
   await becomes(async () => (await placeOf(id)).x < x && (await inFrame(page)).includes(id), true);
   expect((await placeOf(id)).y).toBe(y);
-  // Nothing is above the first steps, so a search does not move one of them to the middle.
+  // A search moves the step it finds to the middle, except the first steps, which have nothing above them.
   await page.getByPlaceholder('Find a step').fill('rung-0');
   await page.keyboard.press('Enter');
   await becomes(async () => (await inFrame(page)).includes('rung-0'), true);
   expect((await placeOf('rung-0')).y).toBe(y);
 });
 
-test('a step that is found among hundreds is in sight in the table', async () => {
+test('a step found among hundreds is in view in the table', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}?view=table`, {
     prepare: (one) => withWidePlan(one, 60),
   });
@@ -175,14 +178,14 @@ test.each([
       ),
   });
   await becomes(() => inFrame(page), expect.arrayContaining(['many-1', 'many-2', 'many-3']));
-  // A name is at least as high as a letter that can be told from others.
+  // The names must be large enough to read.
   const box = await page.locator('button[data-step=many-1]').boundingBox();
   expect(box?.height).toBeGreaterThan(12);
   await page.getByRole('group', { name: 'Zoom' }).getByRole('button', { name: 'fit' }).click();
   await becomes(async () => (await inFrame(page)).length, many);
 });
 
-test('a graph that its width makes small has a frame of its own height', async () => {
+test('the frame of a wide graph is as high as the shrunken graph', async () => {
   const layers = 6;
   const page = await stage.browser.open(`/runs/${show.completed}`, {
     viewport: SIZES.desktop,
@@ -199,11 +202,11 @@ test('a graph that its width makes small has a frame of its own height', async (
 test.each([
   ['phone', { width: 390, height: 844 }],
   ['narrow desktop', { width: 1000, height: 760 }],
-])('%s: a step that is clicked shows its panel, below the graph', async (_, viewport) => {
+])('%s: a click on a step scrolls to its panel below the graph', async (_, viewport) => {
   const page = await stage.browser.open(`/runs/${show.completed}`, { viewport });
   const panel = page.getByRole('region', { name: 'The selected step' });
   const step = page.locator('.graph button[data-step=read]');
-  // Whole, or with its head in the upper half.
+  // The panel is fully in view, or its head is in the upper half.
   const isInSight = async () => {
     const box = await panel.boundingBox();
     return (
@@ -213,14 +216,14 @@ test.each([
   await step.click();
   await panel.getByRole('link', { name: 'Its events' }).waitFor();
   await becomes(isInSight, true);
-  // Again, though it is open.
+  // A click scrolls there again if the panel is already open.
   await page.evaluate(() => window.scrollTo(0, 0));
   await becomes(isInSight, false);
   await step.click();
   await becomes(isInSight, true);
 });
 
-test('a page is as wide whether it scrolls or not, since a graph is as high as its width allows and would flicker', async () => {
+test('a scrollbar does not change the width of a page: a graph, whose height follows its width, would flicker', async () => {
   const browser = await startBrowser(stage.cloud.ready.gateway, { hasScrollbars: true });
   try {
     const page = await browser.open(`/runs/${show.completed}`, { viewport: { width: 1000, height: 300 } });
@@ -244,7 +247,7 @@ test('a page is as wide whether it scrolls or not, since a graph is as high as i
   }
 });
 
-test('in a browser with a font twice as large all text is, rows and steps have room for it, and nothing is beyond the window', async () => {
+test('a browser font twice as large enlarges all text, rows and steps, and nothing overflows the window', async () => {
   const browser = await startBrowser(stage.cloud.ready.gateway, { fontPx: 32 });
   try {
     const page = await browser.open('/runs');
@@ -255,7 +258,7 @@ test('in a browser with a font twice as large all text is, rows and steps have r
       page
         .locator(part)
         .evaluateAll((all) => [...new Set(all.map((one) => one.getBoundingClientRect().height))]);
-    // Twice those of the graph and of the timeline beside it.
+    // 58 px and 24 px are the heights at the ordinary font size.
     await becomes(() => heights('.step-box'), [2 * 58]);
     expect(await heights('.chart-row')).toEqual([2 * 24]);
     for (const path of [
@@ -275,11 +278,11 @@ test('in a browser with a font twice as large all text is, rows and steps have r
   }
 });
 
-/** Links, buttons and fields of which one covers a part of another, by their texts. Runs in the page. */
+/** Lists overlapping pairs of links, buttons and fields by their texts. Runs in the page. */
 function overlaps(): readonly string[] {
   const boxes = [...document.querySelectorAll('nav a, .top a, .top button, .top input, main button, main a')]
     .filter((part) => part.checkVisibility() && !part.closest('.skip, .graph'))
-    // A link of two lines has two.
+    // A link over two lines has two boxes.
     .flatMap((part) => [...part.getClientRects()].map((box) => ({ part, box })));
   return boxes.flatMap(({ part, box }, at) =>
     boxes
@@ -293,7 +296,7 @@ function overlaps(): readonly string[] {
   );
 }
 
-test('the names beside a timeline are as wide as the longest of them, which is a title too', async () => {
+test('the column of names beside a timeline fits the longest name, and each name has a title', async () => {
   const id = 'reconcile-the-ledger-of-march';
   const page = await stage.browser.open(`/runs/${show.completed}`, {
     prepare: (one) =>

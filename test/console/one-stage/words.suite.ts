@@ -1,10 +1,10 @@
-/** Words of the pages: said once, in plain text, and announced only when they change. On the stage of `flows.test.ts`. */
+/** Texts of the pages: shown once, in plain words, and announced only when they change. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { becomes } from '../support/becomes.ts';
 import { show, stage } from './showcase-stage.ts';
 
-/** Texts within live regions that change while time passes and nothing else does. */
+/** Lists the texts in live regions that change only because time passes. */
 async function announcedBy(page: Page, passing: () => Promise<void>): Promise<string[]> {
   await page.evaluate(() => {
     const seen = { announced: new Set<string>(), changes: 0 };
@@ -14,7 +14,7 @@ async function announcedBy(page: Page, passing: () => Promise<void>): Promise<st
         const one = target instanceof Element ? target : target.parentElement;
         const region = one?.closest('[aria-live], [role=status], [role=alert], [role=log]');
         const text = one?.textContent ?? '';
-        // The clock of the page is moved on, which is told once.
+        // The test moves the page's clock, which the page announces once.
         const isTime = /\d(?:ms|s|m|h|d)\b/.test(text) && !text.includes('The clock of this device');
         if (isTime) seen.changes += 1;
         if (isTime && region && region.getAttribute('aria-live') !== 'off')
@@ -34,10 +34,10 @@ async function announcedBy(page: Page, passing: () => Promise<void>): Promise<st
   return (await seen()).announced;
 }
 
-test('a screen reader is not told the time each second: of a run, in the inbox, or that the API is away', async () => {
+test('a screen reader does not announce passing time on a run, in the inbox, or while the API is unreachable', async () => {
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
   await page.locator('li.card time').first().waitFor();
-  // A minute, so that times of minutes ago change too.
+  // The clock moves on by a minute, so that texts in minutes change too.
   expect(await announcedBy(page, () => page.clock.runFor('01:01'))).toEqual([]);
   await page.goto(`/runs/${show.asking}`);
   await page.locator('.run-state', { hasText: ' · for ' }).waitFor();
@@ -50,7 +50,7 @@ test('a screen reader is not told the time each second: of a run, in the inbox, 
   expect(await announcedBy(page, () => page.clock.runFor('00:05'))).toEqual([]);
 });
 
-test('a run whose version is not deployed says in its header why no decision is accepted, until it is deployed', async () => {
+test('the header of a run says why no decision is accepted until its version is deployed', async () => {
   const graph = '**/v1/runs/*/graph*';
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
   await page.route(graph, async (route) => {
@@ -75,14 +75,14 @@ test('a run whose version is not deployed says in its header why no decision is 
   expect(graphs).toEqual([]);
 });
 
-test('Health of a local cloud advises no command of Google', async () => {
+test('Health of a local cloud advises no gcloud command', async () => {
   const page = await stage.browser.open('/health');
   const findings = page.locator('.findings');
   await findings.getByText('TTL_UNKNOWN').waitFor();
   expect(await findings.textContent()).not.toContain('gcloud');
 });
 
-test('Health says in the singular that one run was compared with its journal', async () => {
+test('Health uses the singular for one run compared with its journal', async () => {
   const page = await stage.browser.open('/health', {
     prepare: (one) =>
       one.route('**/v1/diagnosis', async (route) => {
@@ -103,7 +103,7 @@ test('a run in doubt says once what is in doubt and what to do', async () => {
   expect(words.match(/Check with the receiver/g)).toHaveLength(1);
 });
 
-test('a run that has reached its budget has its question once, and room for each amount', async () => {
+test('a run that has reached its budget shows its question once, and a field for each amount', async () => {
   const question = 'The run has reached its budget: 1.00 USD. Raise the budget?';
   const page = await stage.browser.open('/inbox');
   await page.route(`**/v1/runs/${show.asking}`, async (route) => {
@@ -153,7 +153,7 @@ test.each([
   expect((await state.textContent())?.split(question)).toHaveLength(2);
 });
 
-/** The page of a run of which the API tells these members. */
+/** Opens a run whose answer and first wait have these members. */
 async function headOf(facts: object) {
   const page = await stage.browser.open('/inbox');
   await page.route(`**/v1/runs/${show.asking}`, async (route) => {
@@ -175,19 +175,19 @@ test.each([
   expect((await state.textContent())?.split(words)).toHaveLength(2);
 });
 
-test('the link to a child that a run waits for names the child', async () => {
+test('a run that waits for a child links to it by its id', async () => {
   const state = await headOf({ kind: 'child', child: { runId: show.completed }, detail: undefined });
   await state.getByRole('link', { name: `Open run ${show.completed}` }).waitFor();
 });
 
-test('a run that undoes its steps after an error says what helps if its dispatches fail', async () => {
+test('a run that undoes its steps says what helps if its dispatches fail', async () => {
   const error = { code: 'BROKEN', message: 'the press is jammed', retryable: true };
   const failures = { times: 3, error };
   const state = await headOf({ status: 'running', waits: [], compensating: true, error, failures });
   await state.getByText('continues once the cause is fixed').waitFor();
 });
 
-test('a run of a workflow that is paused meanwhile says so on its open page, until it moves', async () => {
+test('the open page of a queued run shows that its workflow was paused, until the run continues', async () => {
   const page = await stage.browser.open('/inbox', { prepare: (one) => one.clock.install() });
   const queued = { status: 'pending', waits: [], waitCount: 0 };
   const since = '2026-01-02T03:04:05.000Z';
@@ -210,7 +210,7 @@ test('a run of a workflow that is paused meanwhile says so on its open page, unt
 });
 
 test.each(['effects', 'journal', 'checkpoints'])(
-  'the times in a detail of %s are told as elsewhere',
+  'the details of %s show times in the local format',
   async (tab) => {
     const page = await stage.browser.open(`/runs/${show.completed}?tab=${tab}`);
     await page.locator('[data-row]').last().getByRole('button').first().click();
@@ -221,7 +221,7 @@ test.each(['effects', 'journal', 'checkpoints'])(
   },
 );
 
-test('nothing within a link can be pressed, however long its text', async () => {
+test('a link contains no button, however long its text', async () => {
   const { id } = await stage.cloud.call<{ id: string }>('POST', '/v1/schedules', {
     type: 'chain-10',
     cron: '30 3 * * *',
@@ -255,7 +255,7 @@ test('a backfill says which time is missing or wrong, and that a range has no sl
   }
 });
 
-test('a backfill of a schedule of each minute begins with a range that is accepted', async () => {
+test('a backfill of a schedule of every minute proposes a range that is accepted', async () => {
   const { id } = await stage.cloud.call<{ id: string }>('POST', '/v1/schedules', {
     type: 'chain-10',
     cron: '* * * * *',
@@ -289,7 +289,7 @@ test.each([
   ['Cron expression', '0 0 30 2 *', 'cron never matches a time'],
   ['Timezone', 'Mars/Olympus', 'timezone is not a time zone'],
 ])(
-  'what the API refuses of a schedule is told at the field %s, which has the focus, until it is changed',
+  'a refused member of a schedule is shown at its field %s, which gets the focus, until it is changed',
   async (name, text, why) => {
     const page = await stage.browser.open('/schedules', { viewport: { width: 390, height: 844 } });
     await page.getByRole('button', { name: 'New schedule' }).click();
@@ -314,7 +314,7 @@ test.each([
   },
 );
 
-test('the time zone of a schedule is chosen among those of the browser, each of which the API takes', async () => {
+test('a schedule offers the time zones of the browser, and the API accepts each of them', async () => {
   const page = await stage.browser.open('/schedules');
   await page.getByRole('button', { name: 'New schedule' }).click();
   const field = page.getByRole('dialog').getByRole('combobox', { name: 'Timezone' });
@@ -322,7 +322,7 @@ test('the time zone of a schedule is chosen among those of the browser, each of 
     [...((one as HTMLInputElement).list?.options ?? [])].map(({ value }) => value),
   );
   expect(zones).toContain('Europe/Berlin');
-  // The ones that the API knows by their newer names only would be refused after the form was filled in.
+  // The API would refuse a zone that it knows only by a newer name.
   const known = (timeZone: string) => {
     try {
       return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
@@ -333,7 +333,7 @@ test('the time zone of a schedule is chosen among those of the browser, each of 
   expect(zones.filter((zone) => !known(zone))).toEqual([]);
 });
 
-test('a card of the inbox says once which role its answers require', async () => {
+test('a card of the inbox shows once which role its answers require', async () => {
   const client = { name: 'who looks', role: 'viewer' };
   const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', client);
   const page = await stage.browser.open('/inbox', {

@@ -1,10 +1,10 @@
-/** Forms of a run that the API would refuse, or that the person may not send. On the stage of `flows.test.ts`. */
+/** Forms of a run that the API refuses, or the role does not allow. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../system/support.ts';
 import { show, stage } from '../one-stage/showcase-stage.ts';
 import { becomes } from '../support/becomes.ts';
 
-/** A run that asks for data before anything else. */
+/** Starts a run whose first step is an approval with data. */
 async function askForRefund(order: string): Promise<string> {
   const body = { type: 'refund', input: { order } };
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
@@ -15,7 +15,7 @@ async function askForRefund(order: string): Promise<string> {
   return runId;
 }
 
-test('refused data of an approval is said at its field', async () => {
+test('refused data of an approval is reported at its field', async () => {
   const runId = await askForRefund('R-1');
   const page = await stage.browser.open(`/runs/${runId}`);
   await page.getByRole('button', { name: 'Answer agree' }).click();
@@ -33,7 +33,7 @@ test('refused data of an approval is said at its field', async () => {
   await page.locator('.run-status [data-status=completed]').waitFor();
 });
 
-test('a question that follows no step offers no answer that sends steps back', async () => {
+test('a question before any step does not offer to send steps back', async () => {
   const runId = await askForRefund('R-2');
   const page = await stage.browser.open(`/runs/${runId}`);
   const sendBack = page.getByRole('dialog').getByRole('radio', { name: 'Send back' });
@@ -49,7 +49,7 @@ test('a question that follows no step offers no answer that sends steps back', a
   await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
 });
 
-test('the address of a form that the role does not allow says so instead', async () => {
+test('the address of a form shows *Not allowed* if the role does not allow the form', async () => {
   const viewer = { name: 'a viewer', role: 'viewer' };
   const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', viewer);
   const page = await stage.browser.open('/runs');

@@ -1,4 +1,4 @@
-/** The budget of a run and the budget of a day are reached, raised and seen. On the stage of `flows.test.ts`. */
+/** Reaching, raising and showing the budgets of a run and of a day. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { stage } from '../one-stage/showcase-stage.ts';
@@ -8,7 +8,7 @@ import { HANDS, type Hand } from '../support/hands.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog');
 
-/** @param unasked what the form says of a raise without amounts */
+/** @param unasked the form's text about a raise without amounts */
 async function raise(
   hand: Hand,
   opener: Locator,
@@ -25,7 +25,7 @@ async function raise(
 const decide = (page: Page) => page.getByRole('button', { name: 'Decide about the budget' });
 
 test.each(HANDS)(
-  'by $name: a run at its budget, then at that of the day, goes on once each is raised, and Health shows the day',
+  'by $name: a run that reaches its own budget, then that of the day, continues after each raise, and Health shows the day',
   async (hand) => {
     const read = await stage.cloud.call<{ spent: { usd?: number }; limits: { usd: number } }>(
       'GET',
@@ -43,7 +43,7 @@ test.each(HANDS)(
       unasked: 'Without amounts, it is raised by 3 US dollars.',
     });
 
-    // It continues without an answer too, which is no failure.
+    // The run also continues without an answer when the day ends, so nothing has failed.
     const wait = page.locator('.wait-view').filter({ hasText: 'The tenant has reached its budget' });
     await wait.waitFor();
     expect(await wait.textContent()).toMatch(/· continues by itself in /);
@@ -79,7 +79,7 @@ test.each(HANDS)(
   },
 );
 
-test('an installation without budgets of a day shows none on Health, and is asked for them once', async () => {
+test('Health asks for the budgets of a day once, and shows none if the installation has none', async () => {
   let asked = 0;
   const page = await stage.browser.open('/health', {
     async prepare(one) {

@@ -1,17 +1,17 @@
-/** A form that is open while the page beneath it is read anew. */
+/** A form that is open while the page below it is reread. */
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../system/support.ts';
 import { stage } from '../one-stage/showcase-stage.ts';
 import { becomes } from '../support/becomes.ts';
 
-test('the form of a pause stays what a person has opened, while somebody else pauses the workflow', async () => {
+test('the form *Pause* does not become *Unpause* while open, when somebody else pauses the workflow', async () => {
   const page = await stage.browser.open('/workflows/chain-10');
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const dialog = page.getByRole('dialog');
   const send = (verb: string) => dialog.getByRole('button', { name: verb, exact: true });
   await press('Pause');
   await stage.cloud.call('POST', '/v1/workflows/chain-10/pause', { reason: 'was faster' });
-  // As when the page comes into sight again, which reads it anew unless it has just been read.
+  // The page rereads when it becomes visible, unless it was just read.
   const isTold = async () => {
     await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
     return page.getByText('was faster').isVisible();
@@ -33,7 +33,7 @@ test.each([
   ['an inbox with more pages', 'Fill in and answer'],
   ['its run', 'Answer agree'],
 ])(
-  'a long form of %s says beside its button that the question was answered meanwhile',
+  'a long form of %s shows beside its button that somebody else has answered the question',
   async (place, opener) => {
     const body = { type: 'refund', input: { order: `meanwhile ${place}` } };
     const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test('a form that got no answer is not to be sent once more after its run has ended', async () => {
+test('a form that got no answer cannot be sent again after its run has ended', async () => {
   const body = { type: 'refund', input: { order: 'no answer' } };
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
   const page = await stage.browser.open(`/runs/${runId}`);

@@ -1,4 +1,4 @@
-/** The console over plain HTTP at an address of a network, where a browser has neither a clipboard nor `randomUUID`. On the stage of `flows.test.ts`. */
+/** The console over plain HTTP on a network address, where browsers have neither a clipboard nor `randomUUID`. On the stage of `flows.test.ts`. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { show, stage } from '../one-stage/showcase-stage.ts';
@@ -6,7 +6,7 @@ import { becomes } from '../support/becomes.ts';
 
 const ORIGIN = 'http://cairn.example';
 
-/** A test on a page of that address. Answers that are still under way at its end are for nobody. */
+/** Returns a test on a page of that address. It ignores the answers still pending at its end. */
 function over(path: () => string, use: (page: Page) => Promise<void>): () => Promise<void> {
   return async () => {
     const page = await open(path());
@@ -21,12 +21,12 @@ async function open(path: string): Promise<Page> {
     prepare: async (one) => {
       await one.route(`${ORIGIN}/**`, async (route) => {
         const { pathname, search } = new URL(route.request().url());
-        // The answer would be whole only at the end of the run.
+        // The route forwards complete answers only, and a stream ends with its run.
         if (pathname.endsWith('/stream')) return route.abort();
         const url = `${stage.cloud.ready.gateway}${pathname}${search}`;
         const { host: _, origin: __, ...headers } = await route.request().allHeaders();
         const response = await route.fetch({ url, headers });
-        // Here the browser ignores it, and says so as an error.
+        // The browser ignores this header on plain HTTP, and logs that as an error.
         const { 'cross-origin-opener-policy': ___, ...kept } = response.headers();
         return route.fulfill({ response, headers: kept });
       });
@@ -36,7 +36,7 @@ async function open(path: string): Promise<Page> {
   return page;
 }
 
-/** Text that a person gets by pasting. */
+/** Pastes the clipboard. @returns the text */
 async function pasted(page: Page): Promise<string> {
   const field = page.getByRole('search').getByRole('searchbox');
   await field.fill('');
@@ -45,7 +45,7 @@ async function pasted(page: Page): Promise<string> {
 }
 
 test(
-  'without a clipboard of the browser, a text is copied all the same, and the focus stays',
+  'a text is copied without the clipboard API, and the focus stays',
   over(
     () => `/runs/${show.completed}`,
     async (page) => {
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'without a clipboard of the browser, a command of a dialog is copied, which keeps its focus',
+  'a command is copied in a dialog without the clipboard API, and the focus stays in the dialog',
   over(
     () => `/runs/${show.asking}`,
     async (page) => {
@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  'a browser that lets nothing be copied says to select the text',
+  'the page advises to select the text if the browser refuses to copy',
   over(
     () => `/runs/${show.completed}`,
     async (page) => {
@@ -93,7 +93,7 @@ test(
 );
 
 test(
-  'a run is started from an address that is no secure context',
+  'a run can be started from an insecure context',
   over(
     () => '/workflows/echo',
     async (page) => {

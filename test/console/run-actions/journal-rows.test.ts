@@ -15,7 +15,7 @@ const shown = (events: readonly unknown[]) =>
   events.map((event) => eventView(event as never) as unknown as RunEvent);
 
 describe('the rows of a journal', () => {
-  test('show the status change and checkpoint of each event as the fold has them', () => {
+  test('show the same status change and checkpoint of each event as the fold', () => {
     fc.assert(
       fc.property(journals(), ({ events, states }) => {
         const rows = journalRows(shown(events));

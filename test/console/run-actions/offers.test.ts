@@ -21,34 +21,34 @@ const names = (run: object) => offers(run).map(({ name }) => name);
 
 describe('what can be done with a run', () => {
   test.each([
-    ['one that runs', { status: 'running' }, ['Signal', 'Suspend', 'Cancel', 'Legal hold']],
+    ['a run that runs', { status: 'running' }, ['Signal', 'Suspend', 'Cancel', 'Legal hold']],
     [
-      'one that was interrupted',
+      'a run that was interrupted',
       { status: 'interrupted' },
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
-      'one that rests after a failed dispatch',
+      'a run that backs off after a failed dispatch',
       { failures: { times: 1 }, dueAt: '2026-01-01T00:00:30.000Z' },
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
-      'one whose dispatch failed before, and has a worker again',
+      'a run that has a worker again after a failed dispatch',
       { failures: { times: 1 }, dueAt: '2026-01-01T00:00:30.000Z', lease: { epoch: 2 } },
       ['Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
-      'one that is blocked',
+      'a run that is blocked on deployment',
       { status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' },
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
-      'one that sleeps',
+      'a run that sleeps',
       { status: 'waiting_external', waits: [wait('nap', { kind: 'timer' })] },
       ['Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
-      'one whose time has come',
+      'a run whose timer is due',
       {
         status: 'waiting_external',
         waits: [wait('nap', { kind: 'timer' })],
@@ -57,12 +57,12 @@ describe('what can be done with a run', () => {
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
-      'one that asks',
+      'a run that asks for approvals',
       { status: 'awaiting_approval', waits: [wait('review'), wait('sign')] },
       ['Answer review', 'Answer sign', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
-      'one in doubt',
+      'a run in doubt',
       {
         status: 'awaiting_approval',
         waits: [wait('a', { purpose: 'doubt' }), wait('b', { purpose: 'effect', effectId: 'e.1' })],
@@ -70,7 +70,7 @@ describe('what can be done with a run', () => {
       ['Decide about a', 'Resolve the action of b', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
-      'one that waits for an event, a time and a child',
+      'a run that waits for an event, a timer and a child',
       {
         status: 'waiting_external',
         waits: [
@@ -82,12 +82,12 @@ describe('what can be done with a run', () => {
       ['Send “paid”', 'Fail e', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
     ],
     [
-      'one that an operator suspended',
+      'a run that an operator suspended',
       { status: 'waiting_external', waits: [], suspension: { reason: 'r' } },
       ['Signal', 'Continue', 'Cancel', 'Legal hold'],
     ],
-    ['one that failed', { status: 'failed' }, ['Resume', 'Replay', 'Fork', 'Legal hold']],
-    ['one that completed', { status: 'completed' }, ['Replay', 'Fork', 'Legal hold']],
+    ['a run that failed', { status: 'failed' }, ['Resume', 'Replay', 'Fork', 'Legal hold']],
+    ['a run that completed', { status: 'completed' }, ['Replay', 'Fork', 'Legal hold']],
   ])('%s', (_, run, expected) => expect(names(run)).toEqual(expected));
 
   test('a held run can be released; if the hold is unknown, it can be neither held nor released', () => {
@@ -116,7 +116,7 @@ describe('reasons why an action is disabled', () => {
     ['submitter', ['no', 'operator', 'operator', 'admin']],
     ['operator', ['no', 'no', 'no', 'admin']],
     ['admin', ['no', 'no', 'no', 'no']],
-  ] as const)('a %s is told which role it takes', (role, needs) => {
+  ] as const)('a %s sees which role an action requires', (role, needs) => {
     expect(refusals({ status: 'running' }, role)).toEqual(
       (['signal', 'suspend', 'cancel', 'hold'] as const).map((act, at) => [
         act,
@@ -136,7 +136,7 @@ describe('reasons why an action is disabled', () => {
     ]);
   });
 
-  test('no decision is accepted while the version of the run is not deployed; an effect is resolved without it', () => {
+  test('decisions are disabled while the version of the run is not deployed; resolving an effect is not', () => {
     const waits = [
       wait('review'),
       wait('a', { purpose: 'doubt' }),

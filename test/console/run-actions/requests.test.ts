@@ -48,7 +48,7 @@ describe('a decision that can be sent', () => {
   test.each([
     ['approve_with_waiver', { note: ' ' }],
     ['retry_with_feedback', { feedback: '\n', note: 'a note is none' }],
-  ] as const)('is not yet a %s that lacks what the API asks for', (decision, part) => {
+  ] as const)('is incomplete without the text that the API requires: %s', (decision, part) => {
     const form = filled({ decision, ...part });
     expect(lacking(form)).toBeDefined();
     expect(() => assertDecisionContent(bodyOfDecision(form, 'review.1'))).toThrow();
@@ -60,7 +60,7 @@ describe('a decision that can be sent', () => {
   });
 
   test.each(['doubt', 'confirmation'] as const)(
-    'of a function without a run speaks of no run and no step: %s',
+    'does not mention runs or steps for an effect without a run: %s',
     (blockedBy) => {
       const choices = RESOLUTION_CHOICES[askedOfEffect(blockedBy, 'function')];
       expect(choices.map(({ outcome }) => outcome).sort()).toEqual(
@@ -109,7 +109,7 @@ describe('a decision that can be sent', () => {
     const limits = (detail: unknown) => raisableIn(detail).map(([limit]) => limit);
     expect(limits(ofRun)).toEqual(['usd', 'wallClock']);
     expect(limits(ofDay)).toEqual(['tokens']);
-    // Shown in part: the API decides.
+    // The question is shown in part, so the API decides.
     expect(limits(undefined)).toHaveLength(5);
     const meaning = (detail: unknown) => choicesOf('budget', { detail })[0]?.meaning;
     expect(meaning(ofRun)).toContain('the workflow declares');
@@ -134,7 +134,7 @@ describe('a decision that can be sent', () => {
       choicesOf('approval', { before }).some(({ decision }) => decision === 'retry_with_feedback');
     expect(canSendBack(stepsBefore(nodes, 'ask'))).toBe(true);
     expect(canSendBack(stepsBefore(nodes, 'a'))).toBe(false);
-    // The plan is not known: the API decides.
+    // The plan is unknown, so the API decides.
     expect(canSendBack(undefined)).toBe(true);
   });
 
@@ -222,7 +222,7 @@ describe('a successor', () => {
     expect(requestBody(preview ?? { mode }, true)).toEqual({ ...rest, force: true });
   });
 
-  test('that carries over signals does so in the preview, the request and the command', () => {
+  test('carries over signals in the preview, the request and the command alike', () => {
     const preview = previewBody({ ...chosen, mode: 'resume', from: undefined, carries: true });
     expect(PreviewBody.parse(preview)).toEqual({ mode: 'resume', signals: 'carry' });
     expect(ResumeBody.parse(requestBody(preview ?? { mode: 'fork' }, false))).toEqual({ signals: 'carry' });
@@ -232,13 +232,13 @@ describe('a successor', () => {
     ]);
   });
 
-  test('of mode resume has no other input and no other plan', () => {
+  test('of mode resume has no input or plan of its own', () => {
     const preview = previewBody({ ...chosen, mode: 'replay', input: readJson('1') });
     expect(preview).toEqual({ mode: 'replay', from: { step: 'draft' } });
     expect(ResumeBody.parse(requestBody({ mode: 'resume' }, false))).toEqual({});
   });
 
-  test.each(['{', ''])('is not foretold while its other input is %j', (text) => {
+  test.each(['{', ''])('has no preview while its input is %j', (text) => {
     expect(previewBody({ ...chosen, input: readJson(text) })).toBeUndefined();
   });
 

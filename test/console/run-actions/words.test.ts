@@ -47,11 +47,11 @@ describe('a side effect is shown as', () => {
     expect(effectWords(row(part), facts)).toMatchObject({ words, tone });
   });
 
-  test('left in doubt by a run that has ended, with what to do', () => {
+  test('left in doubt by an ended run, with advice', () => {
     expect(effectWords(row({ status: 'attempted' }), over).meaning).toContain('then resolve it');
   });
 
-  test('to be resolved by a person if one is asked, or if nothing else will resolve it', () => {
+  test('to be resolved by a person if nothing else will resolve it, and no question asks about it', () => {
     const isByPerson = (part: object, facts = over) => isResolvedByPerson(row(part), facts);
     expect([
       isByPerson({ status: 'attempted' }),
@@ -93,9 +93,12 @@ describe('checkpoints', () => {
     expect(comparedWord(compared)).toBe(word);
   });
 
-  test.each([undefined, '3', '3..', 'x..7', '0..7', '3..source'])('%j is none', (word) => {
-    expect(comparedOf(word)).toBeUndefined();
-  });
+  test.each([undefined, '3', '3..', 'x..7', '0..7', '3..source'])(
+    '%j in the address is no comparison',
+    (word) => {
+      expect(comparedOf(word)).toBeUndefined();
+    },
+  );
 
   test('say what they cost', () => {
     expect(tokenWords(point(1, { tokensUsed: { input: 1234, output: 5 } }))).toBe('1,234 in · 5 out');
@@ -112,7 +115,7 @@ describe('a check', () => {
     [{ verdict: 'healable', problems: [{}] }, '1 problem. A repair fixes all of it.'],
     [{ verdict: 'needs_person', problems: [{}], more: 2 }, '3 problems. Some of it needs a person.'],
     [{ verdict: 'broken', problems: [{}] }, 'nothing can be repaired'],
-  ])('of %j says so', (part, words) => expect(found(part)).toContain(words));
+  ])('of %j is summarised', (part, words) => expect(found(part)).toContain(words));
 });
 
 describe('a preview', () => {

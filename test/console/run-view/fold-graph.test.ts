@@ -7,7 +7,7 @@ import type { RunEvent, RunGraph } from '../../../packages/console/src/pages/run
 import { foldGraph, graphState } from '../../../packages/console/src/pages/run/live/fold-graph.ts';
 import { type Grown, journals } from '../../core/run/random-journal.ts';
 
-/** As `GET /v1/runs/{id}/graph` says it. */
+/** The graph in the form of `GET /v1/runs/{id}/graph`. */
 function told(state: RunState): RunGraph {
   return {
     runId: state.id,

@@ -56,6 +56,6 @@ test('a run without lines is read from the first', async () => {
   expect(cursors).toEqual([undefined, undefined]);
 });
 
-test('an unreadable page ends it with the reason', async () => {
+test('an unreadable page ends the reading with its error', async () => {
   await expect(followed([page('one', { next: 'c1', after: 'c1' })])).rejects.toThrow('asked too often');
 });

@@ -79,7 +79,7 @@ describe('a step at a glance', () => {
     ][]);
     const whole = itemCounts(ended).get('read');
     expect(whole && itemsText(whole, 'map')).toBe('2 of 3 items, 1 failed');
-    // It failed at an item, and began no others, however many there were to be.
+    // The total is unknown after a failure, because the map began no further items.
     ended.set(...(done('read', 'failed') as unknown as [string, GraphStepState]));
     const broken = itemCounts(ended).get('read');
     expect(broken && itemsText(broken, 'map')).toBe('2 items done, 1 failed');

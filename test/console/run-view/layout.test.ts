@@ -12,7 +12,7 @@ import {
 } from '../../../packages/console/src/pages/run/graph/layout.ts';
 import { Walk } from '../../../packages/console/src/pages/run/graph/walk.ts';
 
-/** Steps that need some of the up to eight before them. */
+/** Plans whose steps need up to three of the eight steps before them. */
 function plans(minLength: number, maxLength: number): fc.Arbitrary<PlanNode[]> {
   return fc.array(fc.array(fc.nat({ max: 7 }), { maxLength: 3 }), { minLength, maxLength }).map((backs) =>
     backs.map((back, at) => ({

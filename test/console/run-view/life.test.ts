@@ -17,7 +17,7 @@ import { journals } from '../../core/run/random-journal.ts';
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
 const iso = (s: number) => new Date(T0 + s * 1_000).toISOString();
 
-/** A journal of types, seconds and data. */
+/** Makes a journal of event types, seconds and data. */
 function journal(...events: readonly (readonly [type: string, at: number, data?: object])[]): RunEvent[] {
   return events.map(
     ([type, at, data = {}], before) =>
@@ -243,7 +243,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('for any part of a journal, with the run ended, shows nothing as lasting, and what it does not know as not loaded', () => {
+  test('of an ended run has no bar that is running or waiting, and marks unknown ends as not loaded, for any part of a journal', () => {
     fc.assert(
       fc.property(journals(), fc.nat(), fc.boolean(), ({ events: stored }, at, withItems) => {
         const all = stored.map((event) => eventView(event) as unknown as RunEvent);
@@ -267,7 +267,7 @@ describe('the life of a run', () => {
     );
   });
 
-  test('of a run that goes on shows as lasting, before all is loaded, what the run itself names', () => {
+  test('of a live run, before all is loaded, keeps open only the bars that the run itself names', () => {
     const wait = { id: 'w1', kind: 'approval', execution: execution('ask', 1, 2), openedAt: iso(2) };
     const events = journal(
       ['run_created', 0],

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { nearHistory } from '../../../packages/console/src/pages/run/live/near-history.ts';
 
-/** Time of an event by its seq: one a second. */
+/** The time of an event, with one event a second. */
 const at = (seq: number) => new Date(1_767_000_000_000 + seq * 1_000).toISOString();
 
-/** @param began seq at which the first attempt began; default: of this event */
+/** @param began seq at which the first attempt began */
 const event = (seq: number, type: string, step: string, attempt = 1, began = seq) => {
   const execution = {
     ...{ stepId: step, kind: 'step', revision: 1, attempt, startedAt: at(began) },
@@ -42,14 +42,14 @@ test('a short step, whose start is not recorded, is whole if it began within the
 test.each([
   ['before', 'whose start is before the page'],
   ['again', 'whose first attempt is before the page'],
-  ['asks', 'whose body began before the page and asks in it'],
-  ['interrupted', 'whose attempt was interrupted before the page and is begun again'],
+  ['asks', 'whose body began before the page and asks within it'],
+  ['interrupted', 'whose attempt was interrupted before the page and began again'],
 ])('%s, a step %s, is shown and is not whole', (key) => {
   const { history, isWhole } = nearHistory(page, key);
   expect(history?.spans).toHaveLength(1);
   expect(isWhole).toBe(false);
 });
 
-test('a step of which the page has nothing has no history', () => {
+test('a step without an event on the page has no history', () => {
   expect(nearHistory(page, 'elsewhere')).toEqual({ history: undefined, isWhole: false });
 });

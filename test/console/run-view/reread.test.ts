@@ -9,9 +9,9 @@ test.each([
   ['has just ended', ended, END + 1_000, 1_000],
   ['ended six seconds ago', ended, END + 6_000, false],
   ['ended, by a clock that is an hour behind', ended, END - 3_600_000, false],
-  ['is driven and names no body', { status: 'running', lease, running: [] }, END, 900],
-  ['is driven and names a body', { status: 'running', lease, running: [{}] }, END, 10_000],
-  ['tells its progress', { status: 'running', lease, running: [{}], progress: {} }, END, 3_000],
-])('a run that %s is read again in time', (_, run, now, ms) => {
+  ['has a worker and names no body', { status: 'running', lease, running: [] }, END, 900],
+  ['has a worker and names a body', { status: 'running', lease, running: [{}] }, END, 10_000],
+  ['reports progress', { status: 'running', lease, running: [{}], progress: {} }, END, 3_000],
+])('a run that %s is reread after the right time', (_, run, now, ms) => {
   expect(rereadMs(run as never, now)).toBe(ms);
 });

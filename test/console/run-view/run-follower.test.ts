@@ -32,7 +32,7 @@ const event = (seq: number): RunEvent =>
     },
   }) as unknown as RunEvent;
 
-/** An API whose run has so many events; more come by `happen`. */
+/** An API whose run has `head` events; `happen` adds more. */
 function api(head: number, status = 'running') {
   let last = head;
   let handlers: FollowerHandlers | undefined;
@@ -74,7 +74,7 @@ afterEach(() => void jest.useRealTimers());
 const settle = () => jest.advanceTimersByTimeAsync(200);
 
 describe('a followed run', () => {
-  test('has its journal also if that was requested before following, or during a restart', async () => {
+  test('has its journal also if the page requested it before following, or during a restart', async () => {
     const { source: atOnce } = api(250);
     const source: RunSource = {
       ...atOnce,
@@ -97,7 +97,7 @@ describe('a followed run', () => {
     stop();
   });
 
-  test('has its whole journal in order, however much arrived while it was read', async () => {
+  test('has its whole journal in order, however many events arrive while it is read', async () => {
     const { source, happen } = api(250);
     const follower = new RunFollower(source);
     const stop = follower.start();

@@ -50,7 +50,6 @@ describe('time on a scale', () => {
         for (const [at, tick] of ticks.entries()) {
           expect(tick.place - (ticks[at - 1]?.place ?? -1)).toBeGreaterThanOrEqual(0.1 - 1e-9);
           expect(scale.at(tick.at)).toBeCloseTo(tick.place, 5);
-          // Its label begins there.
           expect(tick.place).toBeLessThanOrEqual(0.95 + 1e-9);
         }
         const labels = ticks.map(({ at, step }) => tickText(at, step));

@@ -104,7 +104,7 @@ test('turns have the state of the open one or the last, and counts by state', ()
   expect(sumOf([turn('waiting'), turn('succeeded', 7)])).toMatchObject({ status: 'waiting', durationMs: 7 });
 });
 
-test('names are read as the engine gives them', () => {
+test('names are parsed back from the keys that the engine makes', () => {
   const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,20}$/).filter((given) => !/\.\d+$/.test(given));
   fc.assert(
     fc.property(name, fc.integer({ min: 1, max: 12 }), fc.option(fc.nat(20)), (given, times, index) => {
@@ -120,7 +120,7 @@ test('names are read as the engine gives them', () => {
   );
 });
 
-test('operations and items are counted as steps, as the sentence about the run and the list do', () => {
+test('operations and items count as steps, as in the sentence about the run and in the list', () => {
   expect(stepCountText(1, { operations: 121, items: 0 }, true)).toBe(
     '122 steps: 1 of the plan, 121 operations',
   );

@@ -8,11 +8,11 @@ const known = (state: object | undefined) =>
   new Map(state ? [['a', { key: 'a', seq: 4, revision: 1, ...state } as GraphStepState]] : []);
 
 test.each([
-  ['nothing is known of', undefined, 1],
-  ['is to be tried again', { phase: 'retrying', attempt: 1 }, 4],
+  ['has no known state', undefined, 1],
+  ['waits for a retry', { phase: 'retrying', attempt: 1 }, 4],
   ['was sent back', { phase: 'again' }, 4],
-  ['ran as its last revision', { phase: 'done', revision: 0 }, 4],
-])('a step that %s is shown as under way when its body is', (_what, state, seq) => {
+  ['ended in its last revision', { phase: 'done', revision: 0 }, 4],
+])('a step that %s is shown as running when its body runs', (_what, state, seq) => {
   expect(withRunning(known(state), [body]).get('a')).toEqual({
     key: 'a',
     phase: 'running',
@@ -28,12 +28,12 @@ test.each([
   ['waits for its next attempt', { phase: 'retrying', attempt: 2 }],
   ['waits for a person', { phase: 'waiting' }],
   ['was sent back', { phase: 'again', revision: 2 }],
-])('a step that %s by a newer event is shown as that', (_what, state) => {
+])('a step that %s by a newer event keeps that state', (_what, state) => {
   const steps = known(state);
   expect(withRunning(steps, [body])).toBe(steps);
 });
 
-test('a step that is being undone stays done', () => {
+test('a step stays done while it is being undone', () => {
   const steps = known({ phase: 'done', outcome: 'succeeded', revision: 0 });
   expect(withRunning(steps, [{ ...body, undoes: true }])).toBe(steps);
 });

@@ -11,7 +11,7 @@ import {
 const REASON = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *`;
 const MANY = Array.from({ length: 201 }, (_, i) => ({ id: `run_${i}` }));
 
-/** Calls of the shell, as words. */
+/** Runs the commands in a shell. @returns the words of each call */
 function called(script: string): string[][] {
   const record = (name: string) => `${name}() { printf '%s\\0' "$@"; printf '\\1'; }`;
   const { stdout, stderr } = spawnSync('sh', ['-c', `${record('npx')}\n${record('curl')}\n${script}`], {
@@ -61,7 +61,7 @@ test('an approval has a note, and names the question; a resume takes neither not
   });
 });
 
-test('more runs than a request takes are several requests', () => {
+test('runs beyond the limit of a request are split over several requests', () => {
   const change = { mode: 'replay', runs: MANY, batch: 'b' } as const;
   expect(called(cliBulk(change)).map((words) => words.filter((word) => word === '--run').length)).toEqual([
     100, 100, 1,

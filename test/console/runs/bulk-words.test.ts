@@ -12,7 +12,7 @@ import {
 const numbersIn = (text: string) => (text.match(/\d+/g) ?? []).map(Number);
 const mode = fc.constantFrom(...BULK_MODES);
 
-/** Counts that can occur: what has an outcome was sent, and what was sent changes. */
+/** Counts that can occur: only included runs are sent, and only sent runs have an outcome. */
 const counts = fc
   .record({ done: fc.nat(3), failed: fc.nat(3), left: fc.nat(3), excluded: fc.nat(3), unchecked: fc.nat(3) })
   .map(({ done, failed, left, excluded, unchecked }) => {
@@ -51,7 +51,7 @@ test('the sentences of a bulk change have exact numbers with correct plurals', (
   );
 });
 
-test('a bulk change says what becomes of the runs, and its button names the act and the number', () => {
+test('a bulk change says what happens to the runs, and its button names the act and the number', () => {
   fc.assert(
     fc.property(mode, fc.nat(12), fc.nat(12), (of, included, left) => {
       expect(EFFECTS[of]).toMatch(/^[A-Z].*\.$/);

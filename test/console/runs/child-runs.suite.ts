@@ -1,4 +1,4 @@
-/** Child runs in the list: left out unless they are asked for. */
+/** Child runs in the list, which hides them by default. */
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../system/support.ts';
@@ -27,7 +27,7 @@ export function childRuns(stage: Stage): void {
     await page.getByRole('link', { name: 'Runs' }).click();
     await rowOf(page, 'run_top').waitFor();
     expect(await rowOf(page, 'run_child').count()).toBe(0);
-    // The API counts them by status with the others.
+    // The API's counts by status include child runs.
     const counted = page.getByText('The counts include child runs');
     await counted.waitFor();
     await page.getByText('View', { exact: true }).click();
@@ -66,7 +66,7 @@ export function childRuns(stage: Stage): void {
     await page.route('**/v1/runs/stream?*', (route) => route.abort());
     await page.getByRole('link', { name: 'Runs' }).click();
     await rowOf(page, 'run_top').waitFor();
-    // It has waited since it was created, as the command line says.
+    // A pending run counts its time from creation, as in the command line.
     await rowOf(page, 'run_old').locator('.c-time', { hasText: 'so far' }).waitFor();
   });
 
@@ -91,7 +91,7 @@ export function childRuns(stage: Stage): void {
     expect(await isEmptyShown()).toBe(false);
   });
 
-  test('beyond a whole page of child runs the next one continues without a gap, with and without them', async () => {
+  test('the list has no gap after a whole page of child runs, whether it shows or hides them', async () => {
     const { call, ready } = stage.cloud;
     const { runId: like } = await call<{ runId: string }>('POST', '/v1/runs', { type: 'leaf', input: {} });
     await eventually('a run to be completed', async () => {
@@ -119,10 +119,10 @@ export function childRuns(stage: Stage): void {
   });
 }
 
-/** More than the API lists at once. */
+/** More runs than a page of the API. */
 const CHILDREN = 120;
 
-/** @returns whether the page has said since its beginning that there are no runs */
+/** @returns a function that says whether the page has ever shown an empty list */
 async function watchForEmptyList(page: Page): Promise<() => Promise<boolean>> {
   await page.addInitScript(() => {
     new MutationObserver(() => {

@@ -1,9 +1,9 @@
-/** Layout of the runs list: parts that come late must not move others. */
+/** Layout of the list of runs: late parts must not move others. */
 import { expect, test } from '@jest/globals';
 import type { Stage } from '../support/stage.ts';
 
 export function layoutOfList(stage: Stage): void {
-  test('a search that finds no run names workflows below its help, which they do not move, and counts the others', async () => {
+  test('a search without results lists workflows below its help without moving it, and counts the rest', async () => {
     const items = Array.from({ length: 7 }, (_, at) => ({ type: `gift-${at}`, versions: [] }));
     const page = await stage.browser.open('/runs?q=gift', {
       prepare: (one) =>

@@ -67,14 +67,13 @@ describe('the newest rows updated by the stream', () => {
     expect(ids(moved(rows(1, 2), [...documented(1, 2), READY], [gone(1)]).rows)).toEqual(ids(rows(2)));
   });
 
-  test('so many new runs that some were never sent are a gap', () => {
+  test('more new runs than the stream sends leave a gap', () => {
     expect(moved(rows(1, 2), [...documented(11, 12, 13, 14, 15), READY]).hasGap).toBe(true);
     expect(moved(rows(1, 11), [...documented(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
     expect(moved([], [...documented(11, 12, 13, 14, 15), READY]).hasGap).toBe(false);
   });
 });
 
-/** Events at the API between two updates of the page. */
 const happening = fc.oneof(
   {
     weight: 3,

@@ -1,4 +1,4 @@
-/** The place in a long list, while a run of it is open. */
+/** The scroll position in a long list while one of its runs is open. */
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../system/support.ts';
 import type { Stage } from '../support/stage.ts';

@@ -54,7 +54,7 @@ test.each([
   expect(doneText(mode, { ...POSSIBLE, outcome: 'done', answer } as unknown as BulkResult)).toBe(text);
 });
 
-test('a bulk change searches only runs that it applies to; an explicit status is kept', () => {
+test('a bulk change searches only statuses that it applies to, unless the filter names one', () => {
   const looked = (mode: 'cancel' | 'resume' | 'approve') =>
     filtersFor(mode, { type: 'review' }).map(({ status }) => status);
   expect(new Set([...looked('cancel'), 'completed', 'failed', 'cancelled'])).toEqual(new Set(STATUSES));

@@ -1,4 +1,4 @@
-/** Runs that rest because a dispatch of theirs threw: their pages, and the change of all at once. Moves the clock of the cloud. */
+/** Runs that back off after a failed dispatch: their pages, and bulk resume. Moves the clock of the cloud. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ interface Resting {
   readonly failures?: { readonly times: number };
 }
 
-/** Time to hold the queues in. The longest back-off is a minute. */
+/** Time left for holding the queues. The longest back-off is a minute. */
 const UNDISTURBED_MS = 25_000;
 const WHY = "the policy of workflow 'guarded' could not be evaluated: the service of the rules is down";
 
@@ -24,7 +24,7 @@ export function restingRuns(stage: Stage): void {
   let folder: string;
   let queues: Queues;
   beforeAll(() => {
-    // Otherwise the client of the queues looks for Google's metadata server on the network.
+    // Without it, the queue client looks for Google's metadata server on the network.
     process.env.METADATA_SERVER_DETECTION = 'none';
     folder = mkdtempSync(join(tmpdir(), 'cairn-resting-'));
     queues = openQueues(stage.cloud.ready);
@@ -44,7 +44,7 @@ export function restingRuns(stage: Stage): void {
   const control = async (path: string, init?: RequestInit) =>
     (await (await fetch(`${stage.cloud.ready.control}${path}`, init)).json()) as { readonly now: string };
 
-  /** The time that each run rests yet. 0: it does not. */
+  /** Milliseconds that each run still backs off, or 0. */
   async function restsOf(ids: readonly string[]): Promise<number[]> {
     const runs = await Promise.all(ids.map(read));
     const now = Date.parse((await control('/clock')).now);
@@ -53,7 +53,7 @@ export function restingRuns(stage: Stage): void {
     );
   }
 
-  /** Lets dispatches fail until each run rests, and holds the queues: no dispatch comes between the steps of a test, however long they take. */
+  /** Lets dispatches fail until each run backs off, and holds the queues, so that no dispatch interferes with a slow test. */
   const rest = (ids: readonly string[]) =>
     eventually(`runs ${ids} rest`, async () => {
       const left = await restsOf(ids);

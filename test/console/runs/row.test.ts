@@ -15,17 +15,17 @@ const body = (step: string) => ({ step, revision: 1, attempt: 1, since: '2026-01
 
 test.each([
   [
-    'what it failed over',
+    'the error of a failed run',
     { status: 'failed', error: { code: 'BROKEN', message: 'no', stepId: 'a', retryable: false } },
     'a: BROKEN: no',
   ],
   [
-    'what it failed over, without the code that every step fails with',
+    'the error of a failed run, without the code STEP_FAILED',
     { status: 'failed', error: { code: 'STEP_FAILED', message: 'no', stepId: 'a', retryable: false } },
     'a: no',
   ],
   [
-    'the cause of a failed child, without a code before that of the cause',
+    'the cause of a failed child, without the code CHILD_FAILED',
     {
       status: 'failed',
       error: {
@@ -38,7 +38,7 @@ test.each([
     'a: STEP_FAILED: no, in child run run_b',
   ],
   [
-    'that its version is away, before what it waits for',
+    'that its version is not deployed, rather than what it waits for',
     { ...waiting({ kind: 'timer' }), blocked: { code: 'PLAN_VERSION_UNAVAILABLE', since: '' } },
     'the version is not deployed',
   ],
@@ -50,9 +50,13 @@ test.each([
     },
     'not needed · by u.1',
   ],
-  ['what is asked', waiting({ kind: 'approval', detail: { question: 'Ship it?' } }), 'ask: Ship it?'],
-  ['what is asked, in whatever form', waiting({ kind: 'approval', detail: [1] }), 'ask: [1]'],
-  ['that nothing is asked', waiting({ kind: 'approval' }), 'ask waits for approval'],
+  ['the question', waiting({ kind: 'approval', detail: { question: 'Ship it?' } }), 'ask: Ship it?'],
+  ['a question in an unknown form as JSON', waiting({ kind: 'approval', detail: [1] }), 'ask: [1]'],
+  [
+    'that it waits for approval, if there is no question',
+    waiting({ kind: 'approval' }),
+    'ask waits for approval',
+  ],
   [
     'which event it waits for',
     waiting({ kind: 'event', name: 'parcel', key: '7' }),
@@ -74,18 +78,18 @@ test.each([
     'ask asks about a side effect: a person must answer',
   ],
   [
-    'why it is put aside',
+    'why it is parked',
     { status: 'waiting_external', parked: 'version 3 is not deployed' },
     'version 3 is not deployed',
   ],
   ['that its worker died', { status: 'interrupted' }, 'the worker died; resumes within a minute'],
   [
-    'why it rests after failed dispatches',
+    'why it backs off after failed dispatches',
     { failures: { times: 2, error: { code: 'INTERNAL', message: 'the rules are down' } }, currentStep: 'a' },
     'the last 2 dispatches failed: the rules are down',
   ],
   [
-    'that dispatches fail, before that the worker died',
+    'that dispatches fail, rather than that the worker died',
     {
       status: 'interrupted',
       failures: { times: 1, error: { code: 'INTERNAL', message: 'no' } },
@@ -95,12 +99,12 @@ test.each([
     'the last dispatch failed: no',
   ],
   [
-    'what is asked about a side effect',
+    'the question about a side effect',
     waiting({ kind: 'approval', purpose: 'effect', detail: { question: "Step 'ask' called it. Repeat?" } }),
     "Step 'ask' called it. Repeat?",
   ],
   [
-    'which steps run though the dispatch before failed',
+    'which steps run, although the last dispatch failed',
     {
       failures: { times: 1, error: { code: 'INTERNAL', message: 'no' } },
       running: [body('a')],
@@ -109,7 +113,7 @@ test.each([
     'a',
   ],
   ['which steps run', { running: [body('a'), body('b[2]')], runningCount: 5 }, 'a, b[2] and 3 more'],
-  ['where it is', { currentStep: 'summarise' }, 'summarise'],
+  ['the current step', { currentStep: 'summarise' }, 'summarise'],
   ['nothing once it is complete', { status: 'completed', currentStep: 'last' }, ''],
 ] as [string, Partial<RunSummary>, string][])('a row says %s', (_, part, now) => {
   expect(rowOf(summary(part)).now).toBe(now);
@@ -151,7 +155,7 @@ test.each([
   [{ status: 'running', compensating: true }, 'undoing'],
   [{ status: 'running', cancellation: { stopKind: 'user', requestedAt: '' } }, 'being cancelled'],
   [{ status: 'failed', compensating: true }, undefined],
-] as [Partial<RunSummary>, string | undefined][])('of %j the mark is %s', (part, mark) => {
+] as [Partial<RunSummary>, string | undefined][])('a run with %j has the mark %s', (part, mark) => {
   expect(rowOf(summary(part)).mark).toBe(mark);
 });
 

@@ -7,7 +7,7 @@ import { rowNumber } from './support/summaries.ts';
 const rows = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, i) => rowNumber(from - i)).sort(byAge);
 
-test('pages not in memory keep their position', () => {
+test('pages that are not in memory keep their position', () => {
   const sections = new Sections([
     { rows: rows(99, 90), count: 0 },
     { rows: undefined, count: 10 },
@@ -44,7 +44,7 @@ test('an empty page takes no space', () => {
   expect(new Sections([]).total).toBe(0);
 });
 
-test('each row in memory has one index, and is found by index and id', () => {
+test('each row in memory has one index, by which and by its id it is found', () => {
   const page = fc.record({ from: fc.integer({ min: -3, max: 12 }), isHere: fc.boolean() });
   fc.assert(
     fc.property(fc.array(page, { maxLength: 6 }), (pages) => {

@@ -17,7 +17,7 @@ import {
 
 const failed = { name: 'failed orders', query: 'status=failed&type=order' };
 
-test('a view is kept under its name, in the order of names, and replaced by one of the same name', () => {
+test('views are sorted by name, and a view replaces another of the same name', () => {
   const one = withView([], failed) ?? [];
   const two = withView(one, { name: '  all  ', query: '' }) ?? [];
   expect(two).toEqual([{ name: 'all', query: '' }, failed]);
@@ -29,7 +29,7 @@ test('a view is kept under its name, in the order of names, and replaced by one 
   expect(withoutView(two, 'all')).toEqual([failed]);
 });
 
-test('a view without a name, and one more than a menu can show, is refused', () => {
+test('a view is refused without a name, and when the menu is full', () => {
   expect(withView([], { name: ' ', query: '' })).toBeUndefined();
   expect(withView([], { name: 'x'.repeat(MAX_NAME_CHARS + 1), query: '' })).toBeUndefined();
   const full = Array.from({ length: MAX_VIEWS }, (_, i) => ({ name: `view ${i}`, query: '' }));

@@ -1,15 +1,15 @@
-/** Findings of axe-core about a page, by all of its rules, experimental and AAA ones included. */
+/** Checks pages with all rules of axe-core, including the experimental and AAA rules. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules that are left out, each with the reason. */
+/** Rules that are not checked, each with the reason. */
 const LEFT_OUT = {
-  'color-contrast': 'color-contrast-enhanced asks 7 to 1 where this one asks 4.5 to 1',
+  'color-contrast': 'color-contrast-enhanced requires 7 to 1, this rule only 4.5 to 1',
 };
-/** It is the same at every size, and takes the most time. */
+/** The slowest rule. Its result does not depend on the size of the page. */
 const COLOURS = 'color-contrast-enhanced';
 
 interface Violation {
@@ -22,13 +22,12 @@ interface Axe {
   getRules(): readonly { readonly ruleId: string }[];
 }
 
-/** Once for each page that is loaded. Run by the debugger, because the page's policy allows no scripts. */
+/** Loads axe. Needed after each page load. It runs through the debugger, because the page's policy forbids scripts. */
 export async function addAxe(page: Page): Promise<void> {
   await page.evaluate(AXE);
 }
 
-/** @param about all rules, or those about colours, or the others */
-export async function hindrances(page: Page, about: 'all' | 'colours' | 'the rest'): Promise<string[]> {
+export async function violationsOf(page: Page, about: 'all' | 'colours' | 'the rest'): Promise<string[]> {
   const violations = await page.evaluate(
     async ({ leftOut, colours, about }) => {
       const { axe } = globalThis as unknown as { axe: Axe };

@@ -1,13 +1,13 @@
-/** Waits for a page to say what a test expects: what follows an action may be drawn a moment later. */
+/** Waits until a page shows what a test expects, because the page may draw it a moment later. */
 import { expect } from '@jest/globals';
 import { eventually } from '../../system/support.ts';
 
-/** Room for a busy machine, within the time of a test. */
+/** Long enough for a busy machine, and shorter than the limit of a test. */
 const LIMIT_MS = 60_000;
 
 /**
  * @param wanted a value, or an asymmetric matcher such as `expect.stringContaining(…)`
- * @throws with what was read last
+ * @throws with the last value
  */
 export async function becomes(read: () => Promise<unknown>, wanted: unknown): Promise<void> {
   let last: unknown;

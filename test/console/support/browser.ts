@@ -1,52 +1,52 @@
 /**
- * Debian's Chromium, driven through playwright-core, for one test file. Owns what holds of every page of every test: no
- * error in the page's console, nothing refused by its own policy, no request to another address.
+ * Debian's Chromium, driven through playwright-core, for one test file. Owns the rules for every page of every test: no
+ * error in the browser's console, no violation of the page's policy, no request to another origin.
  */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../bench/console/chromium.ts';
 import { noteAdditions } from './undone.ts';
 
 export interface Opening extends BrowserContextOptions {
-  /** Before anything is asked for: where answers of other addresses are made up. */
+  /** Runs before the page loads, for example to route requests. */
   readonly prepare?: (page: Page) => Promise<unknown>;
-  /** Addresses that may be asked beside the gateway; each must be answered by `prepare`. */
+  /** Origins that the page may request besides the gateway. `prepare` must answer them. */
   readonly allowed?: readonly string[];
 }
 
 export interface TestBrowser {
   /**
-   * A page of its own, as of somebody who has just come, at the path. It may be one that an earlier test has left, with nothing kept of that
-   * test but the cache: to load the console takes a new page more than twice the processor time.
+   * Opens the path in a clean page: no storage, routes or listeners of an earlier test. The page may be reused with its
+   * cache, because a new page takes more than twice the processor time to load the console.
    */
   open(path: string, opening?: Opening): Promise<Page>;
-  /** Leaves the pages open. @throws if one of them broke a rule of all pages since this was last asked */
+  /** @throws if a page broke a rule since the last check */
   check(): void;
-  /** Leaves or closes all pages. @throws if one of them broke a rule of all pages */
+  /** Ends the use of all pages. @throws if one of them broke a rule since the last check */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
 const VIEWPORT = { width: 1280, height: 800 };
 /**
- * A page has a process of its own all the same, since contexts share none. Otherwise Chromium starts another with each page, for the next
- * one, which most tests do not open.
+ * Stops Chromium from starting a spare process for the next page, which most tests do not open. Pages still have separate
+ * processes, because each has its own context.
  */
 const WITHOUT_SPARES = ['--renderer-process-limit=1'];
-/** A page lasts seconds: to compile its functions to machine code, on further threads, takes more processor time than it saves. */
+/** Turns off optimisations that cost more processor time than they save in a page that lives for seconds. */
 const FOR_SHORT_PAGES = ['--js-flags=--no-opt --no-maglev --single-threaded-gc --min-semi-space-size=16'];
-/** A page of the console's origin that runs nothing. The browser keeps its process meanwhile, with the code that is compiled. */
+/** Idle pages stay at an address of the console's origin without scripts, which keeps their process and its compiled code. */
 const RESTING_PLACE = '/favicon.svg';
 
 /** A page in a context of its own. */
 interface OpenPage {
   readonly page: Page;
-  /** Pages of one kind may stand in for each other. None: the page is for one test. */
+  /** Pages of the same kind are interchangeable. Undefined: the page is not reused. */
   readonly kind: string | undefined;
-  /** @throws if something of the test would stay */
+  /** @throws if something that the test added cannot be removed */
   undo(): Promise<void>;
 }
 
-/** @throws if there is none, with how to get one: console tests are not skipped */
+/** @throws if Chromium is not installed, with how to install it: console tests are not skipped */
 export async function startBrowser(
   gateway: string,
   { hasScrollbars = false, fontPx = 16 } = {},
@@ -68,7 +68,7 @@ export async function startBrowser(
       baseURL: gateway,
       ...options,
     });
-    // A slow machine is no failure; what never comes still fails within the time of a test.
+    // The limit allows for slow machines, and is shorter than that of a test.
     context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     watch(page, [gateway, ...allowed], broken);
@@ -86,7 +86,7 @@ export async function startBrowser(
   return {
     check,
     async open(path, { prepare, allowed = [], viewport = VIEWPORT, ...opening } = {}) {
-      // A page that moves is drawn sixty times a second for as long as a test waits.
+      // Animations would redraw a waiting page sixty times a second.
       const { reducedMotion = 'reduce', ...options } = opening;
       const kind = allowed.length > 0 ? undefined : JSON.stringify(options);
       const at = resting.findIndex((rested) => rested.kind === kind);
@@ -112,7 +112,7 @@ export async function startBrowser(
   };
 }
 
-/** Makes a page as one is that somebody has just opened. @throws if it cannot be: it must be closed */
+/** Cleans a page for reuse. @throws if that is impossible: the page must be closed */
 async function reset({ page, undo }: OpenPage): Promise<void> {
   await undo();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -121,7 +121,7 @@ async function reset({ page, undo }: OpenPage): Promise<void> {
     localStorage.clear();
     sessionStorage.clear();
   });
-  // The pointer would hover over a part of the next test.
+  // The pointer would otherwise hover over a part of the next page.
   await page.mouse.move(0, 0);
 }
 
@@ -139,12 +139,12 @@ function watch(page: Page, addresses: readonly string[], broken: string[]): void
   });
 }
 
-/** Goes to an address within the console that is open, as its links do: nothing is loaded anew but what the page asks for. */
+/** Navigates within the open console like its links, without reloading the document. */
 export function goTo(page: Page, path: string): Promise<void> {
   return page.evaluate((to) => history.pushState(null, '', to), path);
 }
 
-/** Nothing says any more that it is coming. */
+/** Waits until the page shows no spinner. */
 export function settled(page: Page): Promise<void> {
   return page.locator('.spinner').first().waitFor({ state: 'detached' });
 }

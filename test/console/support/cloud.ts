@@ -1,4 +1,4 @@
-/** A local cloud with the console and workflows to look at, for one test file. */
+/** A local cloud with the console and test workflows, for one test file. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
 export interface ConsoleCloud {
   readonly ready: Ready;
-  /** An API call with the development key, or another. @throws unless it is a success */
+  /** Calls the API, with the development key by default. @throws if the call fails */
   call<T>(method: string, path: string, body?: unknown, key?: string): Promise<T>;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface ConsoleCloud {
 export interface CloudOptions {
   /** The module of functions, in `fixtures/`. */
   readonly fixture?: string;
-  /** For tests in which a worker dies. */
+  /** Keeps a spare worker, for tests in which a worker dies. */
   readonly keepsSpare?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -31,7 +31,7 @@ export async function startConsoleCloud({
   keepsSpare = false,
   env = {},
 }: CloudOptions = {}): Promise<ConsoleCloud> {
-  // Fixtures keep here what must outlive a worker.
+  // Fixtures store here what must survive the death of a worker.
   const folder = mkdtempSync(join(tmpdir(), 'cairn-console-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: 'memory',
@@ -50,7 +50,7 @@ export async function startConsoleCloud({
         ...(method === 'GET' ? {} : { 'idempotency-key': randomUUID() }),
       };
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      // A busy cloud asks for the same request again.
+      // A busy cloud answers 503, and expects the same request again.
       return eventually(`an answer to ${method} ${path}`, async () => {
         const answer = await fetch(`${ready.gateway}${path}`, { method, headers, ...sent });
         if (answer.status === 503) return undefined;

@@ -1,10 +1,10 @@
-/** The two ways to use a page: each part is pressed, chosen from and filled in by the mouse, or by the keyboard alone. */
+/** The two ways to use a page: by mouse, or by keyboard alone. */
 import type { Locator, Page } from 'playwright-core';
 import { becomes } from './becomes.ts';
 
 export interface Hand {
   readonly name: 'mouse' | 'keyboard';
-  /** Presses a button, follows a link, ticks a box, opens what is folded. */
+  /** Presses a button, follows a link, ticks a box, or opens a disclosure. */
   press(part: Locator): Promise<void>;
   choose(list: Locator, option: string): Promise<void>;
   fill(field: Locator, text: string): Promise<void>;
@@ -13,7 +13,7 @@ export interface Hand {
 const MOUSE: Hand = {
   name: 'mouse',
   press: (part) => part.click(),
-  // The list of options is the system's own, beyond the page.
+  // The operating system draws the list of options, outside the page.
   async choose(list, option) {
     await list.click({ trial: true });
     await list.selectOption(option);
@@ -32,7 +32,7 @@ const KEYBOARD: Hand = {
     await part.page().keyboard.press(isBox ? 'Space' : 'Enter');
   },
   async choose(list, option) {
-    // Typing chooses among the options that are there.
+    // Typing selects among the loaded options.
     await list.locator('option', { hasText: option }).first().waitFor({ state: 'attached' });
     await reach(list);
     await list.page().keyboard.type(option);
@@ -47,7 +47,7 @@ const KEYBOARD: Hand = {
 
 export const HANDS: readonly Hand[] = [MOUSE, KEYBOARD];
 
-/** Goes to a part by Tab, from the part before it. A part that Tab does not lead to keeps the test waiting. */
+/** Goes to a part by Tab from the part before it. The test times out if Tab does not reach it. */
 async function reach(part: Locator): Promise<void> {
   await part.waitFor();
   const { keyboard } = part.page();
@@ -61,15 +61,15 @@ async function reach(part: Locator): Promise<void> {
 export const hasFocus = (part: Locator): Promise<boolean> =>
   part.evaluate((one) => one === document.activeElement);
 
-/** Presses a key so many times that every part of a dialog has had the focus. @returns where it has been outside */
-export async function leavesOf(page: Page, dialog: Locator): Promise<string[]> {
+/** Presses Tab until every part of a dialog has had the focus. @returns the parts outside that had it */
+export async function focusedOutside(page: Page, dialog: Locator): Promise<string[]> {
   const parts = await dialog.locator('a, button, input, select, textarea, summary').count();
   const outside: string[] = [];
   for (let pressed = 0; pressed <= parts; pressed += 1) {
     await page.keyboard.press('Tab');
     const at = await dialog.evaluate((one) => {
       const { activeElement: active } = document;
-      // Between the last part and the first are those of the browser.
+      // Between the last part and the first, Tab passes through the browser's own controls.
       return active === document.body || one.contains(active) ? '' : (active?.outerHTML ?? 'nothing');
     });
     if (at !== '') outside.push(at.slice(0, 200));

@@ -1,10 +1,10 @@
-/** Timers of a page that go off when a test says so. */
+/** Holds timers of a page until a test fires them. */
 
 export interface Holding {
   held: (() => void)[];
 }
 
-/** In a page: timers of this length end when the test says so, on a slow machine too. */
+/** Runs in the page. Holds the timers of this length in `held`. */
 export function holdTimers(ms: number): void {
   const page = globalThis as unknown as Holding;
   page.held = [];

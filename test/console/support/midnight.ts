@@ -1,9 +1,9 @@
-/** A page whose day is longer than a test. */
+/** Keeps tests independent of midnight. */
 import type { Page } from 'playwright-core';
 
 const DAY_MS = 86_400_000;
 
-/** Statistics of today begin with those of the day before: midnight UTC may pass between what a test does and its look at the page. */
+/** Makes today's statistics start a day earlier, because midnight UTC may pass between a test's actions and its checks. */
 export const fromYesterday = (page: Page): Promise<unknown> =>
   page.route('**/v1/runs/statistics?*', (route) => {
     const url = new URL(route.request().url());

@@ -1,17 +1,17 @@
-/** Brings an installation into every state that the pages of the console show, and says where to look. */
+/** Brings an installation into every state that the console shows. Returns the ids. */
 import { sign } from '@octokit/webhooks-methods';
 import { EXAMPLE_PAYLOAD } from '../../../packages/local/src/gateway/welcome.ts';
 import { eventually } from '../../system/support.ts';
 import type { ConsoleCloud } from './cloud.ts';
 
 export interface Showcase {
-  /** Asks a person. */
+  /** Waits for an approval. */
   readonly asking: string;
-  /** Does not know whether it has paid. */
+  /** Has a payment in doubt. */
   readonly doubtful: string;
   readonly completed: string;
   readonly failed: string;
-  /** Made of the failed one. */
+  /** Made from the failed run. */
   readonly successor: string;
   readonly review: string;
   readonly schedule: string;
@@ -23,7 +23,7 @@ interface Run {
   readonly waits: readonly { readonly id: string; readonly purpose?: string }[];
 }
 
-/** @param text stands in every place of a run that its author or its caller fills */
+/** @param text is put into every text of a run that its author or caller can set */
 export async function makeShowcase(cloud: ConsoleCloud, text: string): Promise<Showcase> {
   const { call } = cloud;
   const start = async (invoice: string, breaks = false) => {
@@ -42,7 +42,6 @@ export async function makeShowcase(cloud: ConsoleCloud, text: string): Promise<S
         return holds(last) ? last : undefined;
       });
     } catch (error) {
-      // Says where the run is instead.
       throw new Error(`${(error as Error).message}: ${JSON.stringify(last)}`, { cause: error });
     }
   };

@@ -11,9 +11,9 @@ export interface Stage {
 type Options = CloudOptions | (() => Promise<CloudOptions>);
 
 /**
- * Call it once, where the tests are defined; `cloud` and `browser` are there from `beforeAll` on.
+ * Call it once, where the tests are defined. `cloud` and `browser` exist after `beforeAll`.
  *
- * @param pagesLast pages stay open from test to test, for those that go through them on one
+ * @param pagesLast keeps pages open from test to test
  */
 export function setStage(options: Options = {}, { pagesLast = false } = {}): Stage {
   const stage = {} as { -readonly [K in keyof Stage]: Stage[K] };
@@ -21,7 +21,7 @@ export function setStage(options: Options = {}, { pagesLast = false } = {}): Sta
     stage.cloud = await startConsoleCloud(typeof options === 'function' ? await options() : options);
     stage.browser = await startBrowser(stage.cloud.ready.gateway);
   });
-  // A page that broke a rule of all pages fails the test that opened it.
+  // A page that broke a rule fails the test that opened it.
   afterEach(() => (pagesLast ? stage.browser.check() : stage.browser.settle()));
   afterAll(async () => {
     await stage.browser?.close();

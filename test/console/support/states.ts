@@ -1,4 +1,4 @@
-/** States of the pages that no address leads to: dialogs, menus, refusals, failures, and lists of nothing. */
+/** States of pages without an address: dialogs, menus, refusals, failures, and empty lists. */
 import type { Page } from 'playwright-core';
 import { addAxe } from './axe.ts';
 import { goTo } from './browser.ts';
@@ -9,9 +9,9 @@ export interface State {
   path(show: Showcase): string;
   /** Brings the page from its address into the state. */
   reach(page: Page, show: Showcase): Promise<unknown>;
-  /** Report of the rule of all pages that the state breaks by its nature. */
+  /** The report of the rule for all pages that the state must break. */
   readonly breaks?: RegExp;
-  /** The page is of no use after it: nobody is signed in, or it keeps an answer that no page can show. */
+  /** The page is unusable afterwards: signed out, or with a cached answer that no page can show. */
   readonly needsReload?: true;
 }
 
@@ -30,7 +30,7 @@ function opened(button: string | RegExp, shows: string) {
   };
 }
 
-/** Lists of nothing, with what the page then says. */
+/** Empty lists, with the heading that the page shows. */
 function empty(path: string, api: string, shows: string): State {
   return {
     name: `nothing at ${path}`,
@@ -44,7 +44,7 @@ function empty(path: string, api: string, shows: string): State {
   };
 }
 
-/** Anew, as what an earlier state has read is shown until it is read again. */
+/** Reloads the page, because it would first show the answers that an earlier state has read. */
 export async function load(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await addAxe(page);
@@ -58,7 +58,7 @@ const FAILED = {
   help: 'Look again.',
 };
 
-/** Problems that no run of the tests has: repaired by the engine, and left to a person. */
+/** Problems that no test run has: one that the engine repairs, one for a person. */
 const PROBLEM = {
   code: 'STEP_DIFFERENT',
   severity: 'error',
@@ -98,8 +98,8 @@ const REPAIR = {
   events: [],
 };
 
-/** As Hosting serves the console in a project with users, to somebody who is not signed in. */
-async function comesFromOutside(page: Page): Promise<void> {
+/** Serves the console like Hosting in a project with users, to a person who is not signed in. */
+async function openSignedOut(page: Page): Promise<void> {
   await page.route('**/console.json', (route) => route.fulfill({ json: { local: false } }));
   await page.route('**/__/firebase/init.json', (route) =>
     route.fulfill({ json: { apiKey: 'public', projectId: 'demo-cairn' } }),
@@ -112,14 +112,14 @@ export const STATES: readonly State[] = [
   {
     name: 'the sign-in',
     path: () => '/nothing',
-    reach: comesFromOutside,
+    reach: openSignedOut,
     needsReload: true,
   },
   {
     name: 'a refused sign-in',
     path: () => '/nothing',
     async reach(page) {
-      await comesFromOutside(page);
+      await openSignedOut(page);
       await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
       await press(page, 'Sign in');
       await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();

@@ -1,12 +1,12 @@
-/** Takes back what a test has added to a page, so that the next test gets it as if it were new. */
+/** Removes what a test has added to a page, so that the next test can reuse the page. */
 import type { Page } from 'playwright-core';
 
 type Listener = [event: string, listener: (given: unknown) => void];
 
 /**
- * Notes from now on which scripts and listeners are added to the page.
+ * Records the scripts and listeners that are added to the page.
  *
- * @returns what removes them. It throws if the page has got a clock of its own, which nothing takes away again
+ * @returns a function that removes them. It throws if the page has a fake clock, which cannot be removed
  */
 export function noteAdditions(page: Page): () => Promise<void> {
   const scripts: { dispose(): Promise<void> }[] = [];

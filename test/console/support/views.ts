@@ -1,4 +1,4 @@
-/** Every page of the console, by what is there when it is whole. */
+/** Every page of the console, with a text that shows that the page is complete. */
 import type { Showcase } from './showcase.ts';
 
 export interface View {
@@ -8,7 +8,7 @@ export interface View {
   readonly shows: string;
 }
 
-/** Views with pictures in the documents, examined by axe too. */
+/** Views with screenshots in the documentation. */
 export const VIEWS: readonly View[] = [
   { name: 'runs', path: () => '/runs', shows: 'awaiting approval' },
   { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
@@ -26,7 +26,7 @@ export const VIEWS: readonly View[] = [
   { name: 'health', path: () => '/health', shows: 'Findings' },
 ];
 
-/** The other views: what a page shows when there is nothing, its other forms and its dialogs. */
+/** The other views: empty pages, forms and dialogs. */
 export const OTHER_VIEWS: readonly View[] = [
   { name: 'nothing that matches', path: () => '/runs?tag=customer:none', shows: 'No run matches' },
   { name: 'failures by cause', path: () => '/runs?status=failed', shows: 'Failures by cause' },

@@ -1,6 +1,6 @@
 /**
- * A run with many child runs in the store in a moment: documents of one that has ended, under other ids and times. Lists read nothing else of
- * a run. Must not: be opened (there is no journal under them).
+ * Writes a run with many child runs to the store quickly, as copies of an ended run under other ids and times. Lists read
+ * only these documents. Must not: be opened (the runs have no journal).
  */
 import { Timestamp } from '@google-cloud/firestore';
 import type { Ready } from '../../../../packages/local/src/cloud-process.ts';
@@ -9,13 +9,13 @@ import { localFirestore } from '../../../../scripts/demo/local-firestore.ts';
 const AT = Date.UTC(2026, 0, 1);
 
 interface Family {
-  /** Id of a run that has ended. */
+  /** Id of the ended run to copy. */
   readonly like: string;
   readonly thread: string;
   readonly children: number;
 }
 
-/** The children are newer than their parent `…-top`, and the run `…-old` is older than that. @returns the ids, the newest first */
+/** Writes the children, their older parent `…-top`, and a still older run `…-old`. @returns the ids, the newest first */
 export async function writeFamily(ready: Ready, { like, thread, children }: Family): Promise<string[]> {
   const db = localFirestore(ready);
   try {

@@ -1,4 +1,4 @@
-/** Pages of ten thousand runs as the API would answer them, without the work of so many. */
+/** Pages of ten thousand runs as the API would answer, without starting the runs. */
 import type { RunSummary } from '../../../../packages/console/src/pages/runs/row.ts';
 import { summary } from './summaries.ts';
 

@@ -1,4 +1,4 @@
-/** Runs as the API lists them, as much of them as a row needs. */
+/** Runs as the API lists them, with the members that a row needs. */
 import type { RunRow, RunSummary } from '../../../../packages/console/src/pages/runs/row.ts';
 
 const NOBODY = {
@@ -33,7 +33,7 @@ export function summary(part: Partial<RunSummary> = {}): RunSummary {
   } as unknown as RunSummary;
 }
 
-/** One of many: the higher, the newer. */
+/** A higher number makes a newer run. */
 export function rowNumber(number: number, status = 'running'): RunRow {
   return {
     id: `run_${String(number).padStart(6, '0')}`,
