@@ -5,7 +5,7 @@ import { Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Api } from './api/client.ts';
 import { isPassing } from './api/problem.ts';
 import { readRunAhead } from './pages/run/live/first-reads.ts';
-// Most sessions begin with this page: it comes with the first script, and does not wait for further ones.
+// Most sessions begin with this page, so it is part of the first script.
 import { CHAINS, LIST_KEPT_MS } from './pages/runs/list/query-keys.ts';
 import RunsPage, { readAhead as readRunsAhead } from './pages/runs/page.tsx';
 import { Loading, NothingHere } from './parts/states.tsx';
@@ -25,7 +25,7 @@ interface PageModule<P> {
   readonly default: ComponentType<P>;
 }
 
-// The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
+// The page is fetched during the sign-in. If that fails, the page fetches it again and shows a failure.
 const fetched = new Map<unknown, unknown>();
 const first = fetchPage(pageOf(window.location.pathname)).catch(() => undefined);
 
@@ -35,11 +35,11 @@ async function fetchPage(name: string): Promise<void> {
   fetched.set(load, await load());
 }
 
-/** React shows that a page is coming for at least 0.3 s, also when it is there already; so one that is there is given at once. */
+/** React shows a placeholder for at least 0.3 s even for a loaded page, so a loaded page is passed synchronously. */
 function page<P>(load: () => Promise<PageModule<P>>) {
   return lazy(() => {
     const loaded = fetched.get(load) as PageModule<P> | undefined;
-    // biome-ignore lint/suspicious/noThenProperty: what React takes is whatever has a `then`, which may answer at once
+    // biome-ignore lint/suspicious/noThenProperty: React accepts any object with `then`, which may call back synchronously
     const given = { then: (take: (page: PageModule<P>) => void) => loaded && take(loaded) };
     return loaded ? (given as unknown as Promise<PageModule<P>>) : load();
   });
@@ -51,7 +51,7 @@ const WorkflowsPage = page(LOADS.workflows);
 const SchedulesPage = page(LOADS.schedules);
 const HealthPage = page(LOADS.health);
 
-/** Time for which data is fresh, where no stream reports changes. */
+/** Time for which data counts as fresh if no stream reports changes. */
 const FRESH_MS = 5_000;
 const MAX_RETRIES = 3;
 
@@ -66,12 +66,12 @@ const queries = new QueryClient({
 
 queries.setQueryDefaults(CHAINS, { gcTime: LIST_KEPT_MS });
 
-/** Ends when the scripts of the page are there, which is not too early to draw it. */
+/** Resolves when the scripts of the page are loaded, so that the page can be drawn. */
 async function readAhead(api: Api): Promise<void> {
   const { pathname, search } = window.location;
   const name = pageOf(pathname);
   if (name === 'runs') void readRunsAhead(api, queries, search);
-  // Not by its module, whose scripts take longer than the answers.
+  // The module of the page cannot do this: loading its scripts takes longer than the answers.
   if (name === 'run') void readRunAhead(api, queries, unescaped(pathname.split('/')[2] ?? ''));
   await first;
 }

@@ -1,5 +1,5 @@
-/** The page's beginning: styles, the session, and the first drawing. */
-// Before the pages, whose own rules come after these.
+/** The entry point: styles, the session, and the first drawing. */
+// These imports precede the pages, whose own rules must come later.
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/parts.css';

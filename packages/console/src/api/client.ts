@@ -1,6 +1,6 @@
 /**
- * The API for one signed-in person. Owns what requests reveal about the connection; `@cairn/client` makes requests and
- * repetitions.
+ * The API for one signed-in person. Owns what requests reveal about the connection; `@cairn/client` sends and repeats
+ * requests.
  *
  * Must not: keep the credential anywhere, or send it to another address than this page's own.
  */
@@ -35,12 +35,12 @@ import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, Change, ChangingMethod, GetRequest, ItemOf, PagedPath, PathWith };
 
-/** An API key or an ID token. Asked for with each request: an ID token lives an hour and is renewed. */
+/** Returns an API key or an ID token. Called for each request, because an ID token expires after an hour. */
 export type Credential = () => Promise<string>;
 
 type RequestMethod = 'GET' | ChangingMethod;
 
-/** A change as data: shown as `curl` before it is sent, and sent as shown. */
+/** A change as data, so that the `curl` command shown before is exactly the request that is sent. */
 export interface ChangeRequest {
   readonly method: RequestMethod;
   /** Path and query. */
@@ -50,7 +50,7 @@ export interface ChangeRequest {
 
 export class Api {
   readonly reach = new Reach();
-  /** Waits for a sign-in, so it must not change anything: somebody else may sign in. */
+  /** Requests of this client wait for a sign-in. They must not change anything, because another person may sign in. */
   readonly #client: CairnClient;
   /** Shared by all streams. */
   readonly #passage = new ProxyBuffering();
@@ -64,7 +64,7 @@ export class Api {
     this.#credential = credential;
     this.#onRefused = onRefused;
     this.#client = clientOf({
-      // Asked before the time of a request counts.
+      // The timeout of a request starts after this call.
       credential: async () => {
         await this.#signIn?.promise;
         return this.#credential();
@@ -80,7 +80,7 @@ export class Api {
     this.#signIn = undefined;
   }
 
-  /** Sent once, because the component that shows the answer repeats it. @throws ApiError */
+  /** Sends the request once, because the component that shows the answer repeats it. @throws ApiError */
   get<P extends PathWith<'GET'>>(
     path: P,
     { signal, ...question }: GetRequest<P> & { readonly signal?: AbortSignal | undefined } = {},
@@ -101,8 +101,8 @@ export class Api {
   }
 
   /**
-   * Asks what a change would do. The request must change nothing: it waits for a sign-in as a read does. Its key is new, so it is not
-   * answered with what was true before.
+   * Asks what a change would do. The request must change nothing, because it waits for a sign-in like a read. Its idempotency
+   * key is new, so the API does not repeat an old answer.
    *
    * @throws ApiError
    */
@@ -118,7 +118,7 @@ export class Api {
     return this.changer()(change, key);
   }
 
-  /** Sends changes as the person who is signed in now. Once the credential is refused or replaced, it sends no more. */
+  /** Sends changes as the person who is signed in now, until the credential is refused or replaced. */
   changer(): Changer {
     const credential = this.#credential;
     return async (change, key) => {
@@ -223,7 +223,7 @@ function requestOf({ method, target, body }: ChangeRequest, key: string): Reques
   return { method, target, body: JSON.stringify(body ?? {}), key };
 }
 
-/** True if the time of the request has passed, rather than its page has given it up. */
+/** True if the request timed out; false if its page aborted it. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
@@ -236,7 +236,7 @@ async function isOfApi(answer: Response): Promise<boolean> {
   return readProblem(status, text).code !== `HTTP_${status}` || healthIn(text) !== undefined;
 }
 
-/** Undefined: the text is not such an answer. */
+/** Undefined if the text is no such answer. */
 function healthIn(text: string): Answer<'Health'> | undefined {
   try {
     const health = JSON.parse(text) as Partial<Answer<'Health'>> | null;
@@ -247,7 +247,7 @@ function healthIn(text: string): Answer<'Health'> | undefined {
   }
 }
 
-/** A change of one route, typed by it; made by {@link planned}. */
+/** A change with the types of its route, made by {@link planned}. */
 export type Planned<M extends ChangingMethod, P extends PathWith<M>> = ChangeRequest & {
   readonly method: M;
   readonly route?: P;

@@ -1,4 +1,4 @@
-/** The clock of this device, read in one place: it may be wrong; `reach.ts` corrects it. */
+/** The only reader of the device's clock, which may be wrong; `reach.ts` corrects it. */
 
 /** Epoch ms. */
 export function deviceNow(): number {
@@ -25,7 +25,7 @@ export function onTick(listener: () => void): () => void {
   };
 }
 
-/** Epoch ms, the same until the next tick. Without a timer the last tick may be minutes old, so it is renewed. */
+/** Epoch ms of the last tick. Reads the clock if no timer runs, because the last tick may be minutes old. */
 export function lastTick(): number {
   const now = deviceNow();
   if (timer === undefined && Math.abs(now - tick) >= TICK_MS) tick = now;

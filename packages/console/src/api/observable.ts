@@ -1,4 +1,4 @@
-/** A value outside React that changes: `useSyncExternalStore` shows it. */
+/** A changing value outside React, for `useSyncExternalStore`. */
 export abstract class Observable<T> {
   readonly #listeners = new Set<() => void>();
   #value: T;

@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Help for an answer that is not of the API. Its address is that of this page, so a person cannot correct it. */
+/** Help for an answer that is not from the API. It must not advise to correct the address, which is the page's own. */
 const NOT_OF_API =
   'Something between this page and the API answered. Try again in a moment. If it stays, check the function api.';
 
@@ -83,7 +83,7 @@ export const NOT_SENT = new ApiError({
   detail: 'Send it again once you are signed in.',
 });
 
-/** The same, after an attempt that was sent but not answered. */
+/** A change whose credential was refused or replaced after an attempt that got no answer. */
 export const OUTCOME_UNKNOWN = new ApiError({
   status: 0,
   code: 'UNREACHABLE',
@@ -103,7 +103,7 @@ export function shownError(error: unknown): unknown {
   return error.status === 202 ? UNDER_WAY : unreachable(error.cause ?? error);
 }
 
-/** True if the request was not answered: it is not known whether it was carried out. */
+/** True if the request got no answer, so that nobody knows whether it was carried out. */
 export function isUnanswered(error: unknown): boolean {
   return refusalOf(error)?.code === 'UNREACHABLE';
 }

@@ -10,7 +10,7 @@ import { Observable } from './observable.ts';
 export interface Reached {
   /** Time since which the API does not answer, by this machine's clock; epoch ms. Undefined: it answers. */
   readonly lostAt: number | undefined;
-  /** Offset to add to this machine's clock for that of the API, ms; 0 within the measuring error. */
+  /** Offset of the API's clock from this machine's clock, ms; 0 if it is within the measuring error. */
   readonly clockOffsetMs: number;
 }
 

@@ -6,8 +6,9 @@ interface Page<T> {
 }
 
 /**
- * Items of at most `most` pages. No page is read after the one with the item that `isLast` looks for; `isCut`: there are more
- * pages, and that item was not found.
+ * Reads pages up to the one that has an item for which `isLast` holds, and at most `most` pages.
+ *
+ * @returns `isCut` if there are more pages and no such item was found
  */
 export async function readPages<T>(
   most: number,

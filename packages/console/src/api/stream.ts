@@ -1,6 +1,6 @@
 /**
- * Follows a stream of the API for a page: without end, and without requests while nobody sees the page. `EventSource` cannot carry a
- * credential, so `@cairn/client` reads the answer of a `fetch`.
+ * Follows a stream of the API for as long as a page needs it, and makes no requests while the page is hidden. `EventSource`
+ * cannot send a credential, so `@cairn/client` reads the answer of a `fetch`.
  */
 import type { EventFrame, Stream } from '@cairn/client';
 import type { Api } from './client.ts';
@@ -12,7 +12,7 @@ export interface StreamFollowing extends Pick<Stream, 'target'> {
   onMessage(message: EventFrame): void;
   /** Called when the connection opens or is lost. */
   onState(state: 'live' | 'reconnecting'): void;
-  /** Called when the API refuses for good. */
+  /** Called when the API refuses the stream permanently. */
   onRefused(error: ApiError): void;
 }
 

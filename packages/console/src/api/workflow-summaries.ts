@@ -1,4 +1,4 @@
-/** Query of all workflows without their definitions, which the pages that need names and pauses share. */
+/** The query of all workflows without their definitions, shared by the pages that need only names and pauses. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Api } from './client.ts';
 

@@ -11,7 +11,7 @@ interface ActOptions<M extends ChangingMethod, P extends PathWith<M>> extends Pi
   readonly change?: Change<M, P>;
 }
 
-/** The change of one route with its command, as data: sent, and shown, as planned. */
+/** The change of one route with its command, as data, so that the shown command is exactly what is sent. */
 export function plannedAct<M extends ChangingMethod, P extends PathWith<M>>(
   method: M,
   path: P,

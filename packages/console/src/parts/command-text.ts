@@ -1,4 +1,4 @@
-/** Actions as text for a POSIX shell. Pure. The key is named, never shown. */
+/** Actions as text for a POSIX shell. Pure. The API key appears as a variable, never as its value. */
 import type { ChangeRequest } from '../api/client.ts';
 
 export function curlText({ method, target, body }: ChangeRequest, origin: string): string {

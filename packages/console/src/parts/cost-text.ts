@@ -4,7 +4,7 @@ const SIGNIFICANT = 2;
 /** Smaller sums are shown as less than this. */
 const MIN_USD = 0.000_000_1;
 
-/** `$0`, `$0.000012`, `$1.30`; two digits that count, and cents at least. */
+/** `$0`, `$0.000012`, `$1.30`: two significant digits, and at least cents. */
 export function usdText(usd: number): string {
   if (!(usd > 0)) return '$0';
   if (usd < MIN_USD) return `<$${MIN_USD.toFixed(7)}`;
@@ -19,12 +19,12 @@ interface OperationCounts {
   readonly tasks: number;
 }
 
-/** As run views carry it. */
+/** The cost in the form of the API's run views. */
 export interface CostView extends OperationCounts {
   readonly usd: number;
 }
 
-/** `1,040 writes, 3 reads, 2 tasks`; what there was none of is left out. */
+/** `1,040 writes, 3 reads, 2 tasks`; zeros are left out. */
 export function operationsText({ reads, writes, deletes, tasks }: OperationCounts): string {
   const counted = [
     [writes, 'write'],

@@ -1,15 +1,15 @@
-/** The focus of the keyboard when the part that had it is gone: without one, Tab begins at the top and a screen reader says nothing. */
+/** Restores a focus lost with its element: without a focus, Tab starts at the top, and a screen reader says nothing. */
 
-/** True if no element of the page has the focus, as after the removal of the one that had it. */
+/** True if no element has the focus, for example after the focused element was removed. */
 export function isFocusLost(): boolean {
   const { activeElement, body } = document;
   return activeElement === null || activeElement === body || activeElement.id === 'content';
 }
 
 /**
- * Gives the page the focus that is lost.
+ * Moves a lost focus to the page.
  *
- * @param leaving part that is about to be gone: it keeps the focus until the browser draws again
+ * @param leaving element that is about to be removed, which keeps the focus until the browser draws again
  */
 export function focusIfLost(leaving?: Node | null): void {
   if (isFocusLost() || leaving?.contains(document.activeElement))

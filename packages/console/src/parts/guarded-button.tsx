@@ -69,16 +69,16 @@ export interface ButtonOffer {
 interface GuardedRowProps {
   /** Accessible name of the group. */
   readonly label: string;
-  /** Absent: the offers themselves say what the role does not allow. */
+  /** Absent: the offers themselves state the reasons. */
   readonly least?: CallerRole;
   readonly offers: readonly ButtonOffer[];
-  /** Offers that are known later than the others. They come last, so that they move none. */
+  /** Offers that become known later. They are last, so that they do not move the others. */
   readonly late?: readonly ButtonOffer[];
-  /** A button between the offers and those that are late. */
+  /** A button between the offers and the late ones. */
   readonly children?: ReactNode;
 }
 
-/** Several buttons: what stands in the way of some of them is said once. */
+/** Several buttons. A reason that disables several of them is shown once. */
 export function GuardedRow({ label, least = 'viewer', offers, late = [], children }: GuardedRowProps) {
   const refused = useRefusal(least);
   const noteFocus = useFocusOfGone();
@@ -124,10 +124,10 @@ export function GuardedRow({ label, least = 'viewer', offers, late = [], childre
 const namesOf = (offers: readonly ButtonOffer[]) => offers.map(({ name }) => name).join(', ');
 
 /**
- * A ref for buttons that gives the page the focus of one that is gone.
+ * A ref for buttons that moves the focus of a removed button to the page.
  *
- * A button such as Cancel is no longer offered once it is done, at or after the moment when its dialog returns the focus to it. React
- * reports no event of that moment, so the button that is about to be gone is asked.
+ * A button such as Cancel disappears after its action, when its dialog returns the focus to it or later. React reports no
+ * event for that, so the ref checks the button as it is removed.
  */
 function useFocusOfGone() {
   const hadFocus = useRef(false);

@@ -1,4 +1,4 @@
-/** Approvals that were refused where their questions are not shown: another answered in the seconds of the undo, or the page was left. */
+/** Refused approvals whose questions are no longer shown: another person answered during the undo period, or the page was left. */
 import { Link } from 'wouter';
 import type { RefusedApproval } from '../session/late-outcomes.ts';
 import { CutText, Text } from './value-text.tsx';

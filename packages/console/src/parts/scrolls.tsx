@@ -1,4 +1,4 @@
-/** A part of a page that scrolls sideways where it is too wide, by the keyboard as well. */
+/** A part of a page that scrolls sideways if it is too wide, also by keyboard. */
 import type { ReactNode } from 'react';
 
 interface ScrollsProps {

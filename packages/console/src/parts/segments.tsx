@@ -1,4 +1,4 @@
-/** A choice between a few views, as buttons of which one is pressed. */
+/** A choice between a few views, as toggle buttons. */
 
 interface SegmentsProps {
   readonly label: string;

@@ -13,7 +13,7 @@ export function Loading({ what }: { readonly what: string }) {
 
 interface EmptyProps {
   readonly title: string;
-  /** Nothing else is on the page: its title is that of the page. */
+  /** True if it is the only content, so that its title is the page's heading. */
   readonly isPage?: boolean;
   readonly children?: ReactNode;
 }
@@ -30,9 +30,9 @@ export function Empty({ title, isPage = false, children }: EmptyProps) {
 
 interface FailureProps {
   readonly error: unknown;
-  /** As of `Empty`. */
+  /** See `Empty`. */
   readonly isPage?: boolean;
-  /** Shown as a button, if trying again may help. */
+  /** Shown as a button if a retry may help. */
   readonly again?: () => void;
 }
 
@@ -74,9 +74,9 @@ interface Outcome<Data, Refetch> {
 }
 
 /**
- * Keeps the last failure until there is data. The query library drops the failure of a query without data while it repeats it.
+ * Keeps the last failure until there is data, because the query library drops it while it retries a query without data.
  *
- * @param subject what is read, if it changes: a failure is kept for the same one
+ * @param subject what is read, if it can change; a failure is dropped with its subject
  */
 export function useLastFailure<Data, Refetch>(
   { data, error, refetch }: Outcome<Data, Refetch>,
@@ -99,10 +99,10 @@ export function NothingHere() {
   );
 }
 
-/** Most damaged runs that are named; more are a problem of the installation. */
+/** Limit of the damaged runs that are named; more are a problem of the installation. */
 const MOST = 5;
 
-/** Runs that a list leaves out since their documents are damaged: named, with the way to what can be done about it. */
+/** Names the runs that a list leaves out because their documents are damaged, with links to their repair. */
 export function Unreadable({ ids }: { readonly ids: readonly string[] }) {
   if (ids.length === 0) return null;
   return (

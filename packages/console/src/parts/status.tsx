@@ -1,4 +1,4 @@
-/** The status of a run or of a step, as a word with a colour and a shape: never by colour alone. */
+/** The status of a run or step as a word, a colour and a shape, so never by colour alone. */
 
 /** Tone (colour) and mark (shape) of each status. */
 const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {

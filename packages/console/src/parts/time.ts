@@ -24,7 +24,7 @@ export function duration(ms: number): string {
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
-/** As {@link duration}, for a time that grows while it is shown: whole seconds below a minute, whole minutes below an hour. */
+/** As {@link duration}, but coarser for a growing time: whole seconds below a minute, whole minutes below an hour. */
 export function roughly(ms: number): string {
   if (ms < MINUTE) return `${Math.floor(ms / 1_000)}s`;
   return ms < HOUR ? `${Math.floor(ms / MINUTE)}m` : duration(ms);
@@ -51,7 +51,7 @@ export interface TimedRun {
   readonly durationMs?: number | undefined;
 }
 
-/** The time from the start of a run to its end, or until now: the same words wherever a run is shown. */
+/** The time from the start of a run to its end or until now, in the same words on all pages. */
 export function tookText(
   { status, createdAt, startedAt, durationMs }: TimedRun,
   now: number,
@@ -60,14 +60,14 @@ export function tookText(
   return isFinal(status) ? undefined : soFar(now - Date.parse(startedAt ?? createdAt));
 }
 
-/** `Sun 22 Nov 2026, 12:34:07 CET`: where the browser is. As it came, where it is no time. */
+/** `Sun 22 Nov 2026, 12:34:07 CET`, in the browser's time zone by default. A text that is not a time is unchanged. */
 export function exactly(iso: string, timeZone?: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
   return `${formatted(at, 'day', timeZone).replace(',', '')}, ${formatted(at, 'time', timeZone)}`;
 }
 
-/** As {@link exactly}, without what goes without saying: `22 Nov, 12:34:07 CET`, and the year if it is another one. */
+/** As {@link exactly}, but shorter: `22 Nov, 12:34:07 CET`, with the year only if it is not the current one. */
 export function briefly(iso: string, now: number, timeZone?: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
@@ -81,7 +81,7 @@ const PARTS = {
   time: { timeStyle: 'long' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
-/** Cached, because creating a formatter takes longer than all that a page formats with it. */
+/** A cache, because creating a formatter takes longer than all formatting of a page. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatted(at: Date, part: keyof typeof PARTS, timeZone: string | undefined): string {

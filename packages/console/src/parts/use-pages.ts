@@ -1,4 +1,4 @@
-/** A paged list of the API, loaded as far as it is scrolled, and kept up to date. */
+/** A paged list of the API, loaded on scrolling and kept up to date. */
 import { type InfiniteData, type QueryKey, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 
@@ -10,19 +10,19 @@ interface FetchedPage {
 interface PagesOf<P extends FetchedPage> {
   readonly queryKey: QueryKey;
   read(cursor: string | undefined, signal?: AbortSignal): Promise<P>;
-  /** When it is another one, there may be more, or other, items. */
+  /** A change means that there may be more or other items. */
   readonly version?: unknown;
-  /** Items never change and come at the end, so that only the last page is read again; otherwise all that are loaded are. */
+  /** Items never change and are appended, so only the last page is reread. Otherwise all loaded pages are. */
   readonly isAppendOnly?: boolean;
-  /** The loaded pages are read again at this interval too, where nothing reports new items; ms. */
+  /** Interval of further rereads if no event reports new items, ms. */
   readonly rereadMs?: number | undefined;
 }
 
 export interface Pages<P extends FetchedPage> {
-  /** Undefined: nothing is there yet. */
+  /** Undefined until the first page is read. */
   readonly pages: readonly P[] | undefined;
   readonly items: readonly P['items'][number][];
-  /** Nothing is there yet. */
+  /** True until the first page is read. */
   readonly isFirstLoading: boolean;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -66,7 +66,7 @@ export function usePages<P extends FetchedPage>(options: PagesOf<P>): Pages<P> {
     timer.current = setTimeout(() => {
       timer.current = undefined;
       shown.current = newest.current;
-      // It is tried again with the next change; what is shown stays.
+      // The next change retries the read; the shown pages stay.
       readAgain.current().catch(() => undefined);
     }, REREAD_MS);
   }, [version, data]);

@@ -1,19 +1,16 @@
-/**
- * A text from data, made harmless: isolated from the direction of the page, with invisible characters shown, and bounded
- * in length.
- */
+/** A text from data, made harmless: its direction is isolated, invisible characters are shown, and its length is limited. */
 import { useMemo, useState } from 'react';
 import { bytesOf, headOf, piecesOf, sizeWords, visibleText } from './visible-text.ts';
 import './value-text.css';
 
 /** A few screens of text. */
 const MAX_SHOWN = 2_000;
-/** Characters of one piece of a long text. A piece is laid out only when it is scrolled to. */
+/** Characters of one piece of a long text. The browser lays out a piece only when it is scrolled to. */
 const PIECE = 8_000;
 
 interface TextProps {
   readonly value: string;
-  /** Characters shown before one asks for all. */
+  /** Characters shown until all are requested. */
   readonly max?: number;
 }
 
@@ -31,7 +28,7 @@ export function Text({ value, max = MAX_SHOWN }: TextProps) {
   );
 }
 
-/** A text within a link or a button: a long one is cut, and whole on hover, because nothing in a link can be pressed. */
+/** A text within a link or a button. A long text is cut and shown whole on hover, because a link cannot contain a button. */
 export function CutText({ value, max }: Required<TextProps>) {
   if (value.length <= max) return <bdi className="value">{visibleText(value)}</bdi>;
   return (

@@ -4,27 +4,27 @@
  */
 
 /**
- * Controls but for tab and line feed; marks, embeddings, overrides and isolates of direction; what has no width but for the
- * joiners, which scripts and emoji need; separators that break lines; the tag characters; halves of pairs.
+ * Control characters except tab and line feed; direction marks, embeddings, overrides and isolates; zero-width characters
+ * except the joiners, which scripts and emoji need; line and paragraph separators; tag characters; unpaired surrogates.
  */
 const UNSEEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Surrogate}]/gu;
 
-/** JSON to be edited: the same value, each unseen character as its escape. Unescaped, they stand in texts and names only. */
+/** JSON to be edited: the same value with each unseen character escaped. Such characters occur only in texts and names. */
 export function escapedJson(value: unknown): string {
   const units = (character: string) =>
     Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return JSON.stringify(value, undefined, 2).replace(UNSEEN, (character) => units(character).join(''));
 }
 
-/** Control pictures lie in the order of the controls. */
+/** Start of the control pictures, which have the order of the control characters. */
 const PICTURES = 0x2400;
 const LAST_CONTROL = 0x1f;
 const DELETE = 0x7f;
 const DELETE_PICTURE = '␡';
 
-/** The text with each unseen character named: `␛` for escape, `⟨U+202E⟩` for an override of direction. */
+/** The text with each unseen character named: `␛` for escape, `⟨U+202E⟩` for a direction override. */
 export function visibleText(text: string): string {
   return text.replace(UNSEEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -34,7 +34,7 @@ export function visibleText(text: string): string {
   });
 }
 
-/** The first characters, at most `max`, never half of a pair. */
+/** At most the first `max` characters, without splitting a surrogate pair. */
 export function headOf(text: string, max: number): string {
   if (text.length <= max) return text;
   const last = text.charCodeAt(max - 1);
@@ -42,7 +42,7 @@ export function headOf(text: string, max: number): string {
   return text.slice(0, isFirstHalf ? max - 1 : max);
 }
 
-/** Pieces of at most `max` characters that together are the text; cut after line feeds where there are some. */
+/** Splits the text into pieces of at most `max` characters, after line feeds if possible. */
 export function piecesOf(text: string, max: number): readonly string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -68,7 +68,7 @@ export function countOf(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Bytes of the text as it is sent. */
+/** Bytes of the text in UTF-8. */
 export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }

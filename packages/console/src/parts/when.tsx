@@ -1,11 +1,11 @@
-/** Times that are updated while they are shown: a relative one, with the exact time on hovering, and the one that a run took. */
+/** Times that update while they are shown: a relative time, with the exact one on hover, and the duration of a run. */
 import { type PointerEvent, useContext, useSyncExternalStore } from 'react';
 import { lastTick, onTick } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';
 import { isFinal } from './run-status.ts';
 import { briefly, exactly, relative, type TimedRun, tookText } from './time.ts';
 
-/** Epoch ms, moving once a second; as the API has it, whatever this machine's clock says. */
+/** Epoch ms by the API's clock, updated once a second. */
 export function useNow(): number {
   const reach = useContext(SessionContext)?.api.reach;
   const own = useSyncExternalStore(onTick, lastTick);
@@ -14,18 +14,18 @@ export function useNow(): number {
 
 interface WhenProps {
   readonly at: string;
-  /** Says when exactly beside it: where it may be days ago, or is compared with what others saw. */
+  /** Also shows the exact time, for times that may be days ago or are compared with other records. */
   readonly exact?: boolean;
 }
 
 export function When({ at, exact }: WhenProps) {
   const now = useNow();
-  // The first format of a time costs the browser 30 ms, before the first rows of a list.
+  // The tooltip is made on hover, because the first formatting costs 30 ms, which would delay the first rows of a list.
   const explain = ({ currentTarget }: PointerEvent) => {
     currentTarget.setAttribute('title', `${exactly(at)} (${at})`);
   };
   return (
-    // In a live region a screen reader would read it out with each second.
+    // Within a live region, a screen reader would announce every second.
     <time dateTime={at} aria-live="off" onPointerEnter={explain}>
       {relative(at, now)}
       {exact && <span className="dim"> · {briefly(at, now)}</span>}
@@ -38,7 +38,7 @@ export function Took({ run }: { readonly run: TimedRun }) {
   return <span className="number">{tookText(run, 0)}</span>;
 }
 
-/** Drawn every second. Only runs that have not ended use it. */
+/** The duration of a run that has not ended, drawn every second. */
 function Counting({ run }: { readonly run: TimedRun }) {
   return <span className="number">{tookText(run, useNow())}</span>;
 }

@@ -1,7 +1,7 @@
 /**
- * People who sign in as users of the Firebase project. Loaded only where Hosting says which project that is. Firebase's own
- * library keeps the sign-in in the browser and renews its tokens; nothing but e-mail and password is offered, since the
- * other ways load scripts from elsewhere, which the page's policy forbids.
+ * Sign-in of users of the Firebase project. Loaded only if Hosting names a project. Firebase's own library stores the sign-in
+ * in the browser and renews its tokens. Only e-mail and password are offered, because other methods load scripts from other
+ * origins, which the page's policy forbids.
  */
 import { type FirebaseOptions, initializeApp } from '@firebase/app';
 import {
@@ -17,7 +17,7 @@ import type { Credential } from '../api/client.ts';
 import { ApiError } from '../api/problem.ts';
 
 export interface FirebaseUsers {
-  /** The credential of an earlier sign-in without a sign-out. */
+  /** The credential of an earlier sign-in, unless that was signed out. */
   current(): Promise<Credential | undefined>;
   /** @throws ApiError with what to do */
   signIn(email: string, password: string): Promise<Credential>;
@@ -50,7 +50,7 @@ const credentialOf =
   () =>
     user.getIdToken();
 
-/** An error of Firebase as text. On purpose it does not reveal which of e-mail and password was wrong. */
+/** An error of Firebase as text. It deliberately does not reveal whether the e-mail or the password was wrong. */
 function refusal(error: unknown): ApiError {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const isWrong = /invalid-credential|wrong-password|user-not-found|invalid-email/.test(code);

@@ -1,6 +1,6 @@
 /**
- * Requires a sign-in. On the local cloud the development key signs in automatically; elsewhere with an API key
- * or as a Firebase user.
+ * Requires a sign-in. On the local cloud the development key signs in automatically; elsewhere a person signs in with an API
+ * key or as a Firebase user.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
@@ -23,7 +23,7 @@ type GateState =
   | ({ readonly at: 'expired'; readonly refused?: unknown } & Visit)
   | { readonly at: 'unreachable'; readonly error: unknown };
 
-/** A session, and where it was begun. */
+/** A session, and how it was begun. */
 interface Visit {
   readonly place: Place;
   readonly session: Session;
@@ -40,7 +40,7 @@ interface Attempt {
 
 const withKey = (key: string): Attempt => ({ key, credential: async () => key });
 
-/** Keeps a typed key over a reload. The development key is not kept: the next local cloud has another. */
+/** Keeps a typed key over a reload, but not the development key, because the next local cloud has another one. */
 function keep({ key }: Attempt, { local }: Place): void {
   if (key !== undefined && key !== local?.apiKey) sessionStorage.setItem(KEPT, key);
 }
@@ -50,7 +50,7 @@ const isDevelopmentKey = ({ key }: Attempt, { local }: Place): boolean =>
 
 interface SessionGateProps {
   readonly children: ReactNode;
-  /** Called with each session, while the API is asked who it is; nothing is drawn for it until this has ended. Never rejects. */
+  /** Called for each session while its key is checked. The pages are drawn after it resolves. Never rejects. */
   readonly onEnter: (api: Api) => Promise<void>;
 }
 
@@ -107,7 +107,7 @@ function useGate(onEnter: SessionGateProps['onEnter']) {
   const enter = useCallback(
     async (attempt: Attempt, place: Place) => {
       const onRefused = () => {
-        // A credential that is refused at once has not expired: the answer says why.
+        // A credential that is refused at its first use has not expired; the answer states the reason.
         if (current.current !== api) return false;
         forgetKey();
         setState((now) => (now.at === 'signed_in' ? { ...now, at: 'expired' } : now));
@@ -142,7 +142,7 @@ function useGate(onEnter: SessionGateProps['onEnter']) {
       try {
         const me = await new Api(attempt.credential, () => false).get('/v1/me');
         if (current.current !== session.api) return;
-        // Not before: a late refusal of the key before it forgets what is kept.
+        // The key is kept only now, because a late refusal of the old key clears the kept one.
         keep(attempt, place);
         if (maySeeAllOf(session.me, me)) {
           session.api.signInAgain(attempt.credential);
@@ -186,12 +186,12 @@ interface ExpiredProps {
 }
 
 /**
- * Asks for a credential over the open page. A page that signed in with the development key of a local cloud does not ask if that
- * cloud has restarted with another key: it takes that one.
+ * Asks for a credential over the open page. If the page signed in with the development key of a local cloud that has restarted
+ * with another key, it takes that key without asking.
  */
 function Expired({ visit, refused, onAttempt }: ExpiredProps) {
   const [place, setPlace] = useState<Place>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it has expired
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, after the expiry
   useEffect(() => {
     const ask = async () => {
       const now = visit.place.local ? await readPlace().catch(() => visit.place) : visit.place;
@@ -214,7 +214,7 @@ function Expired({ visit, refused, onAttempt }: ExpiredProps) {
   );
 }
 
-/** Written for a person who signs in: the API's own text names the header. */
+/** Replaces the API's own text, which names the header, for a person who signs in. */
 const UNKNOWN = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',

@@ -1,11 +1,9 @@
-/**
- * Outcomes of what was sent from a part that has left the page since: whichever page is open shows them. Independent of React.
- */
+/** Outcomes of requests whose sender has left the page since, shown by the page that is open. Independent of React. */
 
 import { Observable } from '../api/observable.ts';
 
 export interface RefusedApproval {
-  /** Names its question. */
+  /** Identifies the question. */
   readonly key: string;
   readonly runId: string;
   readonly type: string;
@@ -15,19 +13,19 @@ export interface RefusedApproval {
 
 /** Outcome of a form that was closed while it was sent. */
 export interface ClosedForm {
-  /** Names the form. */
+  /** Identifies the form. */
   readonly key: string;
   /** Title of the form. */
   readonly title: string;
   /** Address of the page that had the form. */
   readonly path: string;
-  /** Undefined: it was done. */
+  /** Undefined if it succeeded. */
   readonly error: unknown;
   /** The run that it started or changed. */
   readonly runId: string | undefined;
 }
 
-/** The newest are kept. */
+/** Limit of the outcomes; the newest are kept. */
 const MOST = 10;
 
 export class LateOutcomes<T extends { readonly key: string }> extends Observable<readonly T[]> {
@@ -35,7 +33,7 @@ export class LateOutcomes<T extends { readonly key: string }> extends Observable
     super([]);
   }
 
-  /** One of the same key is replaced. */
+  /** Adds the outcome, or replaces one of the same key. */
   add(outcome: T): void {
     this.become([...this.shown().filter(({ key }) => key !== outcome.key), outcome].slice(-MOST));
   }

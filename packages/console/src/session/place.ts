@@ -1,4 +1,4 @@
-/** Host of this console: a local cloud, which gives its key, or Hosting, which gives its Firebase project. */
+/** Host of this console: a local cloud, which provides its key, or Hosting, which provides its Firebase project. */
 import { unreachable } from '../api/problem.ts';
 import type { FirebaseUsers } from './firebase.ts';
 import type { LocalSession } from './session.ts';
@@ -12,7 +12,7 @@ export interface Place {
 /** Reserved addresses of Firebase Hosting. */
 const FIREBASE_CONFIG = '/__/firebase/init.json';
 
-/** @throws ApiError without an answer */
+/** @throws ApiError if there is no answer */
 export async function readPlace(): Promise<Place> {
   const configuration = await readJson('/console.json');
   if (configuration?.local === true && typeof configuration.apiKey === 'string') {
@@ -25,7 +25,7 @@ export async function readPlace(): Promise<Place> {
   return { local: undefined, users: firebaseUsers(config) };
 }
 
-/** Undefined where there is no such thing: a page in its place, or 404. */
+/** Undefined if the host has no such file, and answers 404 or with a page. */
 async function readJson(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const answer = await fetch(path).catch((error: unknown) => {
     throw unreachable(error);

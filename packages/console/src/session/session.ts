@@ -10,7 +10,7 @@ export type CallerRole = Me['role'];
 export interface Session {
   readonly api: Api;
   readonly me: Me;
-  /** Set on the local cloud, which needs no key; its commands can be copied. */
+  /** Set on a local cloud. */
   readonly local: LocalSession | undefined;
   readonly lateRefusals: LateOutcomes<RefusedApproval>;
   readonly closedForms: LateOutcomes<ClosedForm>;
@@ -19,7 +19,7 @@ export interface Session {
 
 export interface LocalSession {
   readonly apiKey: string;
-  /** Shell commands that bring the first run. */
+  /** Shell commands that start a first run. */
   readonly firstSteps: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function useMayEach(): (least: CallerRole) => boolean {
   return (least) => includes(me.role, least);
 }
 
-/** True if what was read for one person may be shown to the next. */
+/** True if data read for one person may be shown to the next. */
 export function maySeeAllOf(before: Me, now: Me): boolean {
   return now.tenantId === before.tenantId && includes(now.role, before.role);
 }

@@ -1,4 +1,4 @@
-/** Sign-in with an API key, or as a Firebase user where Hosting has a project with users: a page, or a dialog over one. */
+/** Sign-in with an API key, or as a Firebase user if the project has users: as a page, or as a dialog over one. */
 import { type FormEvent, useState } from 'react';
 import type { Credential } from '../api/client.ts';
 import { ApiError } from '../api/problem.ts';
@@ -25,7 +25,7 @@ export function SignIn(props: SignInProps) {
   );
 }
 
-/** After the credential of an open page is refused. */
+/** The dialog shown after the credential of an open page is refused. */
 export function SignInAgain({ onSignOut, ...props }: SignInProps & { onSignOut(): void }) {
   return (
     <Dialog title="Sign in again">

@@ -1,4 +1,4 @@
-/** An answer of the API, kept and read again as every query; what it depends on is its path and its question. */
+/** An answer of the API as a query, cached by its path and parameters. */
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import type { AnswerOf, GetRequest, PathWith } from '../api/client.ts';
 import { useSession } from './session.ts';

@@ -1,25 +1,25 @@
 /**
  * Keeps the view in the address: filters, tabs and the selection are values of its query, so that a link, a reload and the
- * browser's Back show the same. Must not: change the path (that is `navigate`'s) or keep a copy of a value.
+ * browser's Back show the same. Must not: change the path (`navigate` does) or keep a copy of a value.
  */
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { changedQuery, type QueryChanges } from './query-text.ts';
 
-/** `push`: Back returns from it. `replace`: too slight to return from, as a letter typed or a row moved to. */
+/** `push`: Back undoes the change. `replace`: the change is too small for that, such as a keystroke. */
 export type Remembered = 'push' | 'replace';
 
-/** Changes several values at once; the others stay. What changes nothing leaves no trace in the history. */
+/** Changes several values at once and keeps the others. A change without effect adds no history entry. */
 export function useQueryChange(): (changes: QueryChanges, remembered?: Remembered) => void {
   const [, navigate] = useLocation();
   return useCallback(
     (changes, remembered = 'push') => {
-      // Read when it is called: two changes in one turn must not undo each other.
+      // The address is read at the call, because two changes in one turn must not undo each other.
       const { pathname, search } = window.location;
       const query = changedQuery(search, changes);
       if (query === changedQuery(search, {})) return;
       const to = query === '' ? pathname : `${pathname}?${query}`;
-      // The mark of a pushed entry stays while the entry is replaced.
+      // A replaced entry keeps its mark.
       if (remembered === 'replace') navigate(to, { replace: true, state: window.history.state });
       else navigate(to, { state: { from: PAGE } });
     },
@@ -27,12 +27,12 @@ export function useQueryChange(): (changes: QueryChanges, remembered?: Remembere
   );
 }
 
-/** Mark in the state of an entry: the one before it is the same page, without the last change. */
+/** Mark in the state of a history entry: the entry before it is the same page without the last change. */
 const PAGE = 'the same page';
 
 /**
- * Takes a change back: as Back does, if the page made it; otherwise, as after a link to it, by another entry in its place. What was
- * taken back already, or is about to be, is left as it is.
+ * Undoes a change: goes back if the page made the change, and otherwise, for example after a link, replaces the entry. A change
+ * that was or is being undone is left alone.
  */
 export function useQueryReturn(): (changes: QueryChanges) => void {
   const change = useQueryChange();
@@ -42,7 +42,7 @@ export function useQueryReturn(): (changes: QueryChanges) => void {
       if (changedQuery(search, changes) === changedQuery(search, {})) return;
       const state = window.history.state as { readonly from?: unknown } | null;
       if (state?.from !== PAGE) return change(changes, 'replace');
-      // The browser leaves the entry a moment later: a second call until then would go back twice.
+      // The browser leaves the entry later, and a second call before that would go back twice.
       if (state === left) return;
       left = state;
       window.history.back();
@@ -51,10 +51,10 @@ export function useQueryReturn(): (changes: QueryChanges) => void {
   );
 }
 
-/** State of the entry that was left last. An entry that is come back to has another object. */
+/** State of the entry that was left last. The browser makes a new object when it returns to an entry. */
 let left: unknown;
 
-/** One value of the query and its setter; undefined and empty are the same: it is not there. */
+/** One value of the query and its setter. Undefined and empty both mean that it is absent. */
 export function useQueryState(
   name: string,
 ): readonly [string | undefined, (value: string | undefined, remembered?: Remembered) => void] {

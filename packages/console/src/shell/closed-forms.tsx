@@ -1,4 +1,4 @@
-/** Outcomes of forms that were closed while they were sent. */
+/** Shows the outcomes of forms that were closed while sending. */
 import { useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { refusalOf } from '../api/problem.ts';
@@ -26,7 +26,7 @@ export function ClosedForms() {
           {dismiss}
         </div>
       )}
-      {/* There before its text is: a screen reader reads what appears in it. */}
+      {/* The element is always there, because a screen reader announces only text that appears in an existing region. */}
       <div role="status" className={done.length > 0 ? 'card' : undefined}>
         {done.map((form) => (
           <Done key={form.key} form={form} />
@@ -39,7 +39,7 @@ export function ClosedForms() {
 
 function Refused({ form: { title, path, error } }: { readonly form: ClosedForm }) {
   const problem = refusalOf(error);
-  // Another answer than a refusal does not say whether the request was carried out.
+  // Only a refusal proves that the request was not carried out.
   const isRefused = problem !== undefined && problem.status >= 400 && problem.status < 500;
   return (
     <p>
@@ -68,7 +68,7 @@ function Done({ form: { title, path, runId } }: { readonly form: ClosedForm }) {
   );
 }
 
-/** Nothing on the page that it leads to. */
+/** A link, or nothing if its page is open. */
 function LinkElsewhere({ to, children }: { readonly to: string; readonly children: string }) {
   const [path] = useLocation();
   return path === to ? null : <Link href={to}>{children}</Link>;

@@ -1,7 +1,7 @@
-/** The number of open questions, for the link to the inbox: read by itself, and taken from the inbox wherever that is read. */
+/** The number of open questions for the navigation: read separately, and also updated whenever the inbox is read. */
 import type { Answer } from '../api/client.ts';
 
-/** Beyond this, a plus sign. */
+/** A larger count is shown with a plus sign. */
 export const MAX_COUNTED = 20;
 export const INBOX_COUNT = ['inbox', 'count'];
 

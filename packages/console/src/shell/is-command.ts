@@ -1,4 +1,4 @@
-/** Keys of the whole page: single letters are commands, unless they go into a field. */
+/** Keys of the whole page: single letters are commands, except in a field. */
 import { useEffect, useRef } from 'react';
 
 export function isTyping({ target }: KeyboardEvent): boolean {

@@ -1,4 +1,4 @@
-/** Notices on every page: the data is stale, the clock of this device is wrong, or what another page sent was refused. */
+/** Notices on every page: stale data, a wrong clock of this device, and refused requests of pages left since. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
@@ -7,11 +7,11 @@ import { duration, roughly } from '../parts/time.ts';
 import { useNow } from '../parts/when.tsx';
 import { useReached, useSession } from '../session/session.ts';
 
-/** A single lost request is not reported. */
+/** Delay of the notice, so that a single lost request is not reported. */
 const PATIENCE_MS = 3_000;
 /** Interval of the probes while the API does not respond. */
 const PROBE_MS = 3_000;
-/** A smaller offset does not matter for times in minutes. */
+/** Greatest tolerated offset; it does not matter for times in minutes. */
 const MAX_OFFSET_MS = 60_000;
 
 export function Notices() {
@@ -30,7 +30,7 @@ export function Notices() {
   );
 }
 
-/** Refusals of what was sent as its page was left. */
+/** Shows the refusals of requests whose page was left. */
 export function LateRefusals() {
   const { lateRefusals } = useSession();
   const refused = useSyncExternalStore(lateRefusals.subscribe, lateRefusals.shown);
@@ -56,14 +56,14 @@ function Lost({ at }: { readonly at: number }) {
   );
 }
 
-/** Reads everything shown again once the API responds. */
+/** Probes the API while it is lost, and rereads everything shown when it responds. */
 function useProbe(isLost: boolean): void {
   const { api } = useSession();
   const queries = useQueryClient();
   useEffect(() => {
     if (!isLost) return;
     const timer = setInterval(() => {
-      // Only the absence of an answer is shown, not the answer.
+      // Only the client's record of reachability matters, not the answer.
       api.health().catch(() => undefined);
     }, PROBE_MS);
     return () => {

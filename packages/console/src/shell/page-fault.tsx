@@ -1,6 +1,6 @@
 /**
- * Shown instead of a page that failed or could not be fetched, so that the frame of the page stays. A page that was open
- * during a deployment of the console requests files that are gone.
+ * Replaces a page that failed or could not be fetched, so that the navigation stays. A console that was open during a
+ * deployment requests files that no longer exist.
  */
 
 import { Component, type ReactNode } from 'react';
@@ -11,7 +11,7 @@ interface Props {
   readonly children: ReactNode;
 }
 interface FaultProps extends Props {
-  /** As `Reached` has it. */
+  /** See `Reached`. */
   readonly lostAt: number | undefined;
 }
 interface State {
@@ -30,7 +30,7 @@ class Fault extends Component<FaultProps, State> {
     return { error: { thrown } };
   }
 
-  /** A page that could not be fetched while nothing answered is fetched when something does, without anybody's click. */
+  /** Fetches the page again by itself when the API responds again. */
   override componentDidUpdate({ lostAt }: FaultProps): void {
     const isReachableAgain = lostAt !== undefined && this.props.lostAt === undefined;
     if (isReachableAgain && this.state.error) window.location.reload();

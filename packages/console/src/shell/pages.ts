@@ -7,5 +7,5 @@ export const PAGES = [
   { path: '/health', name: 'Health', letter: 'h' },
 ] as const;
 
-/** After `g`. */
+/** Keys that follow `g`. */
 export const GO_KEYS = PAGES.map(({ letter, name }) => [letter, `go to ${name}`] as const);

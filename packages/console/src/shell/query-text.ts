@@ -1,9 +1,9 @@
-/** The query of an address with some of its values changed. Pure; the address itself is `address.ts`'s. */
+/** Changes values in the query of an address. Pure; `address.ts` owns the address itself. */
 
 /** A value that is undefined or empty is left out, so that the same view has one address. */
 export type QueryChanges = Readonly<Record<string, string | undefined>>;
 
-/** @param search with or without `?`; answers likewise without, in the order in which the names came */
+/** @param search with or without `?`. Returns a query without `?`, with the names in their order */
 export function changedQuery(search: string, changes: QueryChanges): string {
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) {

@@ -10,7 +10,7 @@ export function SearchBox() {
   const [query] = useQueryState('q');
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
-  // The page's address has the text that was searched for; other pages have none.
+  // The address of the results contains the text; other pages clear the field.
   useEffect(() => setText(query ?? ''), [query]);
   usePageKeys((event) => {
     if (event.key !== '/' || isTyping(event)) return;
@@ -26,7 +26,7 @@ export function SearchBox() {
           const wanted = text.trim();
           if (wanted === '') return;
           navigate(`/runs?q=${encodeURIComponent(wanted)}`);
-          // Results are used by keys that are commands.
+          // The field gives up the focus, so that keys are commands for the results.
           input.current?.blur();
           focusIfLost();
         }}

@@ -64,10 +64,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Characters of what the page shows: an address can hold anything. */
+/** Limit of the characters from the address in the title, because an address can contain anything. */
 const MAX_TITLE = 100;
 
-/** A run names itself. */
+/** Sets the title of the document; the page of a run sets its own. */
 function useTitle(location: string): void {
   useEffect(() => {
     const page = PAGES.find(({ path }) => path === location || location.startsWith(`${path}/`));

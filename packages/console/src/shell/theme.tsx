@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, or as was chosen here. */
+/** Light or dark theme: that of the system, or the one chosen here. */
 import { useEffect, useState } from 'react';
 
 const KEPT = 'cairn.theme';

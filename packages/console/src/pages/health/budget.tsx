@@ -20,7 +20,7 @@ export function Budget() {
     '/v1/budgets/today',
     {},
     {
-      // Its limits are set by a deployment: without any there is nothing to follow.
+      // Only a deployment sets limits, so there is nothing to poll without them.
       refetchInterval: ({ state: { data } }) =>
         data && namedLimits(data.limits).length === 0 ? false : EVERY_MS,
     },
@@ -60,7 +60,7 @@ export function Budget() {
   );
 }
 
-/** True if nothing more may begin. What is reserved counts. */
+/** True if nothing more may begin. Reserved amounts count. */
 function isReached({ limits, spent, held }: DayBudget, limit: keyof Amounts): boolean {
   const most = limits[limit];
   return most !== undefined && millionths((spent[limit] ?? 0) + (held[limit] ?? 0)) >= millionths(most);

@@ -2,7 +2,7 @@
 import { isOverdue } from '@cairn/client';
 import type { Answer } from '../../api/client.ts';
 
-/** The part of a summary that is kept: a thousand whole summaries would fill the memory. */
+/** The kept part of a summary: a thousand whole summaries would take too much memory. */
 export type LiveRun = Pick<Answer<'RunSummary'>, 'id' | 'type' | 'suspect' | 'wakeAt'>;
 
 export interface LiveRuns {

@@ -14,10 +14,10 @@ import { attentionOf, type LiveRun, type LiveRuns, suspicionText } from './live-
 import { usePart } from './use-part.tsx';
 
 const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
-/** As many reads as the statistics take, as often. */
+/** Limit of the pages read. They cost as many reads as the statistics. */
 const PAGES = 10;
 const EVERY_MS = 60_000;
-/** Rows of a table; a page with more is of no more help. */
+/** Limit of the rows of a table; more would not help a person. */
 const MAX_SHOWN = 100;
 
 export function Live() {
@@ -47,7 +47,7 @@ export function Live() {
           {
             name: 'Suspects',
             value: `${suspects.length}${isCut ? '+' : ''}`,
-            more: 'a worker of theirs died',
+            more: 'their worker died',
             isWrong: suspects.length > 0,
           },
           {

@@ -1,4 +1,4 @@
-/** Health of the installation: figures, then findings. Admins see all; others whether it answers. */
+/** Health of the installation: figures, then findings. Other roles than admin see only whether it answers. */
 import { isWrong, judgeHealth } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
@@ -150,7 +150,7 @@ function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
     <Scrolls label="Scheduled functions" isCard>
       <h2>Scheduled functions</h2>
       {functions.length === 0 ? (
-        <p className="dim">None has run yet. The first signs come within a minute of a deployment.</p>
+        <p className="dim">No function has run yet. The first one runs within a minute of a deployment.</p>
       ) : (
         <StackTable rows={functions} columns={FUNCTION_COLUMNS} keyOf={({ name }) => name} />
       )}

@@ -12,7 +12,7 @@ import { useAnswer } from '../../session/use-answer.ts';
 import { usePart } from './use-part.tsx';
 
 const EVERY_MS = 10_000;
-/** Runs of the inbox that are read, as many as the API gives at once. */
+/** Limit of the runs read from the inbox: one page of the API. */
 const MAX_ASKING = 100;
 
 export function Restore() {
@@ -85,7 +85,7 @@ export function Restore() {
 
 const isOfRestored = ({ held, restoredAt }: Answer<'Restore'>) => held || restoredAt !== undefined;
 
-/** Questions of the tenant of the signed-in person. */
+/** Counts questions of the signed-in person's tenant only. */
 function QuestionsSince({ at }: { readonly at: string }) {
   const { data, error, refetch } = useLastFailure(
     useAnswer('/v1/inbox', { query: { limit: MAX_ASKING } }, { refetchInterval: EVERY_MS }),

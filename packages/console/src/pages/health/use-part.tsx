@@ -1,6 +1,7 @@
 /**
- * A part of the page: its answer, or a placeholder. Parts below are hidden until the first answer, because they would move when a person may be
- * about to press them. After a while they appear. If the person has used the page since, a part whose answer comes later is shown by a button.
+ * A part of the page: its answer, or a placeholder. Parts below are hidden until the first answer, because it would move
+ * them while a person aims at them. After {@link PATIENCE_MS} they appear. A later answer is shown at once if the person
+ * has not used the page since, and otherwise on request, by a button.
  */
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Failure, useLastFailure } from '../../parts/states.tsx';
@@ -9,13 +10,13 @@ import { PATIENCE_MS } from './patience.ts';
 interface PartOptions<Data> {
   /** `the diagnosis`. */
   readonly what: string;
-  /** Nothing is below that could be moved. */
+  /** No part below could be moved. */
   readonly isLast?: boolean;
-  /** Said of a part that turns out not to exist. */
+  /** Text for a part that does not exist in this installation. */
   absenceOf?(data: Data): string | undefined;
 }
 
-/** `instead`: what is shown while there is no data, or not yet. `failure`: of the last read, or null. */
+/** `instead` is shown while there is no data. `failure` is that of the last read. */
 type Part<Data> =
   | { readonly data?: undefined; readonly instead: ReactNode }
   | { readonly data: Data; readonly failure: ReactNode };
@@ -47,7 +48,7 @@ interface Arrival {
   readonly absence?: string | undefined;
 }
 
-/** @returns undefined: the part is to be shown */
+/** @returns what to show instead of the part; undefined: show the part */
 function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arrival): ReactNode | undefined {
   const [isLate, setLate] = useState(false);
   const [hasInteracted, setInteracted] = useState(false);
@@ -66,7 +67,7 @@ function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arriva
   }, [isLate, isHere]);
   const place = useRef<HTMLDivElement>(null);
   const replaced = useRef<() => Element | undefined>(undefined);
-  // The button is gone, and the focus with it.
+  // The focus was on the button that has disappeared.
   useLayoutEffect(() => {
     const part = isWanted && replaced.current?.();
     if (!(part instanceof HTMLElement)) return;
@@ -98,7 +99,7 @@ function useArrival({ what, isHere, hasFailed, isLast = false, absence }: Arriva
   );
 }
 
-/** Finds what stands in the place of the element after it was removed. */
+/** Returns a function that finds the element in this one's place after its removal. */
 function inPlaceOf(element: Element | null): () => Element | undefined {
   const parent = element?.parentElement;
   if (!parent) return () => undefined;

@@ -1,4 +1,4 @@
-/** The last question that was answered in a form: its card has left the list. */
+/** Says what was last answered in a form, because the card has left the list. */
 import { Link } from 'wouter';
 import { CutText, Text } from '../../parts/value-text.tsx';
 
@@ -16,7 +16,7 @@ interface AnsweredProps {
 }
 
 export function Answered({ last, onDismiss }: AnsweredProps) {
-  // There before its text is: a screen reader reads what appears in it.
+  // The element is always there, because a screen reader announces only text that appears in an existing region.
   return (
     <div role="status" className={last ? 'row between inbox-answered' : undefined}>
       {last && (

@@ -1,6 +1,6 @@
 /**
- * Approvals that are sent after a while in which they can be undone. Each is sent once; those that wait when the page is left are
- * sent then. Independent of React.
+ * Approvals that are sent after {@link UNDO_MS}, and can be undone until then. Each is sent once. When the page is left,
+ * waiting approvals are sent at once. Independent of React.
  */
 
 import { Observable } from '../../api/observable.ts';
@@ -14,10 +14,10 @@ export type ApprovalProgress =
   | { readonly at: 'failed'; readonly error: unknown };
 
 interface ApprovalQueueOptions<T> {
-  /** Called at the approval, so that what is sent later is sent as the person who approved. */
+  /** Called at the approval, so that it is later sent as the person who approved. */
   sender(): ApprovalSender<T>;
   keyOf(item: T): string;
-  /** Calls back after `ms`, unless the returned function is called before. */
+  /** Calls back after `ms`. Returns the function that cancels this. */
   later(ms: number, call: () => void): () => void;
 }
 

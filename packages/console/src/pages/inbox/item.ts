@@ -17,14 +17,14 @@ export function itemKeyOf({ runId, waitId, effectId, step }: InboxItem): string 
   return [runId, waitId ?? '', effectId ?? '', step].join(' ');
 }
 
-/** Only of an approval: in other questions the decision has another meaning, which the form states. */
+/** True only for an approval: a rejection of another question has another meaning, which the form states. */
 export function canReject({ kind, answers }: InboxItem): boolean {
   return kind === 'approval' && answers.includes('reject');
 }
 
 /**
- * A plain approval that takes no data: of a step in doubt, the same decision means that it runs again, which one click must not
- * do.
+ * True only for an approval without data. For a step in doubt, the same decision would run it again, which one click must
+ * not do.
  */
 export function canApprove({ kind, answers, dataSchema }: InboxItem): boolean {
   return kind === 'approval' && answers.includes('approve') && dataSchema === undefined;

@@ -1,4 +1,4 @@
-/** Every open question of the tenant to a person, the oldest first, answered in place. */
+/** Every open question of the tenant, the oldest first, answered in place. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
@@ -45,7 +45,6 @@ export default function InboxPage() {
   const { states, refused, forget, approve, undo } = useApprovals();
   const selection = useSelection(items);
   const approveNow = (approved: readonly InboxItem[]) => {
-    // The line is about another question.
     setLast(undefined);
     approve(approved);
   };
@@ -140,7 +139,7 @@ function Heading({ count, hasMore }: { readonly count: number; readonly hasMore:
   );
 }
 
-/** Questions that are selected for a common approval. One that was answered meanwhile is not among `chosen`. */
+/** Questions that are selected for a common approval. `chosen` leaves out those answered meanwhile. */
 function useSelection(items: readonly InboxItem[]) {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
   return {

@@ -1,13 +1,13 @@
 /**
- * `j` and `k`, or the arrows, go from question to question: to its button, which Enter presses. Where the one that had the
- * focus is answered, the next in its place takes it.
+ * `j` and `k`, or the arrow keys, move the focus between the buttons of the questions. When the focused question is answered,
+ * the one that takes its place gets the focus.
  */
 import { useCallback, useEffect, useRef } from 'react';
 import { isCommand, usePageKeys } from '../../shell/is-command.ts';
 
 const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
-/** Class of a card that keeps its place without a question: the keys pass over it. */
+/** Class of a card that keeps its place without a question. The keys skip it. */
 export const ANSWERED = 'answered';
 
 /** @param isAnswering a form is open over the list */
@@ -28,7 +28,7 @@ export function useRowKeys(isAnswering: boolean) {
   }, []);
   useEffect(() => {
     if (isAnswering || answered.current === undefined) return;
-    // The dialog gives the focus back to where it came from, unless that is gone.
+    // The dialog has returned the focus, unless the button that opened it is gone.
     if (document.activeElement === document.body) focusRow(answered.current, 1);
     answered.current = undefined;
   }, [isAnswering, focusRow]);

@@ -28,7 +28,7 @@ export function Question(props: QuestionRowProps) {
   const { item, approval, isSelected, onSelect } = props;
   const { runId, type, kind, step, question, to, openedAt, dueAt, repoId, threadId, capabilityId, detail } =
     item;
-  // The details of a question about an effect are its id, which says nothing to a person. About a budget, the question has them all.
+  // The details about an effect are only its id. The details about a budget are already in the question.
   const saysAll = item.effectId !== undefined || kind === 'budget_reached';
   const beside = detail === undefined || saysAll ? undefined : questionOf(detail).beside;
   const isAnswered = approval?.at === 'sending' || approval?.at === 'sent';
@@ -116,7 +116,7 @@ export function Question(props: QuestionRowProps) {
   );
 }
 
-/** The repository or the thread of the run, with the link to its runs. A run that names none is its own thread. */
+/** The repository or thread of the run, with a link to its runs. A run without either is its own thread. */
 function Group({ repoId, threadId, runId }: Pick<InboxItem, 'repoId' | 'threadId' | 'runId'>) {
   if (repoId === undefined && threadId === runId) return null;
   const [name, value] = repoId === undefined ? ['thread', threadId] : ['repo', repoId];

@@ -9,7 +9,7 @@ import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { type InboxItem, itemKeyOf } from './item.ts';
 
-/** Needs no batch: a decision that is sent again is the same decision. */
+/** The request has no batch, because a repeated decision has no further effect. */
 function approvalOf(items: readonly InboxItem[]) {
   const runs = items.map(({ runId, step, waitId }) => ({ runId, stepId: step, waitId }));
   return planned('POST', '/v1/runs/bulk', { body: { act: 'approve', runs } });
@@ -23,7 +23,7 @@ function refusedApproval(item: InboxItem, error: unknown): RefusedApproval {
 export function useApprovals() {
   const { api, lateRefusals } = useSession();
   const queries = useQueryClient();
-  /** The page was left: what it would show, another page shows. */
+  /** The page was left, so another page must show refusals. */
   const isLeft = useRef(false);
   const [refused, setRefused] = useState<readonly RefusedApproval[]>([]);
   const queue = useMemo(
@@ -51,7 +51,7 @@ export function useApprovals() {
               refusalOf,
               signal: new AbortController().signal,
             });
-            // Read before they stop being shown as sent: an answered question would appear once more.
+            // The list is read before the marks *sent* are removed, or answered questions would reappear.
             await queries.invalidateQueries();
             for (const item of items)
               if (queue.shown().get(itemKeyOf(item))?.at === 'sending') onEnd(item, undefined);

@@ -1,4 +1,4 @@
-/** Asks the run of a question whether it is still open, where the loaded pages of the inbox do not have it. */
+/** Checks with the run whether a question is still open if the loaded pages of the inbox do not contain it. */
 import { useAnswer } from '../../session/use-answer.ts';
 import { useEffectRow } from '../run/actions/effect-row.ts';
 import { effectFacts, isResolvedByPerson } from '../run/effects/words.ts';
@@ -8,8 +8,8 @@ import type { InboxItem } from './item.ts';
 const EVERY_MS = 10_000;
 
 /**
- * Asks the run of the question, for as long as `isUnknown`; false otherwise. True until an answer says that it is not open: the API
- * refuses what came too late.
+ * Asks the run of the question while `isUnknown`; returns false otherwise. Returns true until an answer says that the question
+ * is closed, because the API refuses a late decision anyway.
  */
 export function useStillAsked(item: InboxItem, isUnknown: boolean): boolean {
   const { runId, kind, waitId, effectId } = item;
@@ -20,14 +20,14 @@ export function useStillAsked(item: InboxItem, isUnknown: boolean): boolean {
     staleTime: 0,
   });
   const isLeft = kind === 'left_in_doubt';
-  // No event of the run says that it was resolved: it is read as often as the run.
+  // No event reports that an effect was resolved, so it is read as often as the run.
   const { data: effect } = useEffectRow(runId, effectId ?? '', {
     version: dataUpdatedAt,
     enabled: isUnknown && isLeft,
   });
   if (!isUnknown) return false;
   if (run === undefined) return true;
-  // A run that has ended waits for nothing; what it left in doubt is known by the ledger.
+  // An ended run has no waits, so the ledger says whether the effect is still in doubt.
   if (isLeft) return !effect || isResolvedByPerson(effect, effectFacts(run, true));
   const isAsked = run.waits.some((wait) =>
     effectId === undefined ? wait.id === waitId : wait.effectId === effectId,

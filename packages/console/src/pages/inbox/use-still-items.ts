@@ -1,6 +1,6 @@
 /**
- * The questions of the inbox, without a move under the mouse: one that was approved here keeps its place until the mouse leaves the list.
- * A click that was meant for the next card would otherwise meet the one after it.
+ * The questions of the inbox, without movement under the mouse: a question approved here keeps its place until the mouse leaves
+ * the list. Otherwise a click on the next card could hit the one after it.
  */
 import { useEffect, useRef, useState } from 'react';
 import type { ApprovalProgress } from './approval-queue.ts';

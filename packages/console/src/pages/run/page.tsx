@@ -80,7 +80,7 @@ function RunView() {
 function Tabs() {
   const [requestedTab = 'overview'] = useQueryState('tab');
   const tab = Object.hasOwn(TABS, requestedTab) ? (requestedTab as keyof typeof TABS) : 'overview';
-  // The head of a run and the chosen tab are there at once, whatever it takes to draw thousands of steps.
+  // The header and the tabs appear at once, even if drawing thousands of steps takes longer.
   const drawn = useDeferredValue<keyof typeof TABS | undefined>(tab, undefined);
   const { Tab, name } = TABS[drawn ?? tab];
   return (
@@ -103,7 +103,7 @@ function Tabs() {
   );
 }
 
-/** Arrow keys go from tab to tab, beside Tab itself. */
+/** Arrow keys move between the tabs, in addition to the Tab key. */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (by === undefined) return;
@@ -139,5 +139,5 @@ function NoSuchRun({ id }: { readonly id: string }) {
   );
 }
 
-/** An address can hold anything. */
+/** Limit of the characters shown of an id, because an address can contain anything. */
 const MAX_ID = 200;

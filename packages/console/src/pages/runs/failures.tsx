@@ -1,4 +1,4 @@
-/** Failures of the listed runs, grouped by cause. Read when it is opened: it costs up to 1,000 reads. */
+/** Failures of the listed runs, grouped by cause. Read only when opened, because it costs up to 1,000 reads. */
 import { useState } from 'react';
 import { useSearch } from 'wouter';
 import { Scrolls } from '../../parts/scrolls.tsx';
@@ -24,7 +24,7 @@ export function Failures({ filter, span }: FailuresProps) {
   );
 }
 
-/** Without a span: long before the first run of any installation. */
+/** Start of an unlimited span, long before the first run of any installation. */
 const EVER = '2020-01-01T00:00:00.000Z';
 
 function ByCause({ filter, span }: FailuresProps) {

@@ -48,8 +48,8 @@ export function NoRuns({ filter, isFiltered, leftOut }: NoRunsProps) {
       {local ? (
         <div className="first-steps stack">
           <p>
-            Choose <em>Start a run</em> above, or paste the first of these into a terminal. The run appears
-            here by itself; the other commands show the list of runs, and the side effects of the run.
+            Choose <em>Start a run</em> above, or paste the first command into a terminal. The run appears
+            here by itself. The other commands show the list of runs, and the side effects of the run.
           </p>
           {local.firstSteps.map((command) => (
             <Copyable key={command} label="first" text={command} />
@@ -58,8 +58,8 @@ export function NoRuns({ filter, isFiltered, leftOut }: NoRunsProps) {
       ) : (
         <div className="first-steps stack">
           <p>
-            A webhook, a slash command, a schedule, a message or a request starts one, and it appears here by
-            itself. What starts which workflow is said on the page <a href="/workflows">Workflows</a>.
+            A webhook, a slash command, a schedule, a message or a request starts a run, which appears here by
+            itself. The page <a href="/workflows">Workflows</a> lists the triggers of each workflow.
           </p>
           <Copyable label="cairn" text={cliText(['runs', 'start', 'TYPE', '--input', '@input.json'])} />
         </div>

@@ -1,7 +1,4 @@
-/**
- * The runs of the tenant: results of a search (`?q=`), or the live list. The address
- * decides.
- */
+/** The runs of the tenant: results of a search (`?q=`), or the live list. */
 import { useQueryState } from '../../shell/address.ts';
 import { ListView } from './list/list-view.tsx';
 import './page.css';

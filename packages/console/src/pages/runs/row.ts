@@ -17,7 +17,7 @@ export interface RunRow {
   readonly threadId: string;
   readonly repoId?: string | undefined;
   readonly prId?: string | undefined;
-  /** http or https only: it becomes a link. */
+  /** Only http or https, because it becomes a link. */
   readonly prUrl?: string | undefined;
   readonly tags: readonly string[];
   readonly source: string;
@@ -35,7 +35,7 @@ export interface RunRow {
   readonly now: string;
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
-  /** Its last dispatch failed, and the next attempt is not due yet or under way. */
+  /** The last dispatch failed, and the run backs off until the next one. */
   readonly isResting?: boolean | undefined;
   /** Set for a failed run: the name that {@link causeName} makes. */
   readonly cause?: string | undefined;
@@ -45,7 +45,7 @@ export interface RunRow {
   readonly madeBy?: string | undefined;
 }
 
-/** Above what a row can show; a question may be 16 KB long. */
+/** More characters than a row can show. A question may be 16 KB long. */
 const MAX_CHARS = 200;
 
 export function rowOf(run: RunSummary): RunRow {
@@ -91,7 +91,7 @@ function doneOf({
   return begun - running - retrying - waiting - again - skipped - failed;
 }
 
-/** `STEP_FAILED:charge`; failures of one cause have one name, as the statistics group them. */
+/** The name of a cause, such as `STEP_FAILED:charge`, by which the statistics group failures. */
 export function causeName({
   code,
   step = '',
@@ -102,7 +102,7 @@ export function causeName({
   return `${code}:${step}`;
 }
 
-/** Items of a set fail for the same cause: the step without the item. */
+/** Leaves out the item of a step, because the items of a map fail for the same cause. */
 function causeOf(error: RunSummary['error']): string {
   return causeName({ code: error?.code ?? 'UNKNOWN', step: error?.stepId?.replace(/\[.*$/, '') });
 }
@@ -147,7 +147,7 @@ function nowOf(run: RunSummary): string {
   return `${running.map(({ step }) => step).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** The status of the row says that an approval is awaited, so that the narrow column begins with its question. */
+/** The text of a wait. For an approval, only the question, because the status already says that it is awaited. */
 function listedWait(wait: RunSummary['waits'][number]): string {
   const { kind, purpose, detail, execution } = wait;
   return kind === 'approval' && purpose === undefined && detail !== undefined
@@ -161,7 +161,7 @@ const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], strin
   DISPATCH_DUE: 'continues at the next check',
 };
 
-/** Returns the code of an error; none where the step's name says enough. */
+/** Returns the code of an error, or an empty text if it adds nothing to the name of the step. */
 function codeOf({ code, stepId }: NonNullable<RunSummary['error']>): string {
   // The message of a failed child begins with the code of its cause.
   return (code === 'STEP_FAILED' || code === 'CHILD_FAILED') && stepId !== undefined ? '' : code;
@@ -176,7 +176,7 @@ function cut(text: string): string {
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
 }
 
-/** Other schemes from data do not become links. */
+/** Undefined for other schemes, which must not become links. */
 function webAddress(text: string | undefined): string | undefined {
   return text !== undefined && /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
 }

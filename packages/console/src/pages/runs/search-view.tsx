@@ -24,7 +24,7 @@ const BY: Readonly<Record<SearchHit['by'], string>> = {
   tag: 'its tag',
 };
 
-/** A value from data is shown no longer than a line or two. */
+/** Limit of a value from data: a line or two. */
 const MAX_CHARS = 200;
 
 export function SearchView({ sought }: { readonly sought: string }) {
@@ -84,10 +84,10 @@ function NothingFound({ sought }: { readonly sought: string }) {
         ”. Inputs and results are not searched.
       </p>
       <p>
-        A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as
-        a whole: the id of the GitHub delivery that started it (<code>X-GitHub-Delivery</code>), the
-        idempotency key of its start, its thread, its trace id, a tag (<code>name:value</code>), or the
-        address of its pull request. The field <em>Tag</em> of the list also takes beginnings and comparisons.
+        Search for a run id, or at least its first 6 characters after <code>run_</code>. These must be
+        complete: the id of the GitHub delivery that started the run (<code>X-GitHub-Delivery</code>), its
+        idempotency key, thread, trace id, a tag (<code>name:value</code>), or the address of its pull
+        request. The field <em>Tag</em> of the list also takes prefixes and comparisons.
       </p>
       <WorkflowsNamed sought={sought} />
       <p>
@@ -97,10 +97,10 @@ function NothingFound({ sought }: { readonly sought: string }) {
   );
 }
 
-/** The page of the workflows has the others. */
+/** Limit of the workflows named; the page Workflows has the others. */
 const MAX_NAMED = 5;
 
-/** The runs of workflows whose name has the text: nothing where there are none, or they are not known. */
+/** Links to the runs of workflows whose name contains the text. */
 function WorkflowsNamed({ sought }: { readonly sought: string }) {
   const { data } = useWorkflows(true);
   const wanted = sought.toLowerCase();

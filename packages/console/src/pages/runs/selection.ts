@@ -1,7 +1,7 @@
 /** The selected runs. Pure. Runs stay selected when they leave the list: the bulk dialog shows each. */
 import type { RunRow } from './row.ts';
 
-/** As many as a person can review, and as are changed in a few minutes. */
+/** As many runs as a person can review, and a few minutes suffice to change. */
 export const MAX_CHOSEN = 500;
 
 export type Selection = ReadonlyMap<string, RunRow>;

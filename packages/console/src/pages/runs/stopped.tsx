@@ -1,10 +1,10 @@
-/** Says what operators stopped, where a person wonders why runs do not move. In one line of the head: it comes after the rows, and must not move them. */
+/** Shows what operators have stopped. It arrives after the rows and must not move them, so it takes one fixed line. */
 import { explainStop } from '@cairn/client';
 import { Link } from 'wouter';
 import { visibleText } from '../../parts/visible-text.ts';
 import { useWorkflows } from './use-workflows.ts';
 
-/** More are on the page of the workflows. */
+/** Limit of the workflows named; the page Workflows has the others. */
 const MAX_NAMED = 3;
 
 interface StoppedProps {
@@ -42,7 +42,7 @@ export function Stopped({ type, isAsked }: StoppedProps) {
 }
 
 interface StoppedLinkProps {
-  /** Page on which it can be let go on. */
+  /** Page on which it can be released. */
   readonly page: 'Health' | 'Workflows';
   readonly text: string;
   /** For a narrow page. */

@@ -4,10 +4,10 @@ import { workflowSummaries } from '../../api/workflow-summaries.ts';
 import { useLastFailure } from '../../parts/states.tsx';
 import { useSession } from '../../session/session.ts';
 
-/** Each costs reads, of the kill switch and of the workflows. */
+/** Polling interval. Each poll costs reads of the kill switch and of the workflows. */
 const EVERY_MS = 60_000;
 
-/** @param isAsked false: after the rows, which matter most */
+/** @param isAsked false until the rows are read, which matter most */
 export function useWorkflows(isAsked: boolean) {
   const { api } = useSession();
   return useLastFailure(

@@ -40,7 +40,7 @@ export function makeSchedule({ type, name: typed, cron, ...timing }: ScheduleInp
   });
 }
 
-/** The changed members only, so that concurrent changes of others stay. Undefined: nothing changed. */
+/** Sends only the changed members, so that concurrent changes of other members stay. Undefined if nothing changed. */
 export function changeSchedule(
   schedule: Pick<ScheduleDetails, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
   wanted: Omit<ScheduleInput, 'type'>,
@@ -97,7 +97,7 @@ export interface Range {
   readonly to: string;
 }
 
-/** @param dryRun it only counts the slots */
+/** @param dryRun only counts the slots */
 export function backfillSchedule(id: string, { from, to }: Range, dryRun = false) {
   const range = [...option('from', from), ...option('to', to)];
   return plannedAct('POST', '/v1/schedules/{id}/backfill', {

@@ -16,7 +16,7 @@ import { backfillSchedule, type Range } from './acts.ts';
 
 const HOUR_MS = 3_600_000;
 const DEFAULT_MS = 24 * HOUR_MS;
-/** If a schedule has more slots in a day than one backfill may have, 1,000: of each minute there are 961 within it. */
+/** Initial range for a dense schedule. One slot a minute gives 961 slots in it, and a backfill may have 1,000. */
 const DENSE_MS = 16 * HOUR_MS;
 
 interface BackfillProps {
@@ -42,7 +42,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
     queryFn: () => api.preview(backfillSchedule(id, slots, true).planned),
   });
   const { data } = count;
-  // Not chosen by a person, so not theirs to mend.
+  // The form chose this range itself, so it must correct it.
   const isTooLong =
     from === longest && !isChosen && count.error !== null && lackOf(count.error) !== undefined;
   const error = isTooLong ? null : count.error;
@@ -86,13 +86,13 @@ export function Backfill({ id, onClose }: BackfillProps) {
   );
 }
 
-/** Undefined: it is a range. */
+/** Undefined if the range is valid. */
 function wrongRange({ from, to }: { readonly [K in keyof Range]: Range[K] | undefined }): string | undefined {
   if (from === undefined || to === undefined) return 'Enter both times.';
   return from > to ? 'The first time must not be after the second.' : undefined;
 }
 
-/** Undefined: another range would not help. */
+/** Undefined if another range would not help. */
 function lackOf(error: unknown): string | undefined {
   return refusalOf(error)?.code === 'INVALID_INPUT' ? 'Choose another range.' : undefined;
 }

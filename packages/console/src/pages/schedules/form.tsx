@@ -23,7 +23,7 @@ import { useInputSchema, WorkflowField } from '../workflows/workflow-field.tsx';
 import { CATCH_UPS, type CatchUpMode, changeSchedule, makeSchedule } from './acts.ts';
 
 interface ScheduleFormProps {
-  /** The one to change; undefined: a new one. */
+  /** The schedule to change; undefined for a new one. */
   readonly schedule?: Answer<'Schedule'>;
   onClose(): void;
 }

@@ -17,7 +17,7 @@ import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
 import { LastOutcome } from './last-outcome.tsx';
 
-/** As the list beside it. */
+/** Polling interval, as for the list beside it. */
 const EVERY_MS = 30_000;
 
 type ScheduleAct = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
@@ -130,7 +130,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
   );
 }
 
-/** As the API bounds it. */
+/** Limit of the API. */
 const MAX_REASON = 500;
 
 interface DoingsProps {

@@ -99,7 +99,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: ListedWorkflow })
         </table>
       </Scrolls>
       {version && <Plan version={version} />}
-      {/* Last, because it grows when the statistics come. */}
+      {/* The statistics are last, because they grow when they arrive. */}
       <WorkflowStatistics type={type} />
       {doing === 'start' && <StartDialog type={type} onClose={() => setDoing(undefined)} />}
       {doing === 'pause' && (

@@ -14,7 +14,7 @@ import { KillSwitch } from './switches.tsx';
 
 type List = Answer<'WorkflowList'>;
 
-/** Counts of live runs are counted at the store; a switch that others throw is to be seen soon. */
+/** Polling interval: each poll counts live runs in the store, but a switch turned by others must be visible soon. */
 const EVERY_MS = 30_000;
 
 export default function WorkflowsPage({ type }: { readonly type?: string }) {
@@ -59,8 +59,8 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
       </div>
       {killSwitch && (
         <p className="failure" role="status">
-          <strong>The kill switch is on.</strong> Starts, answers and events are accepted and wait; no run
-          moves, of any tenant.
+          <strong>The kill switch is on.</strong> No run of any tenant continues. Starts, answers and events
+          are accepted and wait.
         </p>
       )}
       {setting && <KillSwitch isOn={killSwitch} onClose={() => setSetting(false)} />}

@@ -42,7 +42,7 @@ export function WorkflowStatistics({ type }: { readonly type: string }) {
 }
 
 const ALL = 'all versions';
-/** The newest, of which one line has room. */
+/** Limit of the versions in the choice, which fit one line; the newest are kept. */
 const MAX_VERSIONS = 6;
 
 function nameOf({ planVersion }: Statistics['versions'][number]): string {
@@ -89,7 +89,7 @@ function Shown({ of }: { readonly of: Statistics }) {
   );
 }
 
-/** The readings of each version; of the whole time, in which one may have been deployed late. */
+/** Figures of each version. Rates refer to the whole time range, even if a version was deployed late in it. */
 function Versions({ of: { versions, from, until } }: { readonly of: Statistics }) {
   const columns: readonly Column<Statistics['versions'][number]>[] = [
     { title: 'Version', cell: ({ planVersion }) => `v${planVersion}` },

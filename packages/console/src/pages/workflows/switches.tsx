@@ -4,7 +4,7 @@ import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { ReasonDialog } from '../../parts/dialog/reason-dialog.tsx';
 import { pauseWorkflow, setKillSwitch, unpauseWorkflow } from './acts.ts';
 
-/** As the API bounds it. */
+/** Limit of the API. */
 const MAX_REASON = 500;
 
 interface PauseDialogProps {
@@ -14,7 +14,7 @@ interface PauseDialogProps {
 }
 
 export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
-  // As it was opened: the page reads the change again before the dialog has closed, and somebody else may have made it meanwhile.
+  // The dialog keeps its action: the page rereads the state before the dialog has closed, and another person may change it.
   const [wasPaused] = useState(isPaused);
   if (wasPaused)
     return (
@@ -42,7 +42,7 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
 const WORD = 'kill switch';
 
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
-  // As in the dialog of a pause.
+  // The dialog keeps its action, as in `PauseDialog`.
   const [wasOn] = useState(isOn);
   const [typed, setTyped] = useState('');
   const isConfirmed = wasOn || typed === WORD;

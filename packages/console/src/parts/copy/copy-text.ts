@@ -1,33 +1,33 @@
-/** Puts a text on the clipboard of the browser, whatever the address of the page. */
+/** Copies a text to the clipboard, also in an insecure context. */
 
-/** @returns whether it is there */
+/** @returns whether the text was copied */
 export async function copyText(text: string): Promise<boolean> {
-  // Absent but at HTTPS and at localhost.
+  // The clipboard API exists only at HTTPS and at localhost.
   const { clipboard } = navigator as { readonly clipboard?: Clipboard };
   if (!clipboard) return copySelected(text);
   try {
     await clipboard.writeText(text);
     return true;
   } catch {
-    // Without the permission, or in a frame that may not.
+    // The browser or a frame denied the permission.
     return copySelected(text);
   }
 }
 
-/** Copies as a person does: the text in a field, selected. The focus comes back. */
+/** Copies as a person does, by selecting the text in a field. Restores the focus. */
 function copySelected(text: string): boolean {
   const { activeElement } = document;
   const field = document.createElement('textarea');
   field.value = text;
   field.readOnly = true;
   field.className = 'visually-hidden';
-  // Within the uppermost open dialog: what is outside takes no focus.
+  // The field must be within the top dialog, because elements outside cannot get the focus.
   const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
   place.append(field);
   try {
     field.focus({ preventScroll: true });
     field.select();
-    // Without the focus another selection would be copied.
+    // If the field did not get the focus, another selection would be copied.
     return document.activeElement === field && document.execCommand('copy');
   } finally {
     field.remove();

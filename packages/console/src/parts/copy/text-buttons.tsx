@@ -28,7 +28,7 @@ interface DownloadButtonProps {
   text(): string;
 }
 
-/** Characters that no file system refuses in a name. */
+/** Characters that some file system may refuse in a name. */
 const UNSAFE = /[^\w.-]+/g;
 
 export function DownloadButton({ file, text }: DownloadButtonProps) {
@@ -38,7 +38,7 @@ export function DownloadButton({ file, text }: DownloadButtonProps) {
     link.href = url;
     link.download = file.replace(UNSAFE, '_');
     link.click();
-    // The browser has taken the address by the end of the click.
+    // The browser reads the address before the click ends.
     setTimeout(() => URL.revokeObjectURL(url));
   };
   return (

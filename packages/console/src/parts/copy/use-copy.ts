@@ -7,7 +7,6 @@ type Copied = 'none' | 'copied' | 'refused';
 export function useCopy(): {
   readonly outcome: Copied;
   copy(text: string): void;
-  /** The last copy was some time ago. */
   forget(): void;
 } {
   const [outcome, setOutcome] = useState<Copied>('none');
@@ -18,7 +17,7 @@ export function useCopy(): {
   };
 }
 
-/** Tooltip of the button that copies; `idle` as long as the browser has not refused. */
+/** Tooltip of a copy button; `idle` unless the browser has refused. */
 export function copyTitle(outcome: Copied, idle?: string): string | undefined {
   return outcome === 'refused' ? 'The browser refused: select the text and copy it' : idle;
 }

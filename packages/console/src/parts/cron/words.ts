@@ -4,8 +4,8 @@ import cronstrue from 'cronstrue';
 const FIELDS = 5;
 
 /**
- * `Every day at 09:00`, `At 09:00, Monday through Friday`; the zone is left to the caller. Undefined where it cannot be
- * read, and where a day of the month and one of the week are both named: readers of cron mean "or" by it, the words "and".
+ * `Every day at 09:00`, `At 09:00, Monday through Friday`, without the time zone. Undefined if the expression is invalid, or
+ * names both a day of the month and a day of the week: cron combines these by "or", but the words would say "and".
  */
 export function cronWords(line: string): string | undefined {
   const fields = line.trim().split(/\s+/);

@@ -1,5 +1,5 @@
 /**
- * One change, from the form to its answer: shows the request, sends it once however often the button is pressed, and
+ * One change, from the form to its answer: shows the request, sends it once even if the button is pressed repeatedly, and
  * shows the result. The caller provides the fields.
  */
 import { randomKey } from '@cairn/client';
@@ -18,18 +18,18 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   readonly title: string;
   /** Text of the button. */
   readonly verb: string;
-  /** It cannot be undone. */
+  /** True if the change cannot be undone. */
   readonly danger?: boolean;
   /** The request; undefined while the form is incomplete. */
   readonly act: PlannedAct<M, P> | undefined;
-  /** The reason why the form is incomplete: shown beside the button, however long the form. */
+  /** The reason why the form is incomplete, always visible beside the button. */
   readonly lack?: string | undefined;
-  /** The reason why the act is not possible any more since the form was opened, in the place of `lack`. The form keeps what was typed. */
+  /** The reason why the act is no longer possible, shown instead of `lack`. The form keeps the typed text. */
   readonly outdated?: ReactNode;
   readonly children?: ReactNode;
-  /** Left out: the dialog closes. Not called if the dialog was closed while it was sending: then the page says what became of it. */
+  /** Default: close the dialog. Not called if the dialog was closed while sending; the page then shows the outcome. */
   onDone?(answer: AnswerOf<M, P>): void;
-  /** Beside the failure that the dialog shows. */
+  /** Called in addition to showing the failure. */
   onRefused?(error: unknown): void;
   onClose(): void;
 }
@@ -102,7 +102,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   );
 }
 
-/** Most time for which a form that was done waits until the page behind it is read again: it may be large, and the form may lead elsewhere. */
+/** Longest time that a completed form waits for its page to be reread. A large page is slow, and the form may navigate anyway. */
 const REREAD_MS = 2_000;
 
 const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -127,15 +127,15 @@ function useIsOpen(): () => boolean {
 
 interface FocusedFailureProps {
   readonly error: unknown;
-  /** Another person has signed in since it was sent: idempotency keys are those of a person. */
+  /** Another person has signed in since it was sent. Idempotency keys are valid for one person. */
   readonly isOfAnother: boolean;
-  /** It cannot be sent once more. */
+  /** True if the form cannot be sent again. */
   readonly isFinal: boolean;
 }
 
 /**
- * The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. The focus goes to the
- * field that says what was refused, if the refusal names it.
+ * Takes the focus, because the disabled button has lost it, and the failure may be out of view. If the refusal names a field,
+ * the focus goes to that field.
  */
 function FocusedFailure({ error, isOfAnother, isFinal }: FocusedFailureProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -166,7 +166,7 @@ function FocusedFailure({ error, isOfAnother, isFinal }: FocusedFailureProps) {
   );
 }
 
-/** The same content is the same request (same idempotency key); other content is another request. */
+/** Returns the same idempotency key for the same content, and a new one for other content. */
 function useKeyPerContent(): (content: unknown) => string {
   const keys = useRef(new Map<string, string>());
   return (content) => {

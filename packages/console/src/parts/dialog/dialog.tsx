@@ -5,7 +5,7 @@ import { useBack } from './use-back.ts';
 
 interface DialogProps {
   readonly title: string;
-  /** Absent: it stays until it has what it asks for. */
+  /** Absent: the dialog cannot be closed. */
   onClose?(): void;
   readonly children: ReactNode;
 }
@@ -14,7 +14,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const { isHeldUp, onInput } = useBack(element, onClose);
-  // Closed while it is still in the page: the browser then returns the focus to what opened it.
+  // The dialog is closed while it is still in the page, so that the browser returns the focus to the opener.
   useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog && !dialog.open) {
@@ -35,11 +35,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         event.preventDefault();
         onClose?.();
       }}
-      // A second Escape closes it, whatever the first was answered.
+      // The browser lets a second Escape close the dialog even if the first was prevented.
       onClose={({ currentTarget: dialog }) => {
         if (!onClose && dialog.isConnected) dialog.showModal();
       }}
-      // Enter that opened it and is held for too long must not send what nobody has read.
+      // A held Enter that opened the dialog must not send it before anybody has read it.
       onKeyDown={(event) => {
         if (event.key === 'Enter' && event.repeat) event.preventDefault();
       }}

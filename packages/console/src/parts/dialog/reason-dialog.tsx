@@ -1,4 +1,4 @@
-/** An action with one field, the reason for it. */
+/** An action with a reason as its only field. */
 import { type ReactNode, useState } from 'react';
 import type { ChangingMethod, PathWith } from '../../api/client.ts';
 import { ActionDialog, type ActionDialogProps } from './action-dialog.tsx';
@@ -9,7 +9,7 @@ interface ReasonDialogProps<M extends ChangingMethod, P extends PathWith<M>>
   plan(reason: string): ActionDialogProps<M, P>['act'];
   readonly label?: string;
   readonly required?: boolean;
-  /** Characters, as the API bounds them. */
+  /** The API's limit of characters. */
   readonly most: number;
   readonly children: ReactNode;
 }

@@ -1,14 +1,14 @@
 /**
- * The browser's Back while a dialog is open: it closes the dialog instead of leaving its page. A dialog in which something was typed
- * stays until Back is pressed again, as does one that cannot be closed, such as a sign-in over a form. In browsers without the
- * Navigation API (Firefox before 147) Back leaves the page.
+ * The browser's Back while a dialog is open: it closes the dialog instead of leaving the page. A dialog with typed text, or one
+ * that cannot be closed, such as a sign-in over a form, stays until Back is pressed again. In browsers without the Navigation
+ * API (Firefox before 147) Back leaves the page.
  */
 import { type RefObject, useEffect, useState } from 'react';
 
 interface Back {
-  /** True while Back was held up. */
+  /** True after Back was prevented once. */
   readonly isHeldUp: boolean;
-  /** To be called by React for each input in the dialog: an update before React's own would draw fields without what was just typed. */
+  /** Must be called by React for each input: an update before React's own would draw the fields without the typed text. */
   onInput(): void;
 }
 
@@ -25,12 +25,12 @@ export function useBack(
   useEffect(() => {
     if (!('navigation' in window)) return;
     const onNavigate = (event: NavigateEvent) => {
-      // The page itself goes back when a form of its address is closed.
+      // The page itself also navigates back, when a form of its address is closed.
       const isBack = event.navigationType === 'traverse' && event.userInitiated;
       if (!isBack || !event.cancelable || isHeldUp || element.current !== topDialog()) return;
-      // Within the page, Back closes the dialog whose address it leaves.
+      // Within the page, Back leaves the address of the dialog, which closes it.
       const isWithinPage = new URL(event.destination.url).pathname === window.location.pathname;
-      // Without `onClose`, there may be a form below it.
+      // A dialog without `onClose` may cover a form with typed text.
       const isKept = isTyped || !onClose;
       if (isWithinPage && !isKept) return;
       event.preventDefault();
@@ -49,7 +49,7 @@ export function useBack(
   return { isHeldUp, onInput };
 }
 
-/** The one that the person sees. */
+/** Returns the topmost dialog. */
 function topDialog(): Element | undefined {
   return [...document.querySelectorAll('dialog[open]')].at(-1);
 }

@@ -1,4 +1,4 @@
-/** Details that a person decides about: long texts as they are to be read, then all of them as JSON. */
+/** Details that a person decides about: long texts in readable form, then everything as JSON. */
 import { Fragment, useMemo } from 'react';
 import { Text } from '../value-text.tsx';
 import { JsonView } from './json-view.tsx';

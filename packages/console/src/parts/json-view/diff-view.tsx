@@ -15,7 +15,7 @@ interface DiffViewProps {
   readonly layout: DiffLayout;
 }
 
-/** Differences shown before one asks for more. */
+/** Differences shown until more are requested. */
 const SHOWN = 100;
 /** Characters of a value that was added or removed as a whole. */
 const VALUE_CHARS = 1_000;

@@ -5,7 +5,7 @@
 import { isObject } from './json-text.ts';
 import { matched } from './matched.ts';
 
-/** Names and indexes from the root; an index is that in the later array, of what was removed that in the earlier one. */
+/** Names and indexes from the root. An index refers to the later array, or to the earlier one for a removed item. */
 type JsonPath = readonly (string | number)[];
 
 export type JsonChange =
@@ -16,11 +16,11 @@ export type JsonChange =
 interface Difference {
   /** In the order of the values. */
   readonly changes: readonly JsonChange[];
-  /** There are more. */
+  /** True if there are more. */
   readonly isCut: boolean;
 }
 
-/** More than a person reads; the values themselves can be opened. */
+/** More differences than a person reads. The values themselves can be opened. */
 export const MAX_CHANGES = 1_000;
 
 /** Still to be compared. */
@@ -65,7 +65,7 @@ function comparedMembers(
   });
 }
 
-/** Between two equal items, the unequal ones are compared in their order. */
+/** Compares the unmatched items between two matched ones in order. */
 function comparedItems(
   path: JsonPath,
   before: readonly unknown[],
@@ -91,7 +91,7 @@ function comparedItems(
   return found;
 }
 
-/** Values of the API are canonical, so the same value has the same text. */
+/** The API returns canonical values, so equal values have equal texts. */
 function textOf(value: unknown): string {
   return JSON.stringify(value);
 }

@@ -8,7 +8,7 @@ interface JsonInputProps {
   readonly label: string;
   readonly text: string;
   onText(text: string): void;
-  /** Said below it. */
+  /** Text below the field. */
   readonly hint?: string;
   readonly rows?: number;
 }

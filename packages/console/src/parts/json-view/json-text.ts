@@ -26,11 +26,11 @@ export function readJson(text: string): ParsedJson {
   }
 }
 
-/** Expected next; `first …` allows the end of the object or array too. */
+/** The expected next token. `first …` also allows the end of the object or array. */
 type Next = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'end';
 
 const SPACE = /[ \t\n\r]*/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: which texts of JSON may not have
+// biome-ignore lint/suspicious/noControlCharactersInRegex: strings of JSON must not contain them
 const UNESCAPED = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const PLAIN = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

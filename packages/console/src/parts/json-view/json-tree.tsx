@@ -1,4 +1,4 @@
-/** The rows of a JSON value, of which only those in sight are there. Moved in by arrow keys as trees are. */
+/** The rows of a JSON value as a tree with arrow keys. Only rows in view are rendered. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { textScale } from '../tables/text-scale.ts';
@@ -10,7 +10,7 @@ import { rowWords } from './words.ts';
 const ROW_PX = 22;
 /** Rows beyond the edge, so that scrolling shows no blank. */
 const BEYOND = 10;
-/** Deeper rows are no further in: they would leave the page. */
+/** Greatest depth with further indentation, which would otherwise leave the page. */
 const DEEPEST = 24;
 const INDENT_PX = 14;
 

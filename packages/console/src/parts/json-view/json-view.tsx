@@ -1,6 +1,6 @@
 /**
- * Viewer of any JSON value: opened branch by branch, searched, copied. A value of many megabytes must not stall
- * the page, and everything in it is shown as text.
+ * Viewer of any JSON value, which can be opened branch by branch, searched and copied. A value of many megabytes must not
+ * block the page, and everything in it is shown as text.
  */
 import { useId, useMemo, useState } from 'react';
 import { CopyButton, DownloadButton } from '../copy/text-buttons.tsx';
@@ -12,9 +12,9 @@ import { useHits } from './use-hits.ts';
 import './json-view.css';
 
 const FIRST_ROWS = 30;
-/** A value of fewer rows needs no search. */
+/** Least number of rows for which a search is offered. */
 const SEARCHED_FROM = 15;
-/** Rows that "Open more" opens: quick to render, and more than one reads. */
+/** Rows that "Open more" opens: fast to render, and more than a person reads. */
 const MORE_ROWS = 5_000;
 
 interface JsonViewProps {
@@ -99,7 +99,7 @@ function Branches({ root, label, file }: BranchesProps) {
 
 function Chosen({ node }: { readonly node: TreeNode }) {
   const { value } = node;
-  // A range is a way to look at its branch, which has the value.
+  // A range is only a part of the view of its branch, which has the value.
   const own = node.range ? (ancestorsOf(node).findLast(({ range }) => !range) ?? node) : node;
   return (
     <div className="json-chosen">
@@ -148,7 +148,7 @@ function Search({ root, onFound }: { readonly root: TreeNode; onFound(node: Tree
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
-          // It may stand in a form, which is not meant.
+          // Enter must not submit a form around the search.
           event.preventDefault();
           go(event.shiftKey ? at - 1 : at + 1);
         }}

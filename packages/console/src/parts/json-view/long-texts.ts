@@ -6,15 +6,15 @@ export interface LongText {
   readonly text: string;
 }
 
-/** Characters from which a row of the tree, which does not wrap, ends beyond a narrow screen. */
+/** Characters from which a row of the tree, which does not wrap, overflows a narrow screen. */
 const LONG = 32;
-/** Most texts; the tree has the others. */
+/** Limit of the texts; the tree has the others. */
 const MAX_TEXTS = 10;
-/** Most members looked at. */
+/** Limit of the members that are searched. */
 const MAX_MEMBERS = 1_000;
 const DEEPEST = 4;
 
-/** The first texts of a value that have several lines or are long. None of a value that is itself a text. */
+/** The first long or multi-line texts within a value. Empty for a value that is itself a text. */
 export function longTexts(value: unknown): readonly LongText[] {
   const found: LongText[] = [];
   let members = 0;

@@ -2,10 +2,10 @@
 
 type Match = readonly [left: number, right: number];
 
-/** Most cells of the table for the longest common subsequence: some milliseconds. Larger inputs are first split at unique items. */
+/** Limit of the table for the longest common subsequence, a few milliseconds. Larger inputs are first split at unique items. */
 const MAX_CELLS = 500_000;
 
-/** Pairs of indexes, both rising. As many as there can be, unless the lists are long and differ in much. */
+/** Pairs of rising indexes of equal entries. Their number is maximal, unless the lists are long and differ much. */
 export function matched(left: readonly string[], right: readonly string[]): readonly Match[] {
   const matches: Match[] = [];
   match({ entries: left, from: 0, to: left.length }, { entries: right, from: 0, to: right.length }, matches);
@@ -50,7 +50,7 @@ function matchMiddle(left: EntryStretch, right: EntryStretch, matches: Match[]):
   }
 }
 
-/** Entries that are there once on either side: as many of them as are in one order. */
+/** Matches entries that occur once on each side: the largest set in the same order. */
 function anchorsOf(left: EntryStretch, right: EntryStretch): readonly Match[] {
   const places = onceIn(right);
   const pairs = [...onceIn(left)]
@@ -74,7 +74,7 @@ function onceIn({ entries, from, to }: EntryStretch): ReadonlyMap<string, number
   return places;
 }
 
-/** The most pairs of which the right indexes rise as well, by the last pairs of runs of each length. */
+/** The longest sequence of pairs with rising right indexes, by patience sorting. */
 function risingOf(pairs: readonly Match[]): readonly Match[] {
   const ends: number[] = [];
   const before: number[] = [];

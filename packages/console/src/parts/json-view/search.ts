@@ -1,12 +1,12 @@
-/** Finds text in a JSON value: in names of members, and in texts, numbers and the like as they read. Pure. */
+/** Finds text in a JSON value: in names of members, and in the text of scalar values. Pure. */
 import { ancestorsOf, isBranch, madeChildrenOf, type TreeNode } from './tree.ts';
 
-/** Nodes between two pauses: some ten milliseconds. */
+/** Nodes between two pauses, about ten milliseconds. */
 const BREATH = 10_000;
-/** More hits than anybody steps through. */
+/** Limit of the hits, more than a person steps through. */
 const MAX_HITS = 1_000;
 
-/** Yields each hit, from the top, and undefined where the caller may pause. */
+/** Yields the hits from the top, and undefined when the caller may pause. */
 export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | undefined> {
   const needle = wanted.toLowerCase();
   const ahead: TreeNode[] = [root];
@@ -33,7 +33,7 @@ function holds({ key, value, range }: TreeNode, needle: string): boolean {
   return String(value).toLowerCase().includes(needle);
 }
 
-/** The open branches, with those that hide the node. */
+/** Returns the open branches with the ancestors of the node added. */
 export function openTo(open: ReadonlySet<string>, node: TreeNode): ReadonlySet<string> {
   return new Set([...open, ...ancestorsOf(node).map(({ id }) => id)]);
 }

@@ -1,22 +1,22 @@
 /**
- * A JSON value as a tree that is opened lazily: nothing below a closed branch is read, and a branch of many members
- * opens into ranges. Pure; for values as large as the API returns.
+ * A JSON value as a lazy tree for large values: nothing below a closed branch is read, and a branch of many members opens
+ * into ranges. Pure.
  */
 
 export interface TreeNode {
-  /** Unique in its tree, and the same whenever it is made. */
+  /** Unique in its tree, and the same each time the node is made. */
   readonly id: string;
   readonly parent: TreeNode | undefined;
   /** 0 for the root. */
   readonly depth: number;
-  /** Undefined: the root, or a range. */
+  /** Undefined for the root and for ranges. */
   readonly key: string | number | undefined;
   readonly value: unknown;
-  /** It stands for members `from` to `to` (exclusive) of its parent. */
+  /** Set if the node stands for the members `from` to `to` (exclusive) of its parent. */
   readonly range?: { readonly from: number; readonly to: number };
 }
 
-/** Members that a branch shows before it is split into ranges: more rows than a person reads, few enough to make at once. */
+/** Largest number of members that a branch shows without ranges: more than a person reads, and fast to make. */
 export const RANGE = 1_000;
 
 export function rootOf(value: unknown): TreeNode {
@@ -43,7 +43,7 @@ function keysOf(value: object): readonly string[] {
 
 const children = new WeakMap<TreeNode, readonly TreeNode[]>();
 
-/** Made when they are first asked for, and kept as long as the node is. */
+/** The children, made at the first call and kept as long as the node. */
 export function childrenOf(node: TreeNode): readonly TreeNode[] {
   const known = children.get(node) ?? madeChildrenOf(node);
   children.set(node, known);
@@ -62,7 +62,7 @@ export function madeChildrenOf(node: TreeNode): readonly TreeNode[] {
   return made;
 }
 
-/** Members per child: 1, a thousand, a million, …; so that no node has more than a thousand children. */
+/** Members per child: 1, 1,000, 1,000,000, …, so that no node has more than 1,000 children. */
 function widthOf(count: number): number {
   let width = 1;
   while (count > width * RANGE) width *= RANGE;
@@ -110,7 +110,7 @@ export function openWithin(root: TreeNode, most: number): ReadonlySet<string> {
     for (const node of level) {
       if (!isBranch(node)) continue;
       const below = node.range || sizeOf(node.value) > most ? undefined : childrenOf(node);
-      // The top is opened whatever it holds: a closed root says nothing.
+      // The root is always opened, because a closed root shows nothing.
       if (node !== root && (!below || seen + below.length > most)) continue;
       open.add(node.id);
       seen += (below ?? childrenOf(node)).length;
@@ -121,7 +121,7 @@ export function openWithin(root: TreeNode, most: number): ReadonlySet<string> {
   return open;
 }
 
-/** The nodes above it, the root first. */
+/** The ancestors of the node, the root first. */
 export function ancestorsOf(node: TreeNode): readonly TreeNode[] {
   const above: TreeNode[] = [];
   for (let at = node.parent; at; at = at.parent) above.unshift(at);
@@ -130,7 +130,7 @@ export function ancestorsOf(node: TreeNode): readonly TreeNode[] {
 
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
-/** As one writes it down: `$.findings[3]["a b"]`. */
+/** The path in the form `$.findings[3]["a b"]`. */
 export function pathOf(node: TreeNode): string {
   let path = '';
   for (let at: TreeNode | undefined = node; at; at = at.parent) {

@@ -9,7 +9,7 @@ interface Hits {
 }
 
 const NONE: Hits = { nodes: [], isDone: true };
-/** A keystroke that follows soon makes the search before it pointless. */
+/** Delay of a search, because the next keystroke replaces it. */
 const PAUSE_MS = 120;
 
 export function useHits(root: TreeNode, wanted: string): Hits {

@@ -1,4 +1,4 @@
-/** The entries of a person for a schema, in a form or as JSON, and their value. Pure. */
+/** The input of a person for a schema, in a form or as JSON, and its value. Pure. */
 import { exampleOf } from '@cairn/client';
 import { readJson } from '../json-view/json-text.ts';
 import { escapedJson, visibleText } from '../visible-text.ts';
@@ -14,9 +14,9 @@ import {
 } from './fields.ts';
 
 export interface Entered {
-  /** Absent: as the form began. */
+  /** Absent: the initial values. */
   readonly typed?: Typed | undefined;
-  /** Absent: what the form says, as JSON. */
+  /** Absent: the JSON of the form. */
   readonly text?: string | undefined;
   readonly wantsJson: boolean;
 }
@@ -24,23 +24,23 @@ export interface Entered {
 export const NOTHING_ENTERED: Entered = { wantsJson: false };
 
 interface EnteredForm {
-  /** None: the schema has no form. */
+  /** Empty if the schema has no form. */
   readonly fields: readonly Field[];
-  /** The value is no object, and the only field holds all of it. */
+  /** True if the value is not an object, and the only field holds all of it. */
   readonly isAlone: boolean;
   readonly isForm: boolean;
   readonly typed: Typed;
   readonly jsonText: string;
   readonly issues: readonly FieldIssue[];
-  /** Absent: it cannot be sent yet. */
+  /** Absent while it cannot be sent. */
   readonly value?: unknown;
   readonly hasValue: boolean;
 }
 
-/** Name of the only field of a schema that is no object. */
+/** Name of the only field of a schema that is not an object. */
 const ALONE = 'data';
 
-/** @param begin the value to begin with; absent: what the schema says */
+/** @param begin initial value; default: that of the schema */
 export function readEntered(schema: unknown, entered: Entered, begin?: unknown): EnteredForm {
   const { fields, isAlone } = formOf(schema);
   const begun =
@@ -66,10 +66,10 @@ export function readEntered(schema: unknown, entered: Entered, begin?: unknown):
   };
 }
 
-/** Issues that are named; the others are counted. */
+/** Limit of the issues that are named; the others are counted. */
 const MAX_NAMED = 4;
 
-/** The reason why the form cannot be sent; undefined: none, or a text that is no JSON, which says so at its field. */
+/** The reason why the form cannot be sent. Undefined also for invalid JSON, whose field shows the error itself. */
 export function lackOf({ isForm, issues }: Pick<EnteredForm, 'isForm' | 'issues'>): string | undefined {
   if (!isForm || issues.length === 0) return undefined;
   const named = issues.slice(0, MAX_NAMED).map(({ name, why }) => `${visibleText(name)} ${why}`);
@@ -77,12 +77,12 @@ export function lackOf({ isForm, issues }: Pick<EnteredForm, 'isForm' | 'issues'
   return `${named.join('; ')}${others > 0 ? `; and ${others} more` : ''}.`;
 }
 
-/** True if nothing was entered: the value with which the form began is as it was. */
+/** True if nothing was entered, so that the initial value is unchanged. */
 export function isUntouched({ typed, text }: Entered): boolean {
   return typed === undefined && text === undefined;
 }
 
-/** The same as JSON. What does not fit the form yet is left to the text. */
+/** Switches from the form to JSON. A form with issues leaves the JSON text unchanged. */
 export function asJson({ issues, fields, typed }: EnteredForm, schema: unknown, entered: Entered): Entered {
   if (issues.length > 0 || isUntouched(entered)) return { ...entered, wantsJson: true };
   const form = formValue(fields, typed);
@@ -90,7 +90,7 @@ export function asJson({ issues, fields, typed }: EnteredForm, schema: unknown, 
   return { ...entered, text: escapedJson(value), wantsJson: true };
 }
 
-/** The same in the form. A text that has no form leaves the form as it was. */
+/** Switches from JSON to the form. A text that does not fit the form leaves the form unchanged. */
 export function asForm({ fields, jsonText }: EnteredForm, schema: unknown, entered: Entered): Entered {
   if (isUntouched(entered)) return { ...entered, wantsJson: false };
   const json = readJson(jsonText);
@@ -99,7 +99,7 @@ export function asForm({ fields, jsonText }: EnteredForm, schema: unknown, enter
   return { ...entered, ...(back ? { typed: back } : {}), wantsJson: false };
 }
 
-/** Undefined: there is nothing to fill, or no example of it. What is entered stays, except in a text, which is replaced. */
+/** Fills in examples. Undefined if nothing is empty or no example exists. Form fields keep their values; a JSON text is replaced. */
 export function withExample(
   { isForm, fields, typed }: EnteredForm,
   schema: unknown,
@@ -120,7 +120,7 @@ function formOf(schema: unknown): { readonly fields: readonly Field[]; readonly 
   if (fields) return { fields, isAlone: false };
   const alone =
     fieldsOf({ type: 'object', properties: { [ALONE]: schema }, required: [ALONE] }, schema) ?? [];
-  // Fields for JSON alone would be no more than JSON.
+  // A form of JSON fields only would have no advantage over one JSON text.
   const isAlone = alone.some(({ kind }) => kind !== 'json');
   return { fields: isAlone ? alone : [], isAlone };
 }

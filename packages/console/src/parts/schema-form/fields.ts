@@ -1,6 +1,6 @@
 /**
- * A form made of a JSON Schema: its fields, what is typed in as a value, and every issue of it at once. Pure. Members that have no field of
- * their own kind are typed as JSON; the API checks the whole.
+ * A form made of a JSON Schema: its fields, the value of the typed text, and all its issues at once. Pure. Members without a
+ * field of their kind are typed as JSON. The API validates the whole value.
  */
 
 import { exampleOf } from '@cairn/client';
@@ -15,9 +15,9 @@ export interface Field {
   /** Empty unless the field is a choice. */
   readonly choices: readonly string[];
   readonly description: string | undefined;
-  /** As it is typed; empty: none. */
+  /** The initial text; may be empty. */
   readonly initial: string;
-  /** Likewise; a value that the schema accepts. */
+  /** The text of a value that the schema accepts; may be empty. */
   readonly example: string;
 }
 
@@ -33,7 +33,7 @@ type FormValue =
   | { readonly kind: 'value'; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: 'issues'; readonly issues: readonly FieldIssue[] };
 
-/** More members are typed as JSON as a whole. */
+/** A schema with more members has no form. */
 export const MAX_FIELDS = 30;
 
 interface Schema {
@@ -48,9 +48,9 @@ interface Schema {
 }
 
 /**
- * Undefined: the input is no object with a few members, and is typed as JSON.
+ * Undefined if the schema is not an object with a few members. The input is then typed as JSON.
  *
- * @param root the schema of which this is a part, for references
+ * @param root the schema that contains this one, for references
  */
 export function fieldsOf(schema: unknown, root: unknown = schema): readonly Field[] | undefined {
   if (!isObject(schema) || schema.type !== 'object' || !isObject(schema.properties)) return undefined;
@@ -61,7 +61,7 @@ export function fieldsOf(schema: unknown, root: unknown = schema): readonly Fiel
     const one: Schema = isObject(member) ? member : {};
     const choices = choicesOf(one);
     const kind = choices.length > 0 ? 'choice' : kindOf(one);
-    // A member with a default may be left out, whatever the schema lists as required.
+    // A member with a default may be left out, even if the schema lists it as required.
     return {
       name,
       kind,
@@ -74,7 +74,7 @@ export function fieldsOf(schema: unknown, root: unknown = schema): readonly Fiel
   });
 }
 
-/** An input as it would be typed; undefined: it has members that have no field, or is no object. */
+/** The texts of the fields for an input. Undefined if it is not an object, or has members without a field. */
 export function typedFrom(fields: readonly Field[], input: unknown): Typed | undefined {
   if (!isObject(input)) return undefined;
   const names = new Set(fields.map(({ name }) => name));
@@ -91,7 +91,7 @@ export function initialOf(fields: readonly Field[]): Typed {
   return Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
 }
 
-/** With the example of each field that is required and empty. */
+/** Fills the required empty fields with their examples. */
 export function withExamples(fields: readonly Field[], typed: Typed): Typed {
   const filled = fields
     .filter(({ name, isRequired }) => isRequired && !typed[name])

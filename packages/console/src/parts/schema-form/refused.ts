@@ -1,22 +1,22 @@
-/** Refusals of a value by the API, at the fields of its form. Pure. */
+/** Assigns the API's refusals of a value to the fields of its form. Pure. */
 import { ApiError } from '../../api/problem.ts';
 import type { Field, FieldIssue, Typed } from './fields.ts';
 
 /** The form that the refused value was entered in. */
 interface RefusedForm {
   readonly fields: readonly Field[];
-  /** The only field holds the whole value: the detail of the refusal is `data: Too small`. */
+  /** True if the only field holds the whole value, so that a refusal reads `data: Too small`. */
   readonly isAlone: boolean;
 }
 
 export interface RefusedEntry {
-  /** As it was sent. */
+  /** The typed text that was sent. */
   readonly typed: Typed;
   readonly issues: readonly FieldIssue[];
 }
 
 /**
- * The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each.
+ * Parses the detail of a refusal, which lists paths and reasons: `input.amount: Too small; input.lines[2].name: …`.
  *
  * @param root member of the request that the form fills
  */
@@ -39,7 +39,7 @@ export function refusedAt(
       .filter(({ name }) => text.startsWith(name) && /^[.:[]/.test(text.slice(name.length)))
       .toSorted((a, b) => b.name.length - a.name.length)[0];
     if (field === undefined) return [];
-    // The path of a member within the field stays: it says which.
+    // The path within the field is kept, because it names the member.
     const after = text.slice(field.name.length);
     return [{ name: field.name, why: after.startsWith(': ') ? after.slice(2) : after.replace(/^\./, '') }];
   });
@@ -49,11 +49,11 @@ export function refusedAt(
 export interface RefusedMember {
   readonly name: string;
   readonly sent: string;
-  /** With advice. */
+  /** The reason with advice. */
   readonly why: string;
 }
 
-/** @param sent the members with fields, as they were sent */
+/** @param sent the sent texts of the members that have fields */
 export function memberRefused(
   error: unknown,
   sent: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ export function memberRefused(
   return { name, sent: text, why: help === undefined ? detail : `${detail}. ${help}` };
 }
 
-/** Those of fields that say what was refused. */
+/** The refusals of fields whose text has not changed since. */
 export function stillRefused(refused: RefusedEntry | undefined, typed: Typed): readonly FieldIssue[] {
   return refused?.issues.filter(({ name }) => refused.typed[name] === typed[name]) ?? [];
 }

@@ -1,4 +1,4 @@
-/** Fields for an input, made of its schema. Says every issue at once, each at its field. */
+/** Fields for an input, made of its schema. Shows every issue at once, each at its field. */
 import { useId } from 'react';
 import { visibleText } from '../visible-text.ts';
 import type { Field, FieldIssue, Typed } from './fields.ts';
@@ -88,7 +88,7 @@ function OneField({ field, text, why, refusal, onText }: OneFieldProps) {
   );
 }
 
-/** A text without the quotes that it has as JSON. */
+/** The choice as text: without quotes if it is a JSON string. */
 function choiceText(choice: string): string {
   return choice.startsWith('"') ? (JSON.parse(choice) as string) : choice;
 }

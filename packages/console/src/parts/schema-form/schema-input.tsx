@@ -1,4 +1,4 @@
-/** Enters a value for a schema: in a form where there is one, or as JSON. Says every issue at once. */
+/** Input of a value for a schema, in a form if possible or as JSON. Shows every issue at once. */
 import { useLayoutEffect, useRef } from 'react';
 import { isFocusLost } from '../focus.ts';
 import { JsonInput } from '../json-view/json-input.tsx';
@@ -14,7 +14,7 @@ interface SchemaInputProps {
   /** `Input` or `Data`. */
   readonly label: string;
   readonly hint: string;
-  /** A made-up value is of use: it is no answer of a person. */
+  /** Offers example values, which must not be offered where a person has to answer. */
   readonly offersExample?: boolean | undefined;
   /** Refused by the API when it was last sent. */
   readonly refused?: RefusedEntry | undefined;
@@ -38,7 +38,7 @@ export function SchemaInput({
   const exampled = offersExample ? withExample(reading, schema, entered) : undefined;
   const place = useRef<HTMLDivElement>(null);
   const wasForm = useRef(isForm);
-  // The schema may come after a person has begun to write: the field that had the focus is gone.
+  // A late schema replaces the field in which the person has begun to type, so the focus is restored.
   useLayoutEffect(() => {
     if (wasForm.current === isForm) return;
     wasForm.current = isForm;

@@ -10,7 +10,7 @@ import './statistics.css';
 type Cause = Statistics['causes'][number];
 
 interface CausesProps extends Pick<Statistics, 'causes'> {
-  /** They are of several workflows. */
+  /** True if the causes belong to several workflows. */
   readonly withType: boolean;
   /** The list of the runs of a cause. */
   hrefOf(cause: Cause): string;

@@ -1,4 +1,4 @@
-/** Runs of each part of a time as bars, and below them how long completed ones took. The same as text on hover, and as a table. */
+/** Runs of each period as bars, and below them the durations of completed runs. The same is shown as text on hover and as a table. */
 import type { CSSProperties, ReactNode } from 'react';
 import { Scrolls } from '../scrolls.tsx';
 import { type Column, StackTable } from '../tables/stack-table.tsx';
@@ -54,7 +54,7 @@ interface PartsChartProps {
   readonly parts: readonly PartShown[];
   readonly note: string;
   readonly children: (part: PartShown) => ReactNode;
-  /** Text of a part. */
+  /** Text of a period. */
   of(part: PartShown): string;
 }
 

@@ -1,4 +1,4 @@
-/** Figures of the parts of a time, of all versions or of one, and their texts. Pure. */
+/** Figures of each period within a time range, for all versions or one, and their texts. Pure. */
 import { duration } from '../time.ts';
 import { countOf } from '../visible-text.ts';
 import type { Statistics } from './use-statistics.ts';
@@ -6,7 +6,7 @@ import { rateText, shareText } from './words.ts';
 
 type StatisticsPart = Statistics['parts'][number];
 
-/** Figures of a part, as charts and the table show them. */
+/** Figures of a period, as charts and the table show them. */
 export type PartShown = Pick<
   StatisticsPart,
   'from' | 'runs' | 'completed' | 'failed' | 'failureShare' | 'p50Ms' | 'p95Ms'
@@ -14,7 +14,7 @@ export type PartShown = Pick<
 
 const NONE = { runs: 0, completed: 0, failed: 0 };
 
-/** @param version undefined: all together */
+/** @param version undefined: all versions */
 export function partsOf(
   { parts, until }: Pick<Statistics, 'parts' | 'until'>,
   version?: number,
@@ -37,7 +37,7 @@ export function partText(part: PartShown): string {
   return `${stamp(from)}: ${countOf(runs, 'run')}, ${completed} completed, ${failed} failed${share}, ${countOf(others, 'other')}${times && `, ${times}`}`;
 }
 
-/** `p50 2.1s, p95 9.4s`; empty where no run completed. */
+/** `p50 2.1s, p95 9.4s`; empty if no run completed. */
 export function timesText({ p50Ms, p95Ms }: Pick<PartShown, 'p50Ms' | 'p95Ms'>): string {
   if (p50Ms === undefined || p95Ms === undefined) return '';
   return `p50 ${duration(p50Ms)}, p95 ${duration(p95Ms)}`;

@@ -1,4 +1,4 @@
-/** Statistics of runs. The API reads up to 1,000 run documents for them, so they are asked for again once a minute. */
+/** Statistics of runs. Each request reads up to 1,000 run documents, so the interval is a minute. */
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
@@ -23,9 +23,9 @@ interface StatisticsTime {
 }
 
 /**
- * @param sinceOf start of the time, ISO, from the clock of the API (epoch ms)
- * @param span names the time in the cache
- * @param until end of the time, ISO; absent: now
+ * @param sinceOf returns the start, ISO, for the time of the API (epoch ms)
+ * @param span names the range in the cache
+ * @param until end, ISO; default: now
  */
 export function useStatistics(filter: StatisticsFilter, { span, sinceOf, until }: StatisticsTime) {
   const { api } = useSession();

@@ -1,7 +1,7 @@
 /** Statistics of runs as text. Pure. */
 import type { Statistics } from './use-statistics.ts';
 
-/** `0.4 %`, `12 %`; `—` where no run completed or failed. */
+/** `0.4 %`, `12 %`; `—` if no run completed or failed. */
 export function shareText(share: number | undefined): string {
   if (share === undefined) return '—';
   const percent = share * 100;
@@ -15,7 +15,7 @@ interface RateOf extends Pick<Statistics, 'from' | 'until'> {
   readonly total: Pick<Statistics['total'], 'runs'>;
 }
 
-/** `12 per hour`, `3 per day`: the unit in which it is at least one. */
+/** `12 per hour`, `3 per day`: in the shortest unit with a rate of at least one. */
 export function rateText({ from, until, total }: RateOf): string {
   const ms = Math.max(1, Date.parse(until) - Date.parse(from));
   const units = [

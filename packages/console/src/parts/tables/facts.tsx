@@ -1,4 +1,4 @@
-/** Names and values of one thing, one below the other. What has no value is left out. */
+/** A list of names and values. Names without a value are left out. */
 import type { ReactElement } from 'react';
 import { Text } from '../value-text.tsx';
 

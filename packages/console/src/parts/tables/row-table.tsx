@@ -1,6 +1,6 @@
 /**
- * A long table of which only the rows in sight are there; one row is open and shows all it has. Arrow keys lead from one to
- * the next. Owns the roles of a table, which its elements cannot be: rows out of sight are not there.
+ * A long table that renders only the rows in view; one row can be open and shows all its data. Arrow keys move between rows.
+ * It sets the ARIA roles of a table itself, because an HTML table cannot leave out rows.
  *
  * Must not: know what the rows are about.
  */
@@ -12,7 +12,7 @@ import './row-table.css';
 
 interface RowTableProps<T> {
   readonly label: string;
-  /** Has `--columns`, the widths. */
+  /** The class sets `--columns`, the widths. */
   readonly className: string;
   readonly columns: readonly string[];
   readonly rows: readonly T[];
@@ -24,14 +24,14 @@ interface RowTableProps<T> {
   /** Key of the open row. */
   readonly chosen: string | undefined;
   onChoose(key: string | undefined): void;
-  /** The last rows come into sight. */
+  /** Called when the last rows come into view. */
   onNearEnd?(): void;
 }
 
-/** Height of a closed row at the default font, px; an open one is measured. The head is as high, and stays in sight. */
+/** Height of a closed row and of the sticky head at the default font, px. Open rows are measured. */
 const ROW_PX = 35;
 const BEYOND = 10;
-/** Rows before the end at which more is asked for. */
+/** Rows before the end at which more are requested. */
 const NEAR = 30;
 
 export function RowTable<T>(props: RowTableProps<T>) {
@@ -50,7 +50,7 @@ export function RowTable<T>(props: RowTableProps<T>) {
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const isNearEnd = last > rows.length - NEAR;
-  // Asked again for each number of rows: what came may still end in sight.
+  // The effect runs for each number of rows, because new rows may not fill the view.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the callback is another one with each rendering
   useEffect(() => {
     if (isNearEnd) onNearEnd?.();
@@ -78,7 +78,7 @@ export function RowTable<T>(props: RowTableProps<T>) {
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
-      {/* biome-ignore lint/a11y/useSemanticElements: rows that are not in sight are not there, which a table cannot have */}
+      {/* biome-ignore lint/a11y/useSemanticElements: an HTML table cannot leave out the rows out of view */}
       <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
         <Head columns={columns} />
         {/* biome-ignore lint/a11y/useSemanticElements: as above */}
@@ -114,7 +114,7 @@ export function RowTable<T>(props: RowTableProps<T>) {
   );
 }
 
-/** Looks at the line of the row only, not at its details. */
+/** Checks only the line of the row, not its details. */
 function isInSight(table: HTMLElement, index: number): boolean {
   const row = table.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
   const { top, bottom } = table.getBoundingClientRect();

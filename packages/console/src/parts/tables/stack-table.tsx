@@ -1,9 +1,9 @@
-/** A table of one column after another. On a phone each row becomes a block. */
+/** A table whose rows become blocks on a phone. */
 import type { ReactNode } from 'react';
 
 export interface Column<T> {
   readonly title: string;
-  /** Stands before the value on a phone, which shows no titles: the title, or a shorter word. */
+  /** Label of the value on a phone, which shows no column titles: the title, or a shorter word. */
   readonly label?: true | string;
   readonly cell: (row: T) => ReactNode;
   readonly tone?: (row: T) => string | undefined;

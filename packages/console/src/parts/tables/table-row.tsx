@@ -1,10 +1,10 @@
-/** One row of a long table: a line of cells, and below it all that it has where it is open. */
+/** One row of a long table: a line of cells and, if it is open, its details below. */
 import type { ReactNode } from 'react';
 
 interface TableRowProps {
-  /** For tests and links: which row it is. */
+  /** Identifies the row for tests and links. */
   readonly name: string;
-  /** In the table, its head included, from 1. */
+  /** Position in the table from 1, including the head. */
   readonly position: number;
   readonly cells: readonly ReactNode[];
   readonly isOpen: boolean;
@@ -15,10 +15,10 @@ interface TableRowProps {
 export function TableRow({ name, position, cells, isOpen, onToggle, children }: TableRowProps) {
   const [first, ...others] = cells;
   return (
-    // biome-ignore-start lint/a11y/useSemanticElements: rows that are not in sight are not there, which a table cannot have
+    // biome-ignore-start lint/a11y/useSemanticElements: an HTML table cannot leave out the rows out of view
     // biome-ignore-start lint/a11y/useFocusableInteractive: the button of a row takes the focus
     <>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: its button is for keys */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button of the row handles keys */}
       <div
         role="row"
         className="row-table-row"
@@ -56,6 +56,6 @@ export function TableRow({ name, position, cells, isOpen, onToggle, children }: 
       )}
     </>
     // biome-ignore-end lint/a11y/useFocusableInteractive: the button of a row takes the focus
-    // biome-ignore-end lint/a11y/useSemanticElements: rows that are not in sight are not there, which a table cannot have
+    // biome-ignore-end lint/a11y/useSemanticElements: an HTML table cannot leave out the rows out of view
   );
 }

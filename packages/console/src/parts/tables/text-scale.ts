@@ -1,10 +1,10 @@
-/** Root font size of a browser whose font is not set otherwise, px; see `styles/base.css`. */
+/** Root font size at the browser's default font, px; see `styles/base.css`. */
 const DEFAULT_PX = 14;
 let scale: number | undefined;
 
 /**
- * Size of the text relative to its default, as set in the browser. Heights that scripts need in px are multiplied by it, and then agree with
- * the style sheets, which have them in rem. Read once, so a change of the browser's font takes effect when the page is loaded again.
+ * The browser's font size relative to its default. Scripts multiply heights in px by it to match the style sheets, which use
+ * rem. It is read once, so a change of the font takes effect after a reload.
  */
 export function textScale(): number {
   scale ??= Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / DEFAULT_PX;

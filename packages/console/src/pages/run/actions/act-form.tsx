@@ -28,7 +28,7 @@ export function ActForm({ run }: { readonly run: Run }) {
   const { act, close } = useAct();
   const { me } = useSession();
   const needed = act && NEEDS[act];
-  // Its button is disabled, but the address may come from a person who may do more.
+  // The button of this form is disabled, but its address may come from a person with a higher role.
   const mayAct = useMay(needed ?? 'viewer');
   if (act === undefined || needed === undefined) return null;
   if (mayAct) return <FormOf act={act} run={run} />;
@@ -86,7 +86,7 @@ interface ResolveProps {
 
 function Resolve({ run, effectId, onClose }: ResolveProps) {
   const { isOver, head } = useRunData();
-  // While the run goes on, its waits say whether the effect asks.
+  // The waits of a live run say whether the effect asks, so it is not read again.
   const version = isOver ? head : undefined;
   const { data: effect } = useEffectRow(run.id, effectId, { version });
   const isOpen = !effect || isResolvedByPerson(effect, effectFacts(run, isOver));
@@ -111,7 +111,7 @@ interface DecideProps {
 function Decide({ run, waitId, onClose }: DecideProps) {
   const { graph, isUndecidable } = useRunData();
   const open = run.waits.find(({ id }) => id === waitId);
-  // The run loses the question as soon as it is answered, shortly before the form receives the response.
+  // The answered question disappears from the run shortly before the form receives its response.
   const [wait] = useState(open);
   if (!wait) {
     return (

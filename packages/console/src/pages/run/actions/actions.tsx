@@ -1,4 +1,4 @@
-/** Actions of the signed-in person on the run: a button each, and the form that the address names. */
+/** Actions on the run: a button for each, and the form that the address names. */
 import { declaredType } from '@cairn/client';
 import { type ReactNode, useState } from 'react';
 import { type ButtonOffer, GuardedButton, GuardedRow } from '../../../parts/guarded-button.tsx';
@@ -32,7 +32,7 @@ export function RunActions() {
   const [selected] = useQueryState('step');
   if (!run) return null;
   const isOnHold = retention && retention.legalHold !== undefined;
-  // An operation or an item is no place to fork from: its step is.
+  // A fork from an operation or an item starts at its step.
   const selectedStep = graph?.nodes?.find(
     (node) => selected !== undefined && node.id === stepIdOf(selected),
   )?.id;
@@ -90,7 +90,7 @@ interface OfferRowProps {
   readonly children?: ReactNode;
 }
 
-/** Buttons of a hold are late: whether the run is on hold is read separately, after the run. */
+/** Draws the buttons. Those of the hold are late, because the hold is read separately. */
 function OfferRow({ offers, label, children }: OfferRowProps) {
   const open = useOpenAct();
   const isOfHold = ({ act }: Offer) => act === 'hold' || act === 'release';

@@ -71,7 +71,7 @@ export function signalRun(id: string, { name, key: typedKey, data }: SignalInput
       ...['runs', 'signal'],
       ...option('for', key),
       ...option('data', value && JSON.stringify(value.data)),
-      // The arguments after it are not options, whatever their names.
+      // The arguments after `--` are not read as options.
       ...(name.startsWith('-') ? ['--'] : []),
       ...[id, name],
     ],

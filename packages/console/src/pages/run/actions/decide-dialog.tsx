@@ -37,11 +37,11 @@ interface DecideDialogProps {
   /** JSON Schema of the data that an approval takes. */
   readonly dataSchema?: unknown;
   readonly dueAt?: string | undefined;
-  /** The answer that is chosen at first; absent: the approval. */
+  /** The answer that is chosen initially; default: the approval. */
   readonly first?: DecisionName | undefined;
-  /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
+  /** Steps that can be sent back; undefined: the plan is unknown, and the steps that the approval needs are sent back. */
   readonly before?: readonly string[] | undefined;
-  /** Answers that the API accepts; undefined: it was not asked. */
+  /** Answers that the API accepts; undefined: not known. */
   readonly accepted?: readonly string[] | undefined;
   /** The reason why it cannot be answered any more. */
   readonly outdated?: string | false | undefined;
@@ -188,7 +188,7 @@ interface QuestionProps {
 
 function Question({ detail, dueAt, asked }: QuestionProps) {
   const { text, beside, to = [] } = questionOf(detail);
-  // About a budget, the text has all details in words.
+  // The question about a budget already contains all details.
   const saysAll = asked === 'budget';
   return (
     <section className="question" aria-label="The question">

@@ -1,6 +1,6 @@
 /**
  * The answers to a question of a run: meaning, required fields and request. Pure. The API decides what it
- * refuses (`operations/approvals`); this only prevents incomplete forms.
+ * refuses (`operations/approvals`); this module only prevents incomplete forms.
  */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
@@ -8,7 +8,7 @@ import { duration } from '../../../parts/time.ts';
 
 export type DecisionBody = Answer<'DecisionBody'>;
 export type DecisionName = DecisionBody['decision'];
-/** `doubt`: a step that was under way when its worker died. `budget`: the run has reached its budget. */
+/** `doubt`: a step was running when its worker died. `budget`: the run has reached its budget. */
 export type AskedKind = 'approval' | 'doubt' | 'budget';
 
 export interface Choice {
@@ -16,7 +16,7 @@ export interface Choice {
   /** Text of the button. */
   readonly verb: string;
   readonly meaning: string;
-  /** Said once it was sent. */
+  /** Text shown after it was sent. */
   readonly done: string;
   readonly isDanger?: boolean;
 }
@@ -132,7 +132,7 @@ function budgetChoices(budget: AskedBudget): readonly Choice[] {
     const choice = isOfDay ? { ...one, ...OF_DAY[one.decision] } : one;
     if (choice.decision !== 'approve' || by === '') return choice;
     const whose = isOfDay ? `${OF_ALL_RUNS} ` : '';
-    // The first answer of a hundred runs that ask about a day raises it.
+    // Only the first answer raises the limit of a day, about which many runs may ask.
     const unless = isOfDay ? ', unless the limit was raised since the question' : '';
     return { ...choice, meaning: `${whose}Without amounts, it is raised by ${by}${unless}.` };
   });
@@ -152,10 +152,10 @@ function raiseText({ wallClockMs, ...amounts }: NonNullable<AskedBudget['raise']
 }
 
 interface AskedBudget {
-  /** Day of the tenant whose budget it is; absent: the run has it. */
+  /** Day whose budget it is; absent: it is the run's own budget. */
   readonly day?: string;
   readonly limits?: Readonly<Record<string, number>>;
-  /** By how much an approval without amounts raises; absent: the question is of an earlier version. */
+  /** Raise of an approval without amounts; absent in questions of an earlier version. */
   readonly raise?: Readonly<Partial<Record<(typeof COUNTED)[number][0] | 'wallClockMs', number>>>;
 }
 
@@ -173,7 +173,7 @@ export function raisableIn(detail: unknown): readonly (typeof RAISES)[number][] 
 
 const OF_ALL_RUNS = 'For all runs of the tenant until midnight UTC.';
 
-/** Differences where the budget is that of all runs of a tenant on a day. */
+/** Texts that differ for the budget of a day. */
 const OF_DAY: Partial<Record<DecisionName, Partial<Choice>>> = {
   approve: {
     verb: 'Raise the budget of the day',
@@ -192,7 +192,7 @@ export function actName(asked: AskedKind, step: string): string {
   return asked === 'doubt' ? `Decide about ${step}` : `Answer ${step}`;
 }
 
-/** Words before the time at which the question is over. The budget of a day has such a time: the run continues on the next day. */
+/** Words before the due time of the question. A question about the budget of a day ends by itself on the next day. */
 export function dueWords(asked: AskedKind): string {
   return asked === 'budget' ? 'continues by itself' : 'times out';
 }
@@ -205,7 +205,7 @@ const COUNTED = [
   ['operations', 'Operations'],
 ] as const;
 
-/** Those that the amounts have, with their names. */
+/** Returns the limits that the amounts contain, with their names. */
 export function namedLimits(
   amounts: Partial<Record<(typeof COUNTED)[number][0], number | undefined>>,
 ): readonly (typeof COUNTED)[number][] {
@@ -222,9 +222,9 @@ export interface Filled {
   readonly decision: DecisionName;
   readonly note: string;
   readonly feedback: string;
-  /** Chosen to run again; none: those that the approval needs. */
+  /** Steps to run again; empty: those that the approval needs. */
   readonly steps: readonly string[];
-  /** Amounts as they were typed; none: what the workflow declares. */
+  /** Amounts as typed; empty: what the workflow declares. */
   readonly raise: RaisedAmounts;
 }
 
@@ -245,7 +245,7 @@ export function carriesData(decision: DecisionName): boolean {
 }
 
 /**
- * @param waitId so that a question which came meanwhile is not answered by mistake
+ * @param waitId prevents the answer from reaching a newer question of the step
  * @param data what the approval takes; undefined: nothing
  */
 export function bodyOfDecision(

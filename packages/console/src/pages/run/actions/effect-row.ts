@@ -9,8 +9,8 @@ const PAGE = '100';
 const MAX_PAGES = 20;
 
 /**
- * One row of the ledger of a run, looked for in its list, since the API has no address for one. `data` is null where the run has no
- * such row among those. Read anew with each `version`, and meanwhile as it was; not read at all unless `enabled`.
+ * Finds one row of the ledger of a run in its list, because the API has no address for a single row. `data` is null if it is
+ * not found. A new `version` reads it again, and keeps the old data meanwhile.
  */
 export function useEffectRow(
   runId: string,

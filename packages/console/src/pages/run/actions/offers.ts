@@ -1,6 +1,6 @@
 /**
- * Actions on a run in its current state, the role of each, and why one is not possible. Pure. The API decides; this predicts its refusals,
- * so that no form is filled in that would be refused.
+ * Actions on a run in its current state, the role of each, and the reason why one is disabled. Pure. The API decides; this
+ * module predicts its refusals, so that nobody fills in a form that would be refused.
  */
 
 import { isBackingOff, needsDecision, stepKey, UNDECIDABLE } from '@cairn/client';
@@ -21,7 +21,7 @@ export interface Offer {
   readonly refused?: string;
 }
 
-/** Members of the run that decide. */
+/** Members of the run that the offers depend on. */
 export type Standing = Pick<
   Run,
   | 'status'
@@ -43,9 +43,9 @@ interface OfferContext {
   may(role: CallerRole): boolean;
   /** Undefined: not known yet. */
   readonly isOnHold: boolean | undefined;
-  /** Its decisions would be refused, because its version is not deployed. */
+  /** The API would refuse decisions, because the version of the run is not deployed. */
   readonly isUndecidable: boolean;
-  /** Id of the step that is selected on the page: a fork is proposed from there. */
+  /** Id of the selected step, from which a fork is proposed. */
   readonly selectedStep?: string | undefined;
 }
 
@@ -130,7 +130,7 @@ function successors(run: Standing, selectedStep: string | undefined): Offers {
   const resume: Offer = { act: 'resume', about: {}, name: 'Resume', kind: 'plain' };
   if (!isFinal(status)) {
     if (run.suspension) return [];
-    // A moving run is not delayed, and a waiting one continues by its answer.
+    // A running run needs no resume, and a waiting run continues when it is answered.
     return status === 'interrupted' || isBlocked(run) || isBackingOff(run) ? [resume] : [];
   }
   const forkFrom = selectedStep === undefined ? {} : { from: wordOf({ step: selectedStep }) };
@@ -144,7 +144,7 @@ function successors(run: Standing, selectedStep: string | undefined): Offers {
   return [{ ...resume, refused: `It was resumed already, by ${supersededBy}.` }, ...again];
 }
 
-/** It needs a dispatch and no answer. */
+/** True if the run needs a dispatch, not an answer. */
 function isBlocked({ status, parked, blocked, waits }: Standing): boolean {
   const isSuspended = status === 'awaiting_approval' || status === 'waiting_external';
   return isSuspended && (parked !== undefined || blocked !== undefined || waits.length === 0);

@@ -6,9 +6,9 @@ import type { ParsedJson } from '../../../parts/json-view/json-text.ts';
 export type ResolveBody = Answer<'ResolveBody'>;
 export type ResolutionName = ResolveBody['outcome'];
 /**
- * Nobody knows whether it took place (`left`: and the run has ended, so that nothing is called for it any more); or it did, in
- * an earlier run, and would be done once more; or it was not called yet, and requires a confirmation. `external…`: of a function,
- * with neither a run nor a step; the answer is for the next call with the key.
+ * The question about an effect. `doubt`: it is unknown whether it took place. `left`: the same, and the run has ended, so it
+ * calls nothing more. `repetition`: it took place in an earlier run, and would be repeated. `confirmation`: it was not called
+ * yet, and needs consent. `external…`: it belongs to a function without a run; the answer applies to its next call.
  */
 export type AskedOfEffect =
   | 'doubt'
@@ -22,7 +22,7 @@ interface ResolutionChoice {
   readonly outcome: ResolutionName;
   readonly verb: string;
   readonly meaning: string;
-  /** Said once it was sent. */
+  /** Text shown after it was sent. */
   readonly done: string;
   readonly isDanger?: boolean;
 }

@@ -28,7 +28,7 @@ interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
   readonly caller: EffectCaller;
-  /** The effect is read anew when it changes. */
+  /** A change reads the effect again. */
   readonly version?: number | undefined;
   /** The reason why it cannot be resolved any more. */
   readonly outdated?: string | undefined;
@@ -44,7 +44,7 @@ export function ResolveDialog(props: ResolveDialogProps) {
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
   const asked = askedOfEffect(row?.blockedBy, caller);
-  // Preselected is only an answer that calls nobody, or, for a call not made yet, the one that the run asks for.
+  // The preselected answer calls no receiver, except for a confirmation, which asks for exactly that.
   const outcome: ResolutionName = chosen ?? (row?.blockedBy === 'confirmation' ? 're-execute' : 'recorded');
   const option = RESOLUTION_CHOICES[asked].find((one) => one.outcome === outcome);
   const body = resolveBody({ asked, outcome, result: readJson(text), note });

@@ -10,7 +10,7 @@ import './actions.css';
 
 interface SignalDialogProps {
   readonly runId: string;
-  /** The event that is waited for, if one was chosen. */
+  /** The event that the run waits for, if one was chosen. */
   readonly waitedFor?:
     | {
         readonly name?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The form that is open on the page of a run: kept in the address (`?do=replay&from=step:verdict`), so that any part of the page
- * opens one by navigation, and Back closes it. Closed, it is not in the history either.
+ * The open form on the page of a run. It is kept in the address (`?do=replay&from=step:verdict`), so that a link can open a
+ * form, and Back closes it. A closed form leaves no history entry.
  */
 import { useCallback } from 'react';
 import { useQueryChange, useQueryReturn, useQueryState } from '../../../shell/address.ts';

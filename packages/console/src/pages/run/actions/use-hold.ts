@@ -1,7 +1,7 @@
 /** The hold that keeps a run from being deleted. */
 import { useAnswer } from '../../../session/use-answer.ts';
 
-/** Holds change rarely; one's own change is read back at once. */
+/** Holds change rarely, and a change made here is read back at once. */
 const FRESH_MS = 60_000;
 
 /** Undefined while it is not known. */

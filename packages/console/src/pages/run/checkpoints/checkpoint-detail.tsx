@@ -76,7 +76,7 @@ function yesNo(is: boolean): string {
   return is ? 'yes' : 'no';
 }
 
-/** An output in the list is shown at once, one stored elsewhere on request. */
+/** Shows an output of the list at once, and an output stored elsewhere on request. */
 function Output({ checkpoint: { seq, output, outputRef } }: Pick<CheckpointDetailProps, 'checkpoint'>) {
   const { id } = useRunData();
   const label = `Output at checkpoint ${seq}`;

@@ -1,4 +1,4 @@
-/** The events that make a checkpoint, which has their number. Follows `packages/cairn/src/core/run/records.ts`, which decides. Pure. */
+/** The events that make a checkpoint, whose number is the seq of the event. Mirrors `packages/cairn/src/core/run/records.ts`. Pure. */
 import { stepKey } from '@cairn/client';
 import { known, type RunEvent } from '../live/events.ts';
 

@@ -8,7 +8,7 @@ interface OutputViewProps {
   readonly place: OutputPlace;
   readonly label: string;
   readonly file?: string;
-  /** Named while it is read. */
+  /** The name shown while the output is read. */
   readonly what?: string;
   /** Text of the button that asks for it; absent: it is read at once. */
   readonly button?: string | undefined;
@@ -30,7 +30,7 @@ export function OutputView({ place, label, file, what = 'the output', button }: 
 
 interface StepOutputProps extends OutputPlace {
   readonly step: string;
-  /** The beginning of the output; a cut one ends with an ellipsis. */
+  /** The beginning of the output; it ends with an ellipsis if it is truncated. */
   readonly summary: string | undefined;
 }
 

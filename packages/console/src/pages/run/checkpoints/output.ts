@@ -22,7 +22,7 @@ export function useOutput(place: OutputPlace | undefined) {
     staleTime: FOR_EVER,
     gcTime: KEPT_MS,
     queryFn: async ({ signal }) => ({
-      // In a box: null is an output, too.
+      // The object distinguishes the output null from no output.
       value: await api.get('/v1/runs/{id}/checkpoints/{seq}/output', {
         params: { id: place?.runId ?? '', seq: String(place?.seq ?? '') },
         signal,

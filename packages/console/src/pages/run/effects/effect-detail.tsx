@@ -45,7 +45,7 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       <Values effect={effect} />
       {lateAnswer && (
         <p className="hint">
-          An answer came <When at={lateAnswer.at} exact />, after it had been resolved, and is kept as
+          An answer came <When at={lateAnswer.at} exact />, after the effect was resolved. It is kept as
           evidence
           {lateAnswer.error !== undefined && (
             <>
@@ -117,7 +117,7 @@ function Values({ effect: { request, result, recordedResultRef, status } }: { re
           </p>
         ) : (
           <p className="hint">
-            {status === 'reused' ? 'That of the effect which answered.' : 'None is recorded.'}
+            {status === 'reused' ? 'The original effect has the result.' : 'No result is recorded.'}
           </p>
         )}
       </section>
@@ -129,7 +129,7 @@ interface LineageProps extends Pick<EffectDetailProps, 'effect' | 'all'> {
   readonly originEffectId: string | undefined;
 }
 
-/** Rows of one key are one effect; another run may have performed it first. */
+/** Rows with the same key are one effect, which another run may have performed first. */
 function Lineage({ effect, all, originEffectId }: LineageProps) {
   const same = all.filter(
     ({ idempotencyKey, effectId }) =>

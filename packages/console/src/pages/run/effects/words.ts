@@ -108,7 +108,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding
           tone: 'wait',
           mark: '↻',
           words: 'called again',
-          meaning: `It is not known whether this call took place; ${resolution.by} left it to another one.`,
+          meaning: `It is not known whether this call took place; ${resolution.by} had it made again.`,
         };
       }
       return { ...IN_DOUBT, meaning: isOver ? LEFT : ASKED };

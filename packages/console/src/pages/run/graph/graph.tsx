@@ -1,6 +1,6 @@
 /**
- * The plan of a run as a graph whose steps move as the run does. React Flow draws and pans; positions come from `layout.ts`,
- * states from the journal. Only steps in view are in the document.
+ * The plan of a run as a live graph. React Flow draws and pans; positions come from `layout.ts`, states from the journal.
+ * Only steps in view are in the document.
  */
 import {
   type Edge,
@@ -56,10 +56,10 @@ interface GraphProps {
 const NODE_TYPES = { step: StepNode };
 const EDGE_TYPES = { need: NeedEdge };
 const UNDESCRIBED = { 'aria-roledescription': undefined };
-/** In a large plan about a hundred steps in view; more are too slow to draw while panning. */
+/** A large plan shows about a hundred steps at most; more are too slow to draw while panning. */
 const MIN_ZOOM = { whole: 0.04, small: 0.25, large: 0.5 };
 /**
- * Size of text in a step, px. The lengths of the drawing are px, whatever the font of the browser: as large as other text it is at a zoom of
+ * Size of text in a step, px. The drawing uses px whatever the browser's font, so its text matches other text at a zoom of
  * `textScale()`.
  */
 const DRAWN_PX = 14;
@@ -67,7 +67,7 @@ const MAX_ZOOM = 1.6;
 const MOVE_MS = 150;
 const EDGE = 40;
 const PADDING = 0.08;
-/** Lengths at the default font, px: `margin` is around the steps, `bar` has the zoom above them. */
+/** Heights at the default font, px: `margin` around the steps, `bar` for the zoom buttons. */
 const HEIGHT = { least: 240, most: 640, margin: 90, bar: 36 };
 
 export function Graph(props: GraphProps) {
@@ -190,22 +190,22 @@ function useView({ layout, walk, isLarge, selected }: ViewOptions) {
       // Before the size of the frame is known, the first view shows the step.
       if (!at || width === 0) return;
       const viewport = centred(at, { width, height, zoom: flow.getZoom() }, isLarge);
-      // On the way every step would be drawn that passes by: a large plan jumps.
+      // A large plan jumps, because an animation would draw every step on the way.
       const isStill = isLarge || matchMedia('(prefers-reduced-motion: reduce)').matches;
       void flow.setViewport(viewport, { duration: isStill ? 0 : MOVE_MS });
     },
     [flow, store, walk, isLarge],
   );
 
-  // A small graph opens no smaller than names can be told apart, and *fit* shows all of it.
+  // A small graph opens at a readable size, and *fit* shows all of it.
   const farthest = isLarge ? MIN_ZOOM.large : MIN_ZOOM.whole;
-  // A frame of another width shows the graph as before, unless a person has moved it: a phone is turned, a panel opens.
+  // When the width of the frame changes, for example by an opened panel, the graph is fitted again unless a person has moved it.
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   const isMoved = useRef(false);
   const leastZoom = useRef<number>(MIN_ZOOM.small * textScale());
-  // Otherwise the selected step stays in view, and where it is in the window: the panel that its click opens takes a part of the width.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each size anew, not for each step
+  // A moved graph keeps the selected step in view at its place, although the step's panel takes a part of the width.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each size, not for each step
   useLayoutEffect(() => {
     if (width === 0) return;
     if (!isLarge && !isMoved.current)
@@ -230,13 +230,13 @@ function useView({ layout, walk, isLarge, selected }: ViewOptions) {
       void flow.setViewport(wholeOf(layout, { width, height }, farthest));
     },
     onMove(event: unknown) {
-      // Without an event it is moved by the page. A click starts a move, too, and moves nothing.
+      // The page's own moves have no event. A click starts a move as well, but moves nothing.
       if (event) isMoved.current = true;
     },
   };
 }
 
-/** The whole graph, or the beginning of it that the zoom shows. A small one is not enlarged. */
+/** Returns the view of the whole graph, or of its beginning if it is too large. A small graph is not enlarged. */
 function wholeOf(
   layout: Layout,
   { width, height }: Pick<DOMRect, 'width' | 'height'>,
@@ -253,13 +253,13 @@ function wholeOf(
   };
 }
 
-/** True if the step is whole between the sides of a frame of this width. */
+/** True if the step is fully within a frame of this width. */
 function isWithin(at: PlacedNode, { x, zoom }: Viewport, width: number): boolean {
   const left = at.x * zoom + x;
   return left >= 0 && left + NODE_WIDTH * zoom <= width;
 }
 
-/** True if a part of the step is between top and bottom of a frame of this height. */
+/** True if a part of the step is within a frame of this height. */
 function isAtHeight(at: PlacedNode, { y, zoom }: Viewport, height: number): boolean {
   const top = at.y * zoom + y;
   return top < height && top + NODE_HEIGHT * zoom > 0;
@@ -271,7 +271,7 @@ interface FrameSize {
   readonly zoom: number;
 }
 
-/** @param isLarge the plan begins at 0, with nothing to the left of it or above, and is larger than the frame */
+/** @param isLarge the plan begins at 0, and is larger than the frame */
 function centred({ x, y }: PlacedNode, { width, height, zoom }: FrameSize, isLarge: boolean): Viewport {
   const most = isLarge ? EDGE : Number.POSITIVE_INFINITY;
   return {
@@ -305,13 +305,13 @@ function Zoom({ onWhole }: { onWhole(): void }) {
 }
 
 /**
- * React Flow looks through all steps that it has at each movement, so of a large plan it has those of the view and around it.
- * The plan is divided into squares, each as large as the view at its farthest; the view is within four of them.
+ * React Flow checks all its steps at each movement, so it gets only the steps near the view of a large plan. The plan is
+ * divided into squares as large as the view at the smallest zoom, so the view touches at most four.
  */
 function useDrawn(layout: Layout, isLarge: boolean): ReturnType<typeof drawnOf> {
   const width = window.innerWidth / MIN_ZOOM.large;
   const height = (HEIGHT.most * textScale()) / MIN_ZOOM.large;
-  // The view begins at 0 before it is moved to where the plan begins, which is the same square.
+  // The offset puts a view at 0 and a view at the beginning of the plan into the same square.
   const column = useStore(({ transform: [x, , zoom] }) => Math.floor((EDGE * 2 - x / zoom) / width));
   const row = useStore(({ transform: [, y, zoom] }) => Math.floor((EDGE * 2 - y / zoom) / height));
   const [at, down] = isLarge ? [column, row] : [0, 0];
@@ -336,9 +336,9 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
       style: { fontSize: DRAWN_PX },
-      // Otherwise only those that were drawn once count as the whole graph.
+      // Without a size, React Flow would count only steps drawn before as the whole graph.
       measured: { width: NODE_WIDTH, height: NODE_HEIGHT },
-      // React Flow describes each as a "node", which only an element with a role may be: the button within has one.
+      // React Flow labels each step as a "node", which is invalid on an element without a role; the button within has one.
       domAttributes: UNDESCRIBED,
       handles: [
         { ...handle, type: 'target', position: Position.Top, y: 0 },
@@ -350,7 +350,7 @@ function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly e
       ...(through ? { type: 'need', data: { through } } : {}),
       source: from,
       target: to,
-      // It leads up, to the next column of a plan that was folded.
+      // The edge leads up to the next column of a folded plan.
       ...((heights.get(to) ?? 0) <= (heights.get(from) ?? 0) ? { className: 'upwards' } : {}),
     })),
   };

@@ -1,6 +1,7 @@
 /**
- * Positions of the steps of a plan. Pure. Small plans are laid out by dagre, unless many of their steps stand side by side; beyond
- * {@link DAGRE_MOST} steps, where that would take seconds, by layers in linear time, folded into columns so that a long chain does not become a needle.
+ * Positions of the steps of a plan. Pure. Plans of at most {@link DAGRE_MOST} steps without wide layers are laid out by dagre,
+ * which would take seconds for more. Other plans are laid out by layers in linear time; large ones are folded into columns,
+ * so that a long chain does not become a needle.
  *
  * Must not: know of states; a plan is laid out once.
  */
@@ -27,7 +28,7 @@ export interface Point {
 export interface Edge {
   readonly from: string;
   readonly to: string;
-  /** Between the steps of other layers that it passes: the middle of its place in each. */
+  /** Bends of the edge between the steps of the layers that it passes. */
   readonly through?: readonly Point[];
 }
 
@@ -49,7 +50,7 @@ const GAP_X = 28;
 const GAP_Y = 44;
 /** dagre takes up to a quarter of a second for this number, and two seconds for three times as many. */
 export const DAGRE_MOST = 100;
-/** Steps of one layer beside each other; more are continued below. Of a small plan, those that a frame beside the timeline shows. */
+/** Limit of the steps in a row; wider layers continue below. `small` fits the frame beside the timeline. */
 const MAX_ACROSS = { small: 6, large: 24 };
 
 export function layOut(plan: readonly PlanNode[]): Layout {
@@ -62,7 +63,7 @@ export function layOut(plan: readonly PlanNode[]): Layout {
   }
   const layers = layersOf(nodes);
   if (layers.every(({ length }) => length <= MAX_ACROSS.small)) return byDagre(nodes, edges);
-  // dagre would make one row of them, of which a frame shows a part or nothing that can be read.
+  // dagre would put a wide layer into one row, which does not fit the frame at a readable size.
   const rows = rowsOf(layers, MAX_ACROSS.small);
   return { nodes: inColumns(rows, rows.length), edges };
 }
@@ -86,7 +87,7 @@ export function partIn({ nodes, edges }: Layout, area: Area): Layout {
   return { nodes: nodes.filter(isShown), edges: passing };
 }
 
-/** With the bends of edges, which may lie beyond the outermost steps. */
+/** The bounds of the steps and of the bends of edges, which may lie outside the outermost steps. */
 export function boundsOf({ nodes, edges }: Layout): Area {
   const bounds = { left: 0, top: 0, right: 0, bottom: 0 };
   const take = (x: number, y: number, width = 0, height = 0) => {
@@ -113,7 +114,7 @@ function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Layout {
       return { id, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
     }),
     edges: edges.map((edge) => {
-      // One for each layer and one for each gap between; the gaps take care of themselves.
+      // dagre gives a point for each layer and for each gap; the points in the gaps are not needed.
       const points: readonly Point[] = graph.edge(edge.from, edge.to).points;
       const through = points.slice(1, -1).filter((_, at) => at % 2 === 1);
       return through.length === 0 ? edge : { ...edge, through };
@@ -124,7 +125,7 @@ function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Layout {
 const STEP_X = NODE_WIDTH + GAP_X;
 const STEP_Y = NODE_HEIGHT + GAP_Y;
 
-/** A row of places: one layer, or a part of a layer that is too wide. */
+/** A row of steps: a layer, or a part of a layer that is too wide. */
 type LayerRow = readonly PlanNode[];
 
 function inColumns(rows: readonly LayerRow[], perColumn: number): PlacedNode[] {
@@ -146,7 +147,7 @@ function inColumns(rows: readonly LayerRow[], perColumn: number): PlacedNode[] {
   return placed;
 }
 
-/** Each step one layer below the lowest that it needs; the plan comes in an order in which it could run. */
+/** Puts each step one layer below the lowest step that it needs. The plan must be in topological order. */
 function layersOf(nodes: readonly PlanNode[]): LayerRow[] {
   const depths = new Map<string, number>();
   const layers: PlanNode[][] = [];
@@ -160,7 +161,7 @@ function layersOf(nodes: readonly PlanNode[]): LayerRow[] {
   return layers;
 }
 
-/** Layers that are too wide, in parts. */
+/** Splits layers that are too wide. */
 function rowsOf(layers: readonly LayerRow[], across: number): LayerRow[] {
   return layers.flatMap((layer) => {
     const parts: LayerRow[] = [];
@@ -169,16 +170,16 @@ function rowsOf(layers: readonly LayerRow[], across: number): LayerRow[] {
   });
 }
 
-/** A number that makes the whole about as wide as high. */
+/** The number of rows that makes the layout about as wide as high. */
 function rowsInColumn(rows: readonly LayerRow[]): number {
   const across = rows.reduce((sum, row) => sum + row.length, 0) / rows.length;
   return Math.max(1, Math.ceil(Math.sqrt((rows.length * across * STEP_X) / STEP_Y)));
 }
 
-/** Each near the middle of what it needs, none over another, the row in the middle of its column. */
+/** Places each step near the centre of its needs, without overlaps, and centres the row in its column. */
 function spread(row: LayerRow, width: number, centreOf: ReadonlyMap<string, number>): [number, PlanNode][] {
   const [only] = row;
-  // A chain of thousands of steps has as many rows.
+  // This shortcut matters for a chain of thousands of steps, which has as many rows.
   if (only && row.length === 1) return [[width / 2, only]];
   const wanted = row
     .map((node, order) => ({ node, order, at: middle(node, centreOf) ?? width / 2 }))

@@ -21,19 +21,19 @@ export function OverviewTab() {
   const [requestedView, setView] = useQueryState('view');
   const [turns, setTurns] = useQueryState('turns');
   const plan = usePlan(graph?.nodes, steps, histories);
-  // A graph of one flow shows nothing of what its code does.
+  // A graph of a flow has only one step, so the table is more useful.
   const usual = plan.length === 1 && plan[0]?.kind === 'flow' ? 'table' : 'graph';
   const view = requestedView ?? usual;
-  // The button answers at once; a graph of thousands of steps takes a moment to be made.
+  // The button reacts at once, while a graph of thousands of steps takes a moment to draw.
   const drawn = useDeferredValue(view);
-  // So does the box of a step, marked before its panel takes its place beside the graph.
+  // The box of a clicked step reacts at once too, before its panel opens.
   const opened = useDeferredValue(selected);
   const counts = useMemo(() => innerCounts(steps), [steps]);
   const items = useMemo(() => itemCounts(steps, undone), [steps, undone]);
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
   const progress = run?.progress;
-  // A step's view is the same object until something has happened, so that a key that moves the focus draws two steps, not all.
+  // A step's view is the same object until it changes, so that moving the focus redraws two steps, not all.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
   const viewOf = useMemo(() => {
     const views = new Map<string, StepView>();
@@ -126,7 +126,7 @@ export function OverviewTab() {
   );
 }
 
-/** Scrolls to the panel of a step: below the graph of a narrow page nobody sees it open. */
+/** Scrolls to the panel of a step, which opens out of view below the graph on a narrow page. */
 function showPanel(body: HTMLElement | null): void {
   const [steps, panel] = body?.children ?? [];
   if (!steps || !panel) return;

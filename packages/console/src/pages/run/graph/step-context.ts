@@ -4,10 +4,10 @@ import type { StepView } from './step-view.ts';
 
 export interface StepsShown {
   view(id: string): StepView | undefined;
-  /** The one that arrow keys start from; it alone is reached by Tab. */
+  /** The step that arrow keys start from, and the only one in the Tab order. */
   readonly active: string | undefined;
   readonly selected: string | undefined;
-  /** The active one is to take the focus as soon as it is drawn. */
+  /** True if the step must take the focus as soon as it is drawn. */
   takesFocus(id: string): boolean;
   select(id: string): void;
 }

@@ -40,7 +40,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
   const { id, kind, status, items } = view;
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    // The graph moves it into view by itself: scrolling the page as well would make it jump.
+    // The graph moves the step into view itself, and scrolling the page as well would make it jump.
     if (takesFocus) button.current?.focus({ preventScroll: true });
   }, [takesFocus]);
   return (
@@ -62,7 +62,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
         <Status status={status} />
         <Extras view={view} />
       </span>
-      {/* Of a failed set only the items that began are known: a full bar would say that all are done. */}
+      {/* A failed map has no bar: only the items that began are known, and a full bar would mean that all are done. */}
       {items?.isWhole && items.total > 0 && (
         <span
           className="step-bar"

@@ -23,7 +23,7 @@ import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 import { useClosing } from './use-closing.ts';
 import { useNearHistory } from './use-near-history.ts';
 
-/** More than any step has: its name is whole. An address can hold anything. */
+/** Longer than any step's name. The limit is for addresses, which can contain anything. */
 const MAX_KEY = 300;
 
 interface StepPanelProps {
@@ -66,7 +66,7 @@ interface StepFactsProps extends Pick<StepPanelProps, 'stepKey' | 'onSelect'> {
 function StepFacts({ stepKey, view, state, onSelect }: StepFactsProps) {
   const { id, histories, run, isOver, undone, history } = useRunData();
   const near = useNearHistory(stepKey, state?.seq);
-  // Events near the last one are newer than the beginning of the journal.
+  // The events near the last one are newer than the loaded beginning of the journal.
   const loaded = near.history ?? histories.get(stepKey);
   const lacksEvents = loaded === undefined || (loaded === near.history && !near.isWhole);
   const past = loaded && withOpenEnds(loaded, { run, isOver, isComplete: history.complete });
@@ -208,7 +208,7 @@ function Undoing({ entry: { outcome, at, error } }: { readonly entry: Undone }) 
   );
 }
 
-/** A failed step leaves none. */
+/** Undefined for a failed step, which makes no checkpoint. */
 function checkpointOf(state: GraphStepState) {
   return state.phase === 'done' && state.outcome !== 'failed' ? state.seq : undefined;
 }

@@ -1,4 +1,4 @@
-/** The steps of a run as a table: for screen readers, for items of sets, which the graph only counts, and for flows as they ran. */
+/** The steps of a run as a table: for screen readers, for items of maps, which the graph only counts, and for operations of flows. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
@@ -190,7 +190,7 @@ const COLUMNS = [
   ['Items, or what it needs', 'auto'],
 ] as const;
 
-/** In the place of rows that are out of view. */
+/** Takes the place of the rows out of view. */
 function Space({ height }: { readonly height: number }) {
   return height > 0 ? (
     <tr>

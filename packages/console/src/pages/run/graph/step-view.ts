@@ -25,7 +25,7 @@ export interface StepView {
   readonly id: string;
   readonly kind: string;
   readonly needs: readonly string[];
-  /** A phase, or the outcome of a completed step that was not compensated; {@link UNDER_WAY} or {@link NOT_BEGUN} while nothing is recorded. */
+  /** The phase, outcome or result of the undo; {@link UNDER_WAY} or {@link NOT_BEGUN} while nothing is recorded. */
   readonly status: string;
   readonly revision: number;
   readonly attempts: number;
@@ -80,14 +80,14 @@ export function itemCounts(
   return counts;
 }
 
-/** The plan; or, where it is not deployed, the steps that have begun, which need nothing that is known. */
+/** Returns the plan or, if it is not deployed, the steps that have begun, without needs. */
 export function planOf({ nodes, steps, histories }: StepsKnown): readonly RunGraphNode[] {
   if (nodes) return nodes;
   const ids = new Set([...steps.keys()].map(stepIdOf));
   return [...ids].map((id) => ({ id, kind: histories.get(id)?.kind ?? 'step', needs: [] }));
 }
 
-/** The steps of which nothing is written yet and that the dispatch of the run has begun. */
+/** Returns the steps that the current dispatch must have begun, although nothing is recorded yet. */
 export function underWay(
   nodes: readonly RunGraphNode[] | undefined,
   steps: ReadonlyMap<string, GraphStepState>,

@@ -91,7 +91,7 @@ function isItem(key: string): boolean {
   return stepIdOf(key) !== key;
 }
 
-/** By their first event; those of which the journal has none yet come last. Before the events are loaded, by the newest. */
+/** Sorts by first event; keys without a loaded event come last. Before events are loaded, sorts by the newest event. */
 function asTheyRan(keys: readonly string[], steps: StepStates, histories: Histories): readonly string[] {
   const place = (key: string) => {
     const first = histories.get(key)?.spans[0]?.seq;
@@ -105,7 +105,7 @@ function asTheyRan(keys: readonly string[], steps: StepStates, histories: Histor
     .map(({ key }) => key);
 }
 
-/** Made when it is needed: it takes 25 ms, and few pages sort by it. */
+/** Created on demand, because it takes 25 ms and few pages need it. */
 let numbers: Intl.Collator | undefined;
 function byItem(a: string, b: string): number {
   numbers ??= new Intl.Collator('en', { numeric: true });

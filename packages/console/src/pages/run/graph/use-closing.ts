@@ -1,4 +1,4 @@
-/** Escape closes a panel beside what it was opened from, and the focus returns there. */
+/** Escape closes a side panel, and the focus returns to the element that opened it. */
 import { type RefObject, useLayoutEffect } from 'react';
 import { isFocusLost } from '../../../parts/focus.ts';
 import { isTyping, usePageKeys } from '../../../shell/is-command.ts';
@@ -10,7 +10,7 @@ export function useClosing(panel: RefObject<HTMLElement | null>, onClose: () => 
     event.preventDefault();
     onClose();
   });
-  // Before the panel is taken from the page, with whatever has the focus in it.
+  // A layout effect runs before the panel is removed together with the focus.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     const own = panel.current;

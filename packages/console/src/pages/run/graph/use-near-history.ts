@@ -1,4 +1,4 @@
-/** The history of a step far into a long journal: read from the events near its last one, in place of all before it. */
+/** The history of a step far into a long journal, read from the events near its last one instead of the whole journal. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { useSession } from '../../../session/session.ts';
@@ -14,7 +14,7 @@ interface Near extends NearHistory {
 }
 
 /**
- * Loads all of the journal up to the event only where the page of events before it does not have the whole history.
+ * Loads the journal up to the event only if one page of events before it does not contain the whole history.
  *
  * @param seq of the last event of the step; undefined: it has none
  */

@@ -16,7 +16,7 @@ export function isArrow(key: string): key is Arrow {
   return ARROWS.has(key);
 }
 
-/** A key is looked up in all of the layout, which takes less than making an index of it would for the first view. */
+/** Searches the whole layout for each key, which is faster than building an index for the first view. */
 export class Walk {
   readonly #layout: Layout;
   readonly #byId: ReadonlyMap<string, PlacedNode>;

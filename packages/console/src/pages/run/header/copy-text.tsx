@@ -1,4 +1,4 @@
-/** A name out of the data that one wants to take elsewhere: shown, shortened where it says nothing, and copied whole. */
+/** A name from data with a button that copies it. A long id is shown shortened, and copied whole. */
 import { copyTitle, copyWords, useCopy } from '../../../parts/copy/use-copy.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 

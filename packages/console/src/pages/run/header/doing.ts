@@ -1,4 +1,4 @@
-/** The steps at which a run works, and those that it retries. Pure. */
+/** The steps that a run is executing, and those that it retries. Pure. */
 import type { Activity, Deferral } from '@cairn/client';
 import { type StepsKnown, underWay } from '../graph/step-view.ts';
 import type { GraphStepState, Run } from '../live/events.ts';
@@ -7,19 +7,19 @@ import type { TimelineSpan } from '../live/span.ts';
 /** A step that failed and will be retried. */
 export interface Trying {
   readonly key: string;
-  /** The newest that failed. */
+  /** Number of the last failed attempt. */
   readonly attempt: number;
   /** ISO. */
   readonly retryAt: string;
   /** Number of polls in which the condition of the step did not hold. */
   readonly polls?: number | undefined;
-  /** Undefined while the history does not reach there. */
+  /** Undefined while the failure is not in the loaded history. */
   readonly error?: TimelineSpan['error'] | undefined;
   readonly deferral?: Deferral | undefined;
 }
 
 export interface Doing {
-  /** Keys of steps at which a body works. */
+  /** Keys of steps whose body runs. */
   readonly working: readonly string[];
   readonly trying: readonly Trying[];
 }
@@ -30,7 +30,7 @@ export function doingOf(
 ): Doing {
   if (run.status !== 'running' && run.status !== 'replaying') return { working: [], trying: [] };
   const states = [...steps.values()];
-  // A set is under way as long as its items are: they say more.
+  // The items of a running map are more informative than the map itself.
   const started = states.filter(({ phase }) => phase === 'running').map(({ key }) => key);
   const sets = new Set(started.filter((key) => started.some((other) => other.startsWith(`${key}[`))));
   return {

@@ -18,7 +18,7 @@ export function Elapsed({ run, since }: ElapsedProps) {
   }
   if (since === undefined) return null;
   return (
-    // It counts the seconds within a live region.
+    // The time is within a live region, where a screen reader would announce every second.
     <span className="number" aria-live="off">
       {` · for ${duration(Math.max(0, now - Date.parse(since)))}`}
     </span>

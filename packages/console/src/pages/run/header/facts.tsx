@@ -1,4 +1,4 @@
-/** Facts of a run: where it comes from, what it belongs to, what it took. Absent ones are left out. */
+/** Facts of a run: origin, relations, durations and costs. Absent facts are left out. */
 import { budgetLines } from '@cairn/client';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -164,12 +164,12 @@ function Value({ children }: { readonly children: string }) {
   return <Text value={children} max={VALUE_CHARS} />;
 }
 
-/** The key of a webhook is made of its delivery, which is shown. */
+/** True if the idempotency key only repeats the delivery of a webhook, which is shown anyway. */
 function saysDelivery({ idempotencyKey = '', trigger: { webhookEventId } }: Run): boolean {
   return webhookEventId !== undefined && idempotencyKey.endsWith(webhookEventId);
 }
 
-/** Otherwise the two times say the same. */
+/** Least difference for which both times are shown. */
 const LATE_MS = 2_000;
 
 function startedLate({ createdAt, startedAt }: Run): boolean {
@@ -192,7 +192,7 @@ function RunsLink({
   );
 }
 
-/** A link of the data is one only if a browser would go there by http. */
+/** Shows the address of a pull request as a link only if it is http or https. */
 function PullRequest({ run: { prId, prUrl } }: { readonly run: Run }) {
   const name = <Value>{prId ?? prUrl ?? ''}</Value>;
   return prUrl !== undefined && isWeb(prUrl) ? (

@@ -11,7 +11,7 @@ import { useRunData } from '../live/run-data.ts';
 import { familyOf, topOf } from './family.ts';
 import { hasFamily, MAX_READ, THREAD_PAGE, threadQuery } from './thread.ts';
 
-/** For each page, so that a large family is read no more often than a list is billed for anyway. */
+/** Interval per page that was read, so that a large family does not cost more reads. */
 const REREAD_MS = 5_000;
 
 export function FamilyTree({ run }: { readonly run: Run }) {

@@ -1,4 +1,4 @@
-/** The tree of a run, its parents and its children, of a list of runs. Pure. */
+/** Builds the tree of a run, its parents and its children from a list of runs. Pure. */
 import type { Answer } from '../../../api/client.ts';
 
 export type Relative = Pick<
@@ -8,11 +8,11 @@ export type Relative = Pick<
 
 interface FamilyRow {
   readonly run: Relative;
-  /** 0: the run above all its relatives. */
+  /** 0 for the topmost run. */
   readonly depth: number;
 }
 
-/** The id of the run above all: of a run without a parent its own. */
+/** The id of the topmost run, which is the run itself if it has no parent. */
 export function topOf({ id, parent }: Pick<Relative, 'id' | 'parent'>): string {
   return parent?.topRunId ?? parent?.runId ?? id;
 }
@@ -23,7 +23,7 @@ export function familyOf(runs: readonly Relative[], top: string): readonly Famil
   const rows: FamilyRow[] = [];
   const seen = new Set<string>();
   const add = (run: Relative, depth: number) => {
-    // Damaged parents could form a ring.
+    // Damaged parents could form a cycle.
     if (seen.has(run.id)) return;
     seen.add(run.id);
     rows.push({ run, depth });
@@ -33,7 +33,7 @@ export function familyOf(runs: readonly Relative[], top: string): readonly Famil
     for (const child of own) add(child, depth + 1);
   };
   const first = runs.find(({ id }) => id === top);
-  // A top that is older than what was read has its children shown without it.
+  // If the topmost run is older than the runs read, its children are shown without it.
   for (const run of first ? [first] : (children.get(top) ?? [])) add(run, first ? 0 : 1);
   return rows;
 }

@@ -28,11 +28,10 @@ import { AllFacts, Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
 
-/** More than any type has: a heading has the whole name. */
+/** Longer than any type, so that the heading shows the whole name. */
 const MAX_TYPE = 300;
-/** The steps show the others. */
+/** Limit of the waits shown; the steps show the others. */
 const MAX_WAITS = 3;
-/** The steps show the others. */
 const MAX_PROGRESS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
@@ -76,7 +75,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
             </span>
           </span>
         </p>
-        {/* The error of an ended run has the same help. */}
+        {/* The error of an ended run already contains this help. */}
         {why.help && !(run.error && isFinal(run.status)) && <p className="dim">{why.help}</p>}
         {run.error && <RunError error={run.error} run={run} />}
         {run.finding && <FindingView finding={run.finding} />}
@@ -128,7 +127,7 @@ function RunError({ error, run: { status, supersededBy } }: RunErrorProps) {
           </span>
         )}
       </p>
-      {/* Before its end it undoes what it did: it cannot be resumed yet. */}
+      {/* A run that still undoes its steps cannot be resumed yet. */}
       {isFinal(status) && (
         <p className="dim">
           {supersededBy === undefined ? (
@@ -153,7 +152,7 @@ const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: strin
 
 function Live() {
   const { live, isOver, error, again } = useRunData();
-  // The stream ends with the last event, and the run is read once more. Until that read the status beside it is still `running`.
+  // The stream has ended, but the status shown beside it is still `running` until the run is reread.
   const shown = live === 'ended' && !isOver ? 'live' : live;
   const [word, title] = LIVE_WORDS[shown];
   if (live === 'ended' && !isOver && error) {

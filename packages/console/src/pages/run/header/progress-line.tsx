@@ -6,7 +6,7 @@ import { ViewLink } from './view-link.tsx';
 
 const DETAILS_CHARS = 200;
 
-/** @param linked names the step, with a link to it */
+/** @param linked shows the name of the step as a link */
 export function ProgressLine({
   progress: { step, details, at },
   linked = false,

@@ -4,7 +4,7 @@ import { readPages } from '../../../api/read-pages.ts';
 import type { Run, RunGraphNode } from '../live/events.ts';
 import { type Relative, topOf } from './family.ts';
 
-/** A child has the thread of its parent: the first page of that list has the whole of a usual family. */
+/** A child has the thread of its parent, so the first page of the thread contains all of an ordinary family. */
 export const THREAD_PAGE = 100;
 const MAX_PAGES = 5;
 export const MAX_READ = MAX_PAGES * THREAD_PAGE;
@@ -17,7 +17,7 @@ export function hasFamily(
   return parent !== undefined || (nodes?.some(({ kind }) => kind === 'child') ?? false);
 }
 
-/** The newest runs of the thread, as far back as the top of the family, or as many as are read. */
+/** The newest runs of the thread, back to the topmost run of the family or to the limit. */
 export function threadQuery(api: Api, run: Run) {
   const { threadId } = run;
   const top = topOf(run);

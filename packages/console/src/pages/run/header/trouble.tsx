@@ -4,14 +4,14 @@ import { useNow, When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';
 import { ViewLink } from './view-link.tsx';
 
-/** A hundred items usually share an error. */
+/** Limit of the steps shown, because the items of a map usually share an error. */
 const MOST = 3;
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** Due, not past: a worker begins it as soon as one is free. */
+/** The time of the next attempt. A due attempt begins as soon as a worker is free. */
 function NextAttempt({ at }: { readonly at: string }) {
   return Date.parse(at) <= useNow() ? 'due' : <When at={at} />;
 }

@@ -17,7 +17,7 @@ export function Values({ run }: { readonly run: Run }) {
   );
 }
 
-/** Every member of the API's answer: also those that the page shows nowhere else. */
+/** Every member of the API's answer, including those shown nowhere else. */
 export function AllFacts({ run }: { readonly run: Run }) {
   const [isOpen, setOpen] = useState(false);
   return (

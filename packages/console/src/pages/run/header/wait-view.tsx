@@ -11,14 +11,14 @@ import { ViewLink } from './view-link.tsx';
 type WaitOfRun = Run['waits'][number];
 
 const QUESTION_CHARS = 300;
-/** Above what the names and keys of most events have. */
+/** Longer than the names and keys of most events. */
 const WAIT_CHARS = 400;
 
 interface WaitViewProps {
   readonly wait: WaitOfRun;
-  /** Names the step, with a link to it, and leaves out the answers. */
+  /** Shows the step as a link, and leaves out the answers. */
   readonly linked?: boolean;
-  /** For what it waits is said beside it. */
+  /** The text beside it already says what the run waits for. */
   readonly isSaid?: boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Integrity check of a run on request, because it reads all of its documents, and repair after
- * its preview.
- */
+/** Integrity check of a run, and its repair after a preview. */
 import { useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { When } from '../../../parts/when.tsx';
@@ -20,7 +17,7 @@ export function IntegrityPanel() {
   const { data, error, isFetching, refetch } = useAnswer(
     '/v1/runs/{id}/consistency',
     { params: { id } },
-    // Only when somebody asks: it reads every document of the run.
+    // The check runs on request only, because it reads every document of the run.
     { enabled: false, retry: false },
   );
   const summary = data && integritySummary(data);

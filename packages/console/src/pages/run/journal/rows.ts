@@ -8,9 +8,9 @@ export interface JournalRow {
   readonly event: RunEvent;
   /** Change of the run's status by the event. */
   readonly moved: { readonly from: string; readonly to: string } | undefined;
-  /** Key of the step it is about. */
+  /** Key of the step that the event is about. */
   readonly step: string | undefined;
-  /** It made a checkpoint, which has its number. */
+  /** True if the event made a checkpoint, which has the same seq. */
   readonly isCheckpoint: boolean;
 }
 
@@ -32,7 +32,7 @@ export function journalRows(events: readonly RunEvent[]): readonly JournalRow[] 
   });
 }
 
-/** @param waits which step opened which; filled on the way */
+/** @param waits maps each wait to the step that opened it; filled by this function */
 function stepOf(anyEvent: RunEvent, waits: Map<string, string>): string | undefined {
   const event = known(anyEvent);
   if (event.type === 'wait_opened') {

@@ -9,7 +9,7 @@ import { facetsOf, journalRows, wantedRows } from './rows.ts';
 import { JournalTable } from './table.tsx';
 import './journal.css';
 
-/** Events asked for when the end of those at hand comes near. */
+/** Events to load when the end of the loaded ones comes near. */
 const AHEAD = 500;
 
 export function JournalTab() {
@@ -64,8 +64,8 @@ export function JournalTab() {
       )}
       {history.full && (
         <p className="hint">
-          The journal is longer than this page holds. The rest: <code>runs watch</code> of the command line,
-          or <code>GET /v1/runs/…/events</code>.
+          The journal is too long for this page. Read the rest with <code>cairn runs watch</code> or{' '}
+          <code>GET /v1/runs/…/events</code>.
         </p>
       )}
     </div>

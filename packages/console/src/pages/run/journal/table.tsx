@@ -10,7 +10,7 @@ import { gistOf, type JournalRow } from './rows.ts';
 
 interface JournalTableProps {
   readonly rows: readonly JournalRow[];
-  /** Seq of the open one. */
+  /** Seq of the open row. */
   readonly chosen: string | undefined;
   onChoose(seq: string | undefined): void;
   onNearEnd(): void;

@@ -13,7 +13,7 @@ export interface EventLog {
 
 export const EMPTY_LOG: EventLog = { history: [], since: [] };
 
-/** About 80 MB, if all of it is requested: ten events for each of the 10,000 steps and items that a run may have. */
+/** Ten events for each of the 10,000 steps and items that a run may have: about 80 MB. */
 export const MAX_EVENTS = 100_000;
 /** Live events kept while the history before them is not loaded; further ones are read with the history. */
 export const MAX_SINCE = 2_000;
@@ -35,7 +35,7 @@ export function isFull({ history }: EventLog): boolean {
   return history.length >= MAX_EVENTS;
 }
 
-/** With events read from the journal, as far as they follow the history. */
+/** Adds events read from the journal that follow the history without a gap. */
 export function withHistory({ history, since }: EventLog, page: readonly RunEvent[]): EventLog {
   const whole = [...history];
   for (const events of [page, since])

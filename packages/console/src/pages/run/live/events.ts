@@ -10,12 +10,12 @@ export type RunGraph = Answer<'RunGraph'>;
 export type GraphStepState = RunGraph['steps'][number];
 export type RunGraphNode = NonNullable<RunGraph['nodes']>[number];
 
-/** Every type this console knows, with its data; newer ones are none of them and are passed over. */
+/** An event of a type that this console knows, with its data. Newer types are ignored. */
 type KnownEvent = {
   [T in EventType]: Omit<RunEvent, 'type' | 'data'> & { readonly type: T; readonly data: DataOf<T> };
 }[EventType];
 
-/** For a `switch` over the type, which must pass over what it does not know. */
+/** Types an event for a `switch`, which must ignore unknown types. */
 export function known(event: RunEvent): KnownEvent {
   return event as unknown as KnownEvent;
 }

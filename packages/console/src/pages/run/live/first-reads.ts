@@ -1,4 +1,4 @@
-/** The requests whose answers the page of a run needs first. They can be sent before its scripts are there. */
+/** The requests whose answers the page of a run needs first. They can be sent before its scripts are loaded. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { Api } from '../../../api/client.ts';
 import { hasFamily, threadQuery } from '../header/thread.ts';
@@ -17,7 +17,7 @@ export function runQuery(api: Api, id: string) {
   };
 }
 
-/** A large answer, which the events of the run move on: kept only until the page takes it. */
+/** The graph of a run. The answer is large and outdated by the next event, so it is kept only until the page takes it. */
 export function graphQuery(api: Api, id: string) {
   return {
     queryKey: ['run', id, 'graph'],

@@ -8,15 +8,15 @@ import { statusAfter } from './status-after.ts';
 
 export interface GraphState {
   readonly status: string;
-  /** It was importing steps when it last ran, and continues with that after an interruption. */
+  /** The run was importing steps when it last ran, and continues that after an interruption. */
   readonly replaying: boolean;
-  /** The newest event that is in it. */
+  /** Seq of the last applied event. */
   readonly head: number;
   /** By key, in the order in which they began. */
   readonly steps: ReadonlyMap<string, GraphStepState>;
 }
 
-/** @param replaying what the graph of an interrupted run does not say: whether it was taking steps over */
+/** @param replaying whether the run was importing steps, which the graph of an interrupted run does not contain */
 export function graphState(
   { status, head, steps }: RunGraph,
   replaying = status === 'replaying',
@@ -102,7 +102,7 @@ const OUTCOMES = {
   step_reused: 'reused',
 } as const;
 
-/** Events of an old revision, which a person has sent back since, change nothing. */
+/** Sets the state of a step. Events of an old revision, which was sent back since, are ignored. */
 function put({ steps }: Moving, step: GraphStepState): void {
   const { key, revision } = step;
   const newest = Math.max(steps.get(stepIdOf(key))?.revision ?? 0, steps.get(key)?.revision ?? 0);

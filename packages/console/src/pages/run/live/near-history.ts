@@ -1,15 +1,15 @@
-/** The history of one step from the events before a place in the journal, without those of the whole run. Pure. */
+/** The history of one step from one page of events instead of the whole journal. Pure. */
 import type { RunEvent } from './events.ts';
 import type { StepHistory } from './span.ts';
 import { StepHistories } from './step-history.ts';
 
 export interface NearHistory {
   readonly history: StepHistory | undefined;
-  /** It begins with the first event of the step. Otherwise earlier attempts or effects may be missing. */
+  /** True if the page contains the first event of the step. Otherwise earlier attempts or effects may be missing. */
   readonly isWhole: boolean;
 }
 
-/** Events of a step that was never begun: there is nothing before them. */
+/** Types that are the first event of a step that never began. */
 const NEVER_BEGUN = new Set(['step_reused', 'step_skipped']);
 
 /** @param events ascending, without a gap */
@@ -25,7 +25,7 @@ export function nearHistory(events: readonly RunEvent[], key: string): NearHisto
   return { history, isWhole: isWithin && first.revision === 1 };
 }
 
-/** Begin of the first attempt, epoch ms: an event that is recorded later has it too. NaN: it has none. */
+/** Start of the first attempt, epoch ms, which later events of the attempt carry too. NaN if the event has none. */
 function beganAt(event: RunEvent): number {
   const { wait, startedAt } = event.data as { wait?: { execution: Began } } & Partial<Began>;
   return Date.parse(wait?.execution.startedAt ?? startedAt ?? '');

@@ -1,4 +1,4 @@
-/** The ends of attempts, waits and dispatches that no loaded event tells. Pure. */
+/** The ends of attempts, waits and dispatches for which no event is loaded. Pure. */
 import { type Run, stepIdOf } from './events.ts';
 import type { SpanEnd, StepHistory, TimelineSpan } from './span.ts';
 
@@ -11,7 +11,7 @@ export interface LoadedPart {
   readonly isComplete: boolean;
 }
 
-/** End of what the loaded events leave open; undefined: it lasts. */
+/** The end of a stretch that the loaded events leave open; undefined: it still lasts. */
 export function openEnd(
   { isOver, isComplete }: LoadedPart,
   isKnownToLast: boolean,
@@ -34,7 +34,7 @@ export function withOpenEnds(history: StepHistory, loaded: LoadedPart): StepHist
   return { ...history, spans };
 }
 
-/** True if the run itself says that it lasts. */
+/** True if the run itself names the stretch as still open. */
 function isNamed({ key, kind }: StepHistory, span: TimelineSpan, run: LoadedPart['run']): boolean {
   if (!run) return false;
   if (span.kind === 'wait') return run.waits.some(({ id }) => id === span.waitId);

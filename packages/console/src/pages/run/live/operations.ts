@@ -1,8 +1,8 @@
 /**
- * Operations of a flow, by the keys of their steps: `flow[poll]`, `flow[poll.2]`, `flow[send[0]]`. Operations of one given
- * name are turns of it. Pure.
+ * Operations of a flow, by the keys of their steps: `flow[poll]`, `flow[poll.2]`, `flow[send[0]]`. Operations with the same
+ * given name are its turns. Pure.
  *
- * The names are those of `packages/cairn/src/core/flow/names.ts`.
+ * The names follow `packages/cairn/src/core/flow/names.ts`.
  */
 import { stepIdOf } from './events.ts';
 
@@ -17,7 +17,7 @@ function itemOf(key: string): string {
   return key.slice(id.length + 1, -1);
 }
 
-/** Name as the code of the flow gives it, without number and index: that of `flow[send.2[0]]` is `send`. */
+/** Name in the code of the flow, without number and index: `send` for `flow[send.2[0]]`. */
 export function givenName(key: string): string {
   return stepIdOf(itemOf(key)).replace(/\.\d+$/, '');
 }

@@ -1,24 +1,24 @@
-/** When the page of a run reads it again although no event came. Pure. */
+/** The interval at which the page of a run rereads it without an event. Pure. */
 import { mayBeStopped } from '@cairn/client';
 import type { Run } from './events.ts';
 
-/** While a worker has it: heartbeats are no events, and a missing one is what a person wants to see. */
+/** While a worker has the run: heartbeats are not events, and a missing heartbeat must be visible. */
 const DRIVEN_REREAD_MS = 10_000;
-/** While a worker has it and names no body: a body is named within two seconds, and is to be shown within three. */
+/** While a worker has the run and names no body: a body is named within 2 s, and must be shown within 3 s. */
 const UNNAMED_REREAD_MS = 900;
-/** While a body says how far it has come, or its worker says nothing. */
+/** While a body reports progress, or the heartbeat is missing. */
 const PROGRESS_REREAD_MS = 3_000;
-/** While no worker has it although it waits for nothing: operators may stop it, which is no event. */
+/** While no worker has the run although it waits for nothing: operators may stop it, which is not an event. */
 const STOPPABLE_REREAD_MS = 15_000;
-/** Interval after its end: its worker writes what the run cost and logged after its last event, which is no event. */
+/** After the end: the worker records costs and logs after the last event, without another event. */
 const ENDED_REREAD_MS = 1_000;
-/** Time from its end on. Its worker has answered by then, or is dead. */
+/** Time after the end by which the worker has finished or died. */
 const SETTLED_AFTER_MS = 5_000;
 
 /**
- * Interval in ms; false: the events tell when to.
+ * Interval in ms; false: only events cause a reread.
  *
- * @param now time of the installation, epoch ms, as far as it is known: where it is not, an end that seems to lie ahead counts as long past
+ * @param now time of the installation, epoch ms. It may be wrong, so an end in the future counts as long past
  */
 export function rereadMs(run: RereadRun, now: number): number | false {
   const { lease, progress, running, silentSince, completedAt } = run;

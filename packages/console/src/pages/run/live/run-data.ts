@@ -6,17 +6,17 @@ import type { Undone } from './undone.ts';
 
 export interface RunData extends FollowedState {
   readonly id: string;
-  /** As last read; follows the events within a third of a second. */
+  /** The run as last read, at most a third of a second behind the events. */
   readonly run: Run | undefined;
   /** The run has a final status. */
   readonly isOver: boolean;
-  /** Its decisions would be refused, because its version is not deployed. */
+  /** The API would refuse decisions, because the version of the run is not deployed. */
   readonly isUndecidable: boolean;
   /** Completed steps that were undone, or could not be, by their keys. */
   readonly undone: ReadonlyMap<string, Undone>;
   /** Loads the journal up to the event; `events` grows. */
   loadUntil(seq: number): void;
-  /** After a failure. */
+  /** Retries after a failure. */
   again(): void;
 }
 

@@ -13,7 +13,7 @@ import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
 import type { StepHistory } from './span.ts';
 import { StepHistories } from './step-history.ts';
 
-/** About fifteen seconds in all; after that the error is shown. */
+/** Pauses between retries, about 15 s in all. After that the error is shown. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
 export interface RunSource {
@@ -37,9 +37,9 @@ export type Liveness = 'live' | 'reconnecting' | 'ended';
 /** State of loading the journal. */
 export interface History {
   readonly loading: boolean;
-  /** Everything up to the newest event is there. */
+  /** True if all events up to the newest are loaded. */
   readonly complete: boolean;
-  /** It is longer than a page holds; the newest are not in it. */
+  /** True if the journal exceeds the limit of the page, so that its newest events are missing. */
   readonly full: boolean;
   readonly error: unknown;
 }
@@ -59,9 +59,9 @@ export interface FollowedState {
 
 /** Events of one burst are shown together. */
 const BURST_MS = 100;
-/** While it loads, a history is shown again when it has grown by this share, because each time all of it is laid out. */
+/** Growth after which a loading history is shown again, as a share. Each time, the page lays out all of it. */
 const SHOWN_GROWTH = 0.05;
-/** Events loaded without a request by the page: five reads, the whole history of most runs. */
+/** Events loaded initially. Five reads cover the whole history of most runs. */
 const FIRST_EVENTS = 500;
 
 const NOTHING: FollowedState = {
@@ -195,7 +195,7 @@ export class RunFollower extends Observable<FollowedState> {
         const { items, next } = await retryWhileBusy(() => this.#source.readEvents(this.#cursor), signal);
         const before = reach(this.#log);
         this.#log = withHistory(this.#log, items);
-        // The last page has no cursor after it. It is read again when there are more events; known ones are skipped.
+        // The last page has no next cursor, so it is read again when there are more events; known ones are skipped.
         if (next !== undefined) this.#cursor = next;
         else if (reach(this.#log) === before) break;
       }
@@ -203,7 +203,7 @@ export class RunFollower extends Observable<FollowedState> {
       if (!signal.aborted) this.#historyError = error;
     }
     this.#loading = false;
-    // A restart during this call left the loading to it, so it continues under the signal of the restart.
+    // A restart leaves a running load in place, so the load continues with the signal of the restart.
     const current = this.#following.signal;
     if (signal.aborted && !current.aborted) return this.#loadHistory(current);
     if (!signal.aborted) this.#show({});

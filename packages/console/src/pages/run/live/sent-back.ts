@@ -8,7 +8,7 @@ export interface StepFeedback {
   readonly feedback: string;
   /** Absent if the journal names nobody. */
   readonly by?: string | undefined;
-  /** The run from which the feedback was taken over. Who gave it is in its journal. */
+  /** The run from which the feedback was taken over. Its journal names the person. */
   readonly from?: string | undefined;
 }
 

@@ -1,8 +1,9 @@
-/** A step as time passed over it: its attempts and its waits, and their ends in words. `step-history.ts` makes them of events. */
+/** The attempts and waits of a step as stretches of time, and their ends in words. `step-history.ts` builds them from events. */
 
 /**
- * Ends of a stretch of time of a step. `interrupted`: its dispatch died; `released`: its dispatch handed it over; `polled`: not yet;
- * `resumed`: without an answer, because the budget of the day allows more; `not_loaded`: a later event tells.
+ * Ends of a stretch of time of a step. `interrupted`: the dispatch died; `released`: the dispatch handed the step over;
+ * `polled`: the condition does not hold yet; `resumed`: without an answer, because the budget of the day allows more;
+ * `not_loaded`: the event with the end is not loaded.
  */
 const ENDS = {
   succeeded: ['succeeded', 'good'],
@@ -33,7 +34,7 @@ export interface TimelineSpan {
   readonly revision: number;
   readonly attempt: number;
   readonly from: number;
-  /** Absent while it lasts, and where it is not known. */
+  /** Absent while the stretch lasts or if its end is unknown. */
   readonly to?: number;
   readonly end?: SpanEnd;
   readonly error?: { readonly code: string; readonly message: string; readonly trace?: string | undefined };
@@ -42,14 +43,14 @@ export interface TimelineSpan {
   readonly waitId?: string;
   /** Set for a wait for another run. */
   readonly childId?: string;
-  /** When it is tried again, or gives up waiting. */
+  /** Time of the next attempt, or of the timeout of the wait. */
   readonly dueAt?: number;
 }
 
 export interface StepHistory {
   readonly key: string;
   readonly kind: string;
-  /** Source location of the flow's code that asked for it last. */
+  /** Source location in the flow's code of the last call. */
   readonly location?: string;
   readonly spans: readonly TimelineSpan[];
   /** Attempts of the newest revision. */

@@ -4,11 +4,11 @@ import { known, type RunEvent } from './events.ts';
 
 interface StatusState {
   readonly status: string;
-  /** It was importing steps when it last ran, and continues with that after an interruption. */
+  /** The run was importing steps when it last ran, and continues that after an interruption. */
   readonly replaying: boolean;
 }
 
-/** Before the first event of a journal, which makes the run. */
+/** The state before the first event of a journal. */
 export const UNBEGUN: StatusState = { status: 'pending', replaying: false };
 
 export function statusAfter(before: StatusState, anyEvent: RunEvent): StatusState {
@@ -23,7 +23,7 @@ export function statusAfter(before: StatusState, anyEvent: RunEvent): StatusStat
       if (isFinal(status)) return before;
       return { status: status === 'interrupted' && replaying ? 'replaying' : 'running', replaying };
     case 'orphan_detected':
-      // A run can lose its dispatch between claim and start; what never ran has nothing to interrupt.
+      // A run can lose its dispatch between claim and start. Such a run stays pending.
       return status === 'pending' ? before : { status: 'interrupted', replaying };
     case 'replay_started':
       return { status: 'replaying', replaying: true };

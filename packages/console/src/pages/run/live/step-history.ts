@@ -140,7 +140,7 @@ export class StepHistories {
       ...('error' in data ? { error: data.error } : {}),
       ...('reason' in data ? { note: data.reason } : {}),
     };
-    // A step that only waits has no attempt of its own: its answer and its outcome are one moment.
+    // A step that only waits has no attempt: its outcome comes at the moment of its answer.
     const waited =
       last?.kind === 'wait' && last.revision === data.revision && data.kind !== 'step' && data.kind !== 'map';
     if (waited && last.to !== undefined)
@@ -199,12 +199,12 @@ function retriedAs({
   return budget ? { end: 'deferred', note: error.message } : { end: 'retried', error };
 }
 
-/** The event comes later: its output is stored first, and it may share a commit with steps that take longer. */
+/** The end of a body. Its event is later: the output is stored first, and the commit may wait for slower steps. */
 function bodyEndedAt({ startedAt, durationMs }: DataOf<'step_succeeded'>, at: number): number {
   return Math.min(at, Date.parse(startedAt) + durationMs);
 }
 
-/** A step says since when it is under way with all its attempts; each but the first began when it was due, or later. */
+/** The start of an attempt. Events contain the start of the first attempt; a later one began when due, or later. */
 function beganAt(
   { startedAt, revision }: DataOf<'step_started'>,
   last: TimelineSpan | undefined,

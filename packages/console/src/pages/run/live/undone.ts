@@ -1,9 +1,9 @@
-/** The outcome of undoing each completed step, from the compensation log of the run, and the undos that run. Pure. */
+/** The outcomes of undone steps, from the compensation log of the run, and the running undos. Pure. */
 import type { Run } from './events.ts';
 
 export type Undone = Run['compensationLog'][number];
 
-/** By the key of the step. Of several revisions the one that could not be undone counts, because a person has to see it. */
+/** By the key of the step. A failed undo of one revision takes precedence, because a person must see it. */
 export function undoneOf(log: readonly Undone[] = []): ReadonlyMap<string, Undone> {
   const undone = new Map<string, Undone>();
   for (const entry of log)

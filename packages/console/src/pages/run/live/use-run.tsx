@@ -55,14 +55,14 @@ function useRun(id: string): RunData {
     return () => clearTimeout(timer);
   }, [isBehind, isFetching, refetch]);
 
-  // Something was appended to a run that has ended: the stream, which has ended too, is asked once more.
+  // An event was appended to an ended run, so the stream, which has ended too, is requested again.
   const hasMore =
     followed.live === 'ended' && followed.graph !== undefined && (run?.head ?? 0) > followed.head;
   useEffect(() => {
     if (hasMore) stop.current = follower.start();
   }, [hasMore, follower]);
 
-  // It could not be read at first, as one whose documents were damaged, and now can.
+  // The run could not be read at first, for example because its documents were damaged, and now can.
   const isRead = run !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is read; what fails again then is shown
   useEffect(() => {

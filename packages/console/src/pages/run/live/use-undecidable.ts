@@ -1,11 +1,11 @@
-/** The hook that tells of a run whose decisions would be refused, because its version is not deployed. */
+/** The hook that checks whether decisions on a run would be refused because its version is not deployed. */
 import { needsDecision } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import type { Api } from '../../../api/client.ts';
 import type { Run, RunGraph } from './events.ts';
 import { graphQuery } from './first-reads.ts';
 
-/** While it cannot be decided: a deployment is no event of the run. */
+/** Interval while decisions would be refused, because a deployment is not an event of the run. */
 const REREAD_MS = 15_000;
 
 /** @param graph as first read; undefined: not yet */

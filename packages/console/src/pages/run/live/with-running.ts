@@ -1,6 +1,6 @@
 /**
- * The steps of a run with the bodies that its answer names as under way: most leave no event before they end, so that the
- * events alone show them as not begun. Pure.
+ * Adds the bodies that the run names as running to the steps. Most bodies record no event before they end, so the events
+ * alone would show them as not started. Pure.
  */
 import type { GraphStepState, Run } from './events.ts';
 

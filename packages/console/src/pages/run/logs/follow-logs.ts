@@ -6,9 +6,9 @@ type LogPage = Answer<'LogPage'>;
 
 export interface ReadLines {
   readonly lines: readonly LogLineView[];
-  /** More are there already. */
+  /** True if more lines exist already. */
   readonly isReading: boolean;
-  /** None are added any more. */
+  /** True if no more lines will be added. */
   readonly isWhole: boolean;
 }
 
@@ -17,7 +17,7 @@ export const NO_LINES: ReadLines = { lines: [], isReading: true, isWhole: false 
 interface LineFollowing {
   read(cursor: string | undefined): Promise<LogPage>;
   show(read: ReadLines): void;
-  /** Until lines may have been added. */
+  /** Resolves when lines may have been added. */
   pause(): Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -5,7 +5,7 @@ import { targetOf } from '../../../api/client.ts';
 import { followStream } from '../../../api/stream.ts';
 import { useSession } from '../../../session/session.ts';
 
-/** Short enough to be at once for a person, long enough for the pieces of one batch to be one rendering. */
+/** Short enough to seem immediate, long enough to render the pieces of a batch together. */
 const GATHER_MS = 80;
 const NO_TEXTS: StreamedTexts = new Map();
 
@@ -14,7 +14,7 @@ interface StreamedState {
   readonly error: unknown;
 }
 
-/** @param step key of a step, or its id: then with its items */
+/** @param step key of a step, or its id to include its items */
 export function useStreamedText(id: string, step: string | undefined): StreamedState {
   const { api } = useSession();
   const [streamed, show] = useState<StreamedState>({ texts: NO_TEXTS, error: undefined });

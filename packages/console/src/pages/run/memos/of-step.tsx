@@ -10,9 +10,9 @@ import { useSession } from '../../../session/session.ts';
 
 type MemoView = Answer<'Memo'>;
 
-/** A page ends earlier where its memos are large. */
+/** Limit of a page. Pages with large memos are shorter. */
 const PAGE = '100';
-/** While the body runs: a memo is no event, so nothing tells of it. Each memo that is shown costs a billed read. */
+/** Interval while the body runs, because a memo is not an event. Each memo shown costs a billed read. */
 const RUNNING_REREAD_MS = 3_000;
 
 interface MemosOfStepProps {
@@ -21,7 +21,7 @@ interface MemosOfStepProps {
   readonly revision: number;
   /** Those of its compensation. */
   readonly undoes?: true;
-  /** When it is another one, the step may have recorded more. */
+  /** A change means that the step may have recorded more. */
   readonly version: unknown;
   readonly isRunning?: boolean;
 }
@@ -84,7 +84,7 @@ function MemoRow({ memo: { name, value, recordedAt }, file }: MemoRowProps) {
   );
 }
 
-/** As they were recorded; by name, as pages come, while some are not loaded. */
+/** Sorts by time once all are loaded. Until then the order is that of the pages, by name. */
 function inOrder(memos: readonly MemoView[], hasMore: boolean): readonly MemoView[] {
   return hasMore ? memos : memos.toSorted((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt));
 }

@@ -6,7 +6,7 @@ import { Text } from '../../../parts/value-text.tsx';
 import type { PreviewState } from './use-preview.ts';
 import { countsOf, type Preview, previewEffectWords, previewStepWords, type Words } from './words.ts';
 
-/** Rows shown before one asks for all. */
+/** Rows shown until all are requested. */
 const SHOWN = 50;
 
 export function PreviewView({ foreseen }: { readonly foreseen: PreviewState }) {

@@ -38,7 +38,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const [carries, setCarries] = useState(false);
   const [text, setText] = useState<string>();
   const input = useMemo(() => (text === undefined ? undefined : readJson(text)), [text]);
-  // A run that has not ended is continued itself, without choices.
+  // A run that has not ended continues itself instead of getting a successor.
   const [isItself] = useState(!isFinal(run.status));
   const from = fromOf(place);
   const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion, carries }));
@@ -64,7 +64,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
         )
       }
       onDone={(answer) => navigate(`/runs/${answer.runId}`, { replace: true })}
-      // Another window may have been faster: a run that has ended is not followed.
+      // Another window may have resumed the run, which the page does not notice because it does not follow an ended run.
       onRefused={again}
       onClose={onClose}
     >

@@ -15,7 +15,7 @@ export type PreviewState =
   | { readonly kind: 'failed'; readonly error: unknown; again(): void }
   | { readonly kind: 'ready'; readonly body: PreviewBody; readonly preview: Preview };
 
-/** @param body undefined while the form is not filled in */
+/** @param body undefined while the form is incomplete */
 export function usePreview(runId: string, body: PreviewBody | undefined): PreviewState {
   const { api } = useSession();
   const text = body === undefined ? undefined : JSON.stringify(body);
@@ -36,7 +36,7 @@ export function usePreview(runId: string, body: PreviewBody | undefined): Previe
   return data && !error ? { kind: 'ready', ...data } : { kind: 'failed', error, again: () => void refetch() };
 }
 
-/** The text once it has been the same for a while; the first at once. */
+/** Returns the text once it has not changed for a while; the first text at once. */
 function useSettled(text: string | undefined): string | undefined {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

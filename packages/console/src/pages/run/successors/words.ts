@@ -54,7 +54,7 @@ const EFFECT_WHY: Readonly<Record<PreviewEffect['why'], string>> = {
   in_doubt: 'it is in doubt',
 };
 
-/** If the step asks for the same again. */
+/** Describes what happens if the step makes the same call again. */
 export function previewEffectWords({ action, why }: PreviewEffect): Words {
   const [tone, words] = ACTIONS[action];
   return { tone, words, because: EFFECT_WHY[why] };

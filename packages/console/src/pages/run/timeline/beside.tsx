@@ -8,14 +8,14 @@ import { useTimeline } from './use-timeline.ts';
 import { loadedText } from './words.ts';
 import './timeline.css';
 
-/** Events of a run that has its timeline beside the graph. */
+/** Limit of the events of a run whose timeline is drawn beside the graph. */
 const MAX_EVENTS = 1_000;
 
 export function hasTimelineBeside(head: number): boolean {
   return head > 0 && head <= MAX_EVENTS;
 }
 
-/** In its place where a run has too many. */
+/** Shown instead for a run with more events. */
 export function TimelineElsewhere({ head }: { readonly head: number }) {
   return (
     <p className="hint">

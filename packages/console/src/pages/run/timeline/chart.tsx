@@ -1,4 +1,4 @@
-/** The steps as bars over time. Rows out of view are not drawn. The list beside it has the same as text. */
+/** The steps as bars over time. Rows out of view are not drawn. The list beside it contains the same as text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useMemo, useRef } from 'react';
 import { textScale } from '../../../parts/tables/text-scale.ts';
@@ -28,10 +28,10 @@ interface TimelineChartProps {
 /** At the default font, px. */
 const ROW_PX = 24;
 const BEYOND = 12;
-/** Between two times at the axis: at least this part of the width that is in view, and room for the text of one at the default font, px. */
+/** Least distance of two labels of the axis, as a share of the visible width, with room for a label at the default font. */
 const TICKS_APART = 0.11;
 const TICK_PX = 56;
-/** The names of the steps have at most this part of the width, as in `timeline.css`. */
+/** Greatest share of the width for the names of the steps, as in `timeline.css`. */
 const NAMES_SHARE = 0.4;
 
 export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: TimelineChartProps) {
@@ -218,7 +218,7 @@ function longestName(rows: readonly TimelineRow[]): number {
   return most;
 }
 
-/** When the step was undone, or that this failed. */
+/** Marks the time at which the step was undone, or its undo failed. */
 function UndoMark({ undoing: { outcome, at, error }, scale }: UndoMarkProps) {
   const text = outcome === 'failed' ? `Could not be undone: ${error?.message ?? ''}` : 'Undone';
   return (
@@ -244,7 +244,7 @@ interface BarsProps {
   readonly to: number;
 }
 
-/** The stretch itself, and the pause until the next attempt. */
+/** A stretch, and the pause until the next attempt. */
 function Bars({ span, next, scale, to }: BarsProps) {
   const until = span.to ?? to;
   const again = next?.from ?? span.dueAt;
@@ -285,7 +285,7 @@ function Moments({ life: { moments, from } }: { readonly life: Life }) {
   );
 }
 
-/** The list of events has them all. */
+/** Limit of the moments in the legend; the list of events has all. */
 const MAX_MOMENTS = 12;
 const MAX_CHARS = 120;
 

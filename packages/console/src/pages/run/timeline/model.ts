@@ -8,7 +8,7 @@ import type { StepHistory, TimelineSpan } from '../live/span.ts';
 export interface DispatchBar {
   readonly epoch: number;
   readonly from: number;
-  /** Absent while it lasts, and where it is not known; for a dispatch that died, its last heartbeat. */
+  /** Absent while the dispatch lasts or if its end is unknown. For a dispatch that died, its last heartbeat. */
   readonly to?: number;
   readonly end: 'open' | 'released' | 'suspended' | 'died' | 'ended' | 'not_loaded';
 }
@@ -105,15 +105,16 @@ export interface TimelineRow {
   readonly key: string;
   readonly text: string;
   readonly isItem: boolean;
-  /** The step; or the turns of an operation, one after another. */
+  /** One step, or the turns of an operation in order. */
   readonly steps: readonly StepHistory[];
   /** Number of items of a set, or of turns of an operation. */
   readonly items: number;
 }
 
 /**
- * Steps in the order in which they began. Where they are asked for, the items of a set and the operations of a flow follow
- * it; without them the turns of an operation share a row.
+ * Rows of the steps in the order in which they began.
+ *
+ * @param withItems adds a row for each item of a map and each operation of a flow; otherwise the turns of an operation share one
  */
 export function timelineRows(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): TimelineRow[] {
   const byStep = Map.groupBy(histories.values(), ({ key }) => stepIdOf(key));
@@ -146,7 +147,7 @@ function turnRows(own: readonly StepHistory[]): TimelineRow[] {
   });
 }
 
-/** Dispatches that the loaded events leave open last only if the run says so. */
+/** Closes the dispatches that the loaded events leave open, unless the run names them as current. */
 export function dispatchesAsLoaded(
   dispatches: readonly DispatchBar[],
   loaded: LoadedPart,
@@ -162,7 +163,7 @@ export function rowsAsLoaded(rows: readonly TimelineRow[], loaded: LoadedPart): 
   return rows.map((row) => ({ ...row, steps: row.steps.map((step) => withOpenEnds(step, loaded)) }));
 }
 
-/** The histories with the bodies that the run names as running: most leave no event before they end. */
+/** Adds the bodies that the run names as running to the histories, because most record no event before they end. */
 export function withRunningSpans(
   histories: ReadonlyMap<string, StepHistory>,
   running: Run['running'],
@@ -181,7 +182,7 @@ export function withRunningSpans(
   return all;
 }
 
-/** History of a set whose start is reported only at its end. */
+/** Empty history of a map, whose start is reported only at its end. */
 const NOTHING_OF = (key: string): StepHistory => ({ key, kind: 'map', spans: [], attempts: 0, effects: [] });
 
 function spanning(key: string, items: readonly StepHistory[]): StepHistory {

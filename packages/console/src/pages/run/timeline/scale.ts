@@ -18,12 +18,12 @@ export interface Segment extends Interval {
   readonly isGap: boolean;
 }
 
-/** A gap is worth compressing if it is longer than this part of all that is busy, and than a person notices. */
+/** Least length of a compressed gap, as a share of all busy time, and at least {@link SHORT_MS}. */
 const LONG_GAP = 0.5;
 const SHORT_MS = 2_000;
 /** Width of a shortened gap, as a part of the whole. */
 const GAP_WIDTH = 0.09;
-/** All gaps together take no more than this part of the whole. */
+/** Greatest share of the width for all gaps together. */
 const MAX_GAPS = 0.4;
 
 export class Scale {
@@ -81,7 +81,7 @@ function longGaps(whole: Interval, busy: readonly Interval[]): Interval[] {
   if (whole.to > at) gaps.push({ from: at, to: whole.to });
   const busyMs = spanOf(busy);
   const long = gaps.filter(({ from, to }) => to - from > Math.max(SHORT_MS, LONG_GAP * busyMs));
-  // The rest must have a width: with only moments between gaps, nothing is cut.
+  // Without busy time between the gaps, nothing is compressed, because the rest would have no width.
   return whole.to - whole.from > spanOf(long) ? long : [];
 }
 
@@ -113,11 +113,11 @@ const LONG_STEPS_MS = [
 export interface Tick {
   readonly at: number;
   readonly place: number;
-  /** Distance of the ticks around it, ms: its label must be as exact. */
+  /** Distance to the next tick, ms, which determines the precision of the label. */
   readonly step: number;
 }
 
-/** As {@link duration}, with the digits that tell a tick from the next: `2.46s`, `1m 0.5s`, `1h 0m 30s`. */
+/** As {@link duration}, with enough digits to distinguish neighbouring ticks: `2.46s`, `1m 0.5s`, `1h 0m 30s`. */
 export function tickText(ms: number, step: number): string {
   if (step >= resolutionOf(ms)) return duration(ms);
   const digits = step % 1_000 === 0 ? 0 : step % 100 === 0 ? 1 : step % 10 === 0 ? 2 : 3;
@@ -132,7 +132,7 @@ export function tickText(ms: number, step: number): string {
   return parts.filter(Boolean).join(' ');
 }
 
-/** Distance of times that {@link duration} tells apart, ms. */
+/** Least difference that {@link duration} shows, ms. */
 function resolutionOf(ms: number): number {
   if (ms < 1_000) return 1;
   if (ms < 10_000) return 100;
@@ -141,9 +141,9 @@ function resolutionOf(ms: number): number {
 }
 
 /**
- * Times to write at the axis, none closer to another than `apart`, at round distances from the beginning; none within gaps.
+ * Labels of the axis at round distances from the beginning, none within gaps.
  *
- * @param apart part of the whole
+ * @param apart least distance of two labels, as a share of the width
  */
 export function ticksOf({ segments }: Scale, from: number, apart: number): Tick[] {
   const ticks: Tick[] = [];
@@ -153,7 +153,7 @@ export function ticksOf({ segments }: Scale, from: number, apart: number): Tick[
     const step = [...STEPS_MS, ...LONG_STEPS_MS].find((ms) => ms * perMs >= apart);
     if (step === undefined) continue;
     const first = from + Math.ceil((segment.from - from) / step) * step;
-    // A label to the right of the last tick would run into the gap, or beyond the edge, where there is a margin for a part of it.
+    // The last label of a segment needs room before the gap. At the edge of the chart, a margin takes half of it.
     const room = segment === segments.at(-1) ? apart / 2 : apart;
     for (let at = first; at <= segment.to; at += step) {
       const place = segment.start + (at - segment.from) * perMs;

@@ -1,4 +1,4 @@
-/** The attempts and waits of each step over time, with the dispatches above, and the same as a list of events. */
+/** The tab of the timeline: attempts and waits of each step over time, the dispatches above, and the events as a list. */
 import { useEffect, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
@@ -9,7 +9,7 @@ import { useTimeline } from './use-timeline.ts';
 import { loadedText } from './words.ts';
 import './timeline.css';
 
-/** Events that are loaded when the end of those at hand comes into view. */
+/** Events to load when the end of the loaded ones comes into view. */
 const PIECE = 1_000;
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 

@@ -7,7 +7,7 @@ import { Scale } from './scale.ts';
 
 interface TimelineOptions {
   readonly withItems: boolean;
-  /** Draws stretches in which nothing happened in full length. */
+  /** Draws idle time in full length. */
   readonly withIdle: boolean;
 }
 

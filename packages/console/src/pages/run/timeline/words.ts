@@ -1,4 +1,4 @@
-/** Each event as a line of this page: the words of the command line, with the formats, marks and colours of the console. Pure. */
+/** Events as lines of text: the words of the command line with the formats, marks and colours of the console. Pure. */
 import { type EventTone, eventLine, isOfWholeRun } from '@cairn/client';
 import { duration, exactly } from '../../../parts/time.ts';
 import type { RunEvent } from '../live/events.ts';
@@ -16,10 +16,10 @@ const CLASSES: Readonly<Partial<Record<EventTone, string>>> = {
   bold: '',
   plain: '',
 };
-/** Those of the same statuses on other pages. */
+/** Replaces marks of the command line by those that other pages use for the same status. */
 const MARKS: Readonly<Record<string, string>> = { '✗': '✕', '☠': '↯', '■': '⊘', '=': '↺', '~': '≈' };
 
-/** Said while later events of the run are not loaded. */
+/** Text shown while later events of the run are not loaded. */
 export function loadedText(loaded: number, head: number): string {
   return `The first ${loaded.toLocaleString('en')} of ${head.toLocaleString('en')} events are shown`;
 }

@@ -17,16 +17,15 @@ import './bulk.css';
 
 interface BulkDialogProps {
   readonly mode: BulkMode;
-  /** Chosen ones, or all that match. */
+  /** The selected runs, or the filter whose runs change. */
   readonly of: Selection | RunListFilter;
-  /** The selection among the matching runs. */
-  /** The same in words, as a sentence begins. */
+  /** The same in words, as the beginning of a sentence. */
   readonly what: string;
   /** @param hasChanged something was sent */
   onClose(hasChanged: boolean): void;
 }
 
-/** As the API takes it. */
+/** Limit of the API. */
 const MAX_REASON = 1_000;
 
 export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
@@ -39,7 +38,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const hasBegun = bulk.stage === 'sending' || bulk.stage === 'over';
   const isDone = bulk.stage === 'over' && done === included.length;
   const close = () => {
-    // While it runs, the first attempt to close stops it, so that its outcome is seen.
+    // While it sends, the first attempt to close only stops it, so that the outcomes are seen.
     if (bulk.stage === 'sending') return bulk.stop();
     if (hasBegun) void queries.invalidateQueries();
     onClose(hasBegun);
@@ -110,7 +109,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   );
 }
 
-/** The button that sent has gone, and the focus with it. */
+/** Moves the focus to the button, because the button that had it has disappeared. */
 function focus(button: HTMLButtonElement | null): void {
   button?.focus();
 }

@@ -1,14 +1,14 @@
-/** A change of many runs as commands of a shell. Pure. The key of the API is named, never shown. */
+/** A bulk change as shell commands. Pure. The API key appears as a variable, never as its value. */
 import { cliText, curlText, option } from '../../../parts/command-text.ts';
 import type { AnsweredQuestion, BulkMode } from './plan.ts';
 
-/** As the API takes them in one request. */
+/** Limit of the API for one request. */
 const MAX_RUNS = 100;
 
 interface BulkChange {
   readonly mode: BulkMode;
   readonly runs: readonly BulkRun[];
-  /** Names the change: what was changed under it is not changed again. */
+  /** Names the change. A run is not changed again under the same name. */
   readonly batch: string;
   /** The reason given for a cancel or an approval. */
   readonly reason?: string | undefined;

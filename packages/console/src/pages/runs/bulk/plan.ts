@@ -4,7 +4,7 @@ import type { BulkResult } from '@cairn/client';
 import { countOf } from '../../../parts/visible-text.ts';
 import type { RunListFilter, RunStatusName } from '../filter/filter.ts';
 
-/** In the order of their buttons. */
+/** The modes in the order of their buttons. */
 export const BULK_MODES = ['cancel', 'resume', 'replay', 'approve'] as const;
 export type BulkMode = (typeof BULK_MODES)[number];
 
@@ -22,7 +22,7 @@ export type TargetDecision =
 /** The approval that is given: later questions are not answered. */
 export type AnsweredQuestion = Pick<BulkResult, 'stepId' | 'waitId'>;
 
-/** Statuses that the change is for: of all runs that match, others are not checked. */
+/** Statuses that the change applies to. Matching runs of other statuses are not checked. */
 const MEANT: Readonly<Record<BulkMode, readonly RunStatusName[]>> = {
   cancel: ['running', 'replaying', 'pending', 'awaiting_approval', 'waiting_external', 'interrupted'],
   resume: ['interrupted', 'waiting_external', 'failed', 'cancelled'],
@@ -31,21 +31,21 @@ const MEANT: Readonly<Record<BulkMode, readonly RunStatusName[]>> = {
 };
 
 /**
- * Filters to read one after the other: a filter without a status becomes one for each status that the change concerns. The order of a list
- * does not say which runs it has, and takes more reads.
+ * Filters to read in turn: a filter without a status becomes one per status that the change applies to. The sort order is
+ * dropped, because it does not affect which runs match, and costs reads.
  */
 export function filtersFor(mode: BulkMode, { sort: _, ...filter }: RunListFilter): readonly RunListFilter[] {
   if (filter.status !== undefined) return [filter];
   return MEANT[mode].map((status) => ({ ...filter, status }));
 }
 
-/** Runs under way of which a resume is for some: those that rest after a failed dispatch. */
+/** The filter for running runs, some of which can be resumed because they back off after a failed dispatch. */
 export function restingFilter(mode: BulkMode, filter: RunListFilter): RunListFilter | undefined {
   if (mode !== 'resume' || filter.status !== undefined) return undefined;
   return { ...filter, status: 'pending,running,replaying' };
 }
 
-/** `those that are interrupted, …`; undefined: the filter says it. */
+/** `those that are interrupted, …`; undefined if the filter names a status. */
 export function meantText(mode: BulkMode, filter: RunListFilter): string | undefined {
   if (filter.status !== undefined) return undefined;
   const words = MEANT[mode].map((status) => status.replaceAll('_', ' '));

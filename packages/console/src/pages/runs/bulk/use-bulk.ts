@@ -1,6 +1,6 @@
 /**
- * One change of many runs, from their selection to the outcome of each. Owns its stages. All requests belong to one batch as long as
- * the dialog is open, so a repeated request changes no run twice.
+ * One bulk change, from the selection of runs to the outcome of each. Owns its stages. All requests of an open dialog belong
+ * to one batch, so a repeated request changes no run twice.
  */
 import { type BulkResult, randomKey, type Sent, sendBulk } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
@@ -55,7 +55,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   const update = (id: string, part: Partial<BulkRow>) =>
     setTargets((before) => before.map((one) => (one.row.id === id ? { ...one, ...part } : one)));
 
-  // The runs are chosen when the dialog opens: later changes of the list do not change what was agreed to.
+  // The runs are fixed when the dialog opens, so that later changes of the list do not change what the person agrees to.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     const over = new AbortController();
@@ -134,7 +134,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   };
 }
 
-/** The runs that are changed, with the question that is answered. */
+/** The runs to change, with the question that is answered. */
 export function hitBy(targets: readonly BulkRow[]): readonly (BulkRun & Pick<BulkRow, 'sent'>)[] {
   return targets.flatMap(({ row, decision, sent }) =>
     decision?.isIncluded ? [{ id: row.id, question: decision.question, sent }] : [],
@@ -151,7 +151,7 @@ interface BulkMatch {
   readonly signal: AbortSignal;
 }
 
-/** The newest that match, of each status that is meant, up to the most. */
+/** The newest matching runs of each status that the change applies to, up to the limit. */
 async function matching(
   api: Api,
   { mode, filter, signal }: BulkMatch,

@@ -21,12 +21,12 @@ const DONE: Readonly<Record<BulkMode, string>> = {
   approve: 'approved',
 };
 
-/** @param will runs that the change is for, or that it leaves as they are */
+/** @param will true for the runs that change */
 export function partTitle(mode: BulkMode, will: boolean, count: number): string {
   return `${will ? 'Will be' : 'Will not be'} ${DONE[mode]} (${count})`;
 }
 
-/** The title of the runs that the change was for, once it was sent. */
+/** The title of the table of changed runs after sending. */
 export function sentTitle(count: number): string {
   return `Sent (${count})`;
 }
@@ -85,12 +85,12 @@ export function submitText(
 }
 
 /**
- * Runs that match and are not listed: there are too many; too many others lie between; or they are older than those in which the console looks
- * for what the API cannot be asked for.
+ * The reason why matching runs are not listed: there are too many; too many other runs lie between; or the API has no such
+ * filter, and they are older than the runs that the console searches itself.
  */
 export type LeftOut = 'too many' | 'not read' | 'not searched';
 
-/** Runs of a status that are read for those that rest, or failed for one cause. */
+/** Runs of a status that the console searches for a cause or a back-off, by which the API cannot filter. */
 export const MAX_SEARCHED = 1_000;
 
 export const LEFT_OUT: Readonly<Record<LeftOut, string>> = {

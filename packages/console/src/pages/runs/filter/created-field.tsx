@@ -7,7 +7,7 @@ import { hasRange, NAMES, SPANS, startOf, type TimeRange } from './filter.ts';
 
 const OWN = 'own';
 
-/** Returns whether an own range is shown, and a setter: it is shown from its choice until the address has another range. */
+/** Returns whether the fields of an own range are shown, and a setter. They disappear when the address gets another range. */
 export function useOwnRange(range: TimeRange): readonly [boolean, (isChosen: boolean) => void] {
   const shown = keyOf(range);
   const [choosingAt, setChoosingAt] = useState<string>();
@@ -54,7 +54,7 @@ export function OwnRange({ range }: { readonly range: TimeRange }) {
   return <RangeForm key={keyOf(range)} range={range} />;
 }
 
-/** Fields that apply together, so that half of a range lists nothing in between. */
+/** Applies both fields together, so that an incomplete range is never listed. */
 function RangeForm({ range: { span, since, until } }: { readonly range: TimeRange }) {
   const change = useQueryChange();
   const id = useId();

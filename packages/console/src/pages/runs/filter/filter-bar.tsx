@@ -21,13 +21,13 @@ import {
 import { TypeField } from './type-field.tsx';
 import { type Counts, useCounts } from './use-counts.ts';
 
-/** Delay after the last letter until a field applies; Enter applies it at once. */
+/** Delay after the last keystroke until a field applies; Enter applies it at once. */
 const TYPED_MS = 400;
 
-/** An address can hold anything. */
+/** Limit of the characters shown of a cause, because an address can contain anything. */
 const MAX_CAUSE_CHARS = 100;
 
-/** First of the second line where not all fit one with their counts, which come after the rows and must not move them. */
+/** First chip of the second line if one line is too short. The break is fixed, because late counts must not move the rows. */
 const SECOND_LINE: RunStatusName = 'waiting_external';
 
 interface FilterBarProps {
@@ -117,8 +117,8 @@ export function FilterBar({ filter, isListRead, range, children }: FilterBarProp
       </div>
       {isOwn && <OwnRange range={range} />}
       <p id={helpId} className="card hint tag-help">
-        A tag (<code>customer:42</code>), a comparison (<code>amount&gt;100</code>), or the beginning of an
-        id, a key, a thread, a tag or its value (<code>order-7</code>, <code>customer:4*</code>).
+        A tag (<code>customer:42</code>), a comparison (<code>amount&gt;100</code>), or a prefix of an id, a
+        key, a thread, a tag or its value (<code>order-7</code>, <code>customer:4*</code>).
       </p>
     </div>
   );
@@ -138,12 +138,12 @@ function Chip({ isOn, children, onClick }: ChipProps) {
   );
 }
 
-/** Below, a count is exact where one of them was cut: the API counts none further than this. */
+/** The API counts up to this number. A smaller count is exact even if another count was cut. */
 const MAX_COUNTED = 10_000;
 
 interface CountProps {
   readonly of: Counts | undefined;
-  /** Undefined: all together. */
+  /** Undefined: all statuses. */
   readonly status?: RunStatusName;
 }
 
@@ -168,7 +168,7 @@ interface FieldProps {
 interface TextFieldProps extends FieldProps {
   readonly label: string;
   readonly placeholder: string;
-  /** Id of the text that says what it takes. */
+  /** Id of the help text. */
   readonly helpId?: string;
   /** True for a text that is applied only by Enter or with more letters. */
   isUnfinished?(text: string): boolean;
@@ -177,14 +177,14 @@ interface TextFieldProps extends FieldProps {
 function TextField({ label, placeholder, helpId, isUnfinished, value, onChange }: TextFieldProps) {
   const [text, setText] = useState(value ?? '');
   const [shown, setShown] = useState(value);
-  // The address may change under the field, by a link, Back or `Show all`. The text changes in the same drawing: were it reset by an
-  // effect, the timer of that text could fire before, and undo the change.
+  // The address may change by a link, Back or `Show all`. The text is reset during rendering: before an effect could reset it, the
+  // timer of the old text could fire, and undo the change.
   if (shown !== value) {
     setShown(value);
     setText(value ?? '');
   }
   const isTaken = text.trim() === (value ?? '') || isUnfinished?.(text.trim());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a letter begins the wait anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the text restarts the delay
   useEffect(() => {
     if (isTaken) return;
     const timer = setTimeout(() => onChange(text.trim() || undefined), TYPED_MS);

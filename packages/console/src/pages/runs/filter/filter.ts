@@ -44,7 +44,7 @@ function isOrder(word: string): word is Order {
   return Object.hasOwn(ORDERS, word);
 }
 
-/** Members of a filter that count, stream and change no runs: the API has them for lists only. */
+/** False for filters that the API supports only in lists, not in counts, streams and bulk changes. */
 export function isLive({ match, sort }: RunListFilter): boolean {
   return match === undefined && sort === undefined;
 }
@@ -59,7 +59,7 @@ export interface RunListFilter {
   readonly tag?: string | undefined;
   /** A comparison of a tag, or the beginning of an id, a key or a tag. */
   readonly match?: string | undefined;
-  /** Failed for this cause, as rows name it. The API has no such filter: rows of others are left out here. */
+  /** Cause of failure, as named in rows. The API has no such filter, so the console leaves out other rows. */
   readonly cause?: string | undefined;
   /** Absent: the newest first. */
   readonly sort?: Order | undefined;
@@ -142,7 +142,7 @@ export function filterOf(search: string): RunListFilter {
   };
 }
 
-/** Undefined: from the beginning. */
+/** Undefined for an unlimited span. */
 export function spanOf(search: string): SpanWord | undefined {
   const word = new URLSearchParams(search).get(NAMES.since) ?? '';
   return isSpan(word) ? word : undefined;
@@ -179,10 +179,10 @@ export function startOf(span: SpanWord, now: number): string {
 
 const MINUTE_MS = 60_000;
 
-/** A whole tag, `name:value`. Anything else is a comparison, or the beginning of a name. */
+/** A complete tag, `name:value`. Any other text is a comparison or a prefix. */
 const WHOLE_TAG = /^[A-Za-z][\w.-]*:[^*]+$/;
 
-/** Values in the address for the text of the field *Tag*. A whole tag has an index, and its list moves by itself. */
+/** Values in the address for the text of the field *Tag*. Only the list of a complete tag can update live. */
 export function tagOrMatch(text: string | undefined): Readonly<Record<'tag' | 'match', string | undefined>> {
   const isWhole = text !== undefined && WHOLE_TAG.test(text);
   return { tag: isWhole ? text : undefined, match: isWhole ? undefined : text };
@@ -193,7 +193,7 @@ export function isHalfTyped(text: string): boolean {
   return /[<>]=?$/.test(text);
 }
 
-/** The statuses with one more, or without it if they had it. */
+/** Adds the status, or removes it if it is there. */
 export function toggledStatus(status: string | undefined, one: RunStatusName): string | undefined {
   const now = new Set<string>(status?.split(','));
   if (!now.delete(one)) now.add(one);

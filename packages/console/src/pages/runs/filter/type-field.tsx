@@ -10,7 +10,7 @@ interface TypeFieldProps {
   onChange(value: string | undefined): void;
 }
 
-/** As wide whatever it shows: its choices, or their failure, come after the rows and must not move them. */
+/** The field has a fixed width, because late choices or their failure must not move the rows. */
 export function TypeField({ value, isAsked, onChange }: TypeFieldProps) {
   const { data, error, refetch } = useWorkflows(isAsked);
   const known = data?.items.map(({ type }) => type) ?? [];
@@ -41,7 +41,7 @@ export function TypeField({ value, isAsked, onChange }: TypeFieldProps) {
 }
 
 interface UnreadProps {
-  /** Leaves room for the choice. */
+  /** Shortens the message to leave room for the choice. */
   readonly isShort: boolean;
   readonly error: unknown;
   again(): void;

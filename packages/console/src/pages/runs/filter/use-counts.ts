@@ -9,7 +9,7 @@ const EVERY_MS = 15_000;
 
 export type Counts = Answer<'RunCounts'>;
 
-/** Undefined while they are unknown; the list does not need them. */
+/** Undefined while the counts are unknown. */
 export function useCounts(filter: RunListFilter, isAsked: boolean): Counts | undefined {
   const { api } = useSession();
   const { type, repoId, threadId, tag } = filter;

@@ -1,6 +1,6 @@
 /**
- * ARIA roles of the list, since an HTML table cannot leave out rows that are far
- * away. The grid has the focus and names the active row: rows leave the page.
+ * ARIA roles of the list, because an HTML table cannot leave out rows. The grid keeps the focus and names the active row,
+ * because rows out of view are removed from the page.
  */
 import type { ComponentProps } from 'react';
 

@@ -38,7 +38,7 @@ interface BulkDialogState {
   readonly mode: BulkMode;
   /** Undefined: all that match. */
   readonly chosen: Selection | undefined;
-  /** As it was when the dialog was opened: a text that was typed before may change that of the list afterwards. */
+  /** The filter at the opening of the dialog, because a delayed text field may change the list's filter afterwards. */
   readonly filter: RunListFilter;
 }
 
@@ -139,7 +139,7 @@ export function ListView() {
     </div>
   );
 
-  /** A run may have changed its status since it was selected. */
+  /** Updates the selected runs, whose status may have changed since. */
   function asShown(chosen: Selection): Selection {
     const now = (row: RunRow) => list.sections.at(list.sections.indexOf(row.id)) ?? row;
     return new Map([...chosen].map(([id, row]) => [id, now(row)]));
@@ -150,7 +150,7 @@ export function ListView() {
   }
 }
 
-/** The filter of the address. The same object while its members are the same, whatever else changes in the address. */
+/** The filter of the address. It stays the same object while its members are equal. */
 function useFilter(search: string, { span, since, until }: TimeRange): RunListFilter {
   const { api } = useSession();
   const members = JSON.stringify(filterOf(search));
@@ -178,7 +178,7 @@ interface ActButtonsProps {
   onAct(mode: BulkMode): void;
 }
 
-/** Buttons that the role does not allow say so as text, not only on hover. */
+/** The buttons. If the role does not allow them, a text says so, not only a tooltip. */
 function ActButtons({ which, disabled, onAct }: ActButtonsProps) {
   const mayAct = useMay('operator');
   const why = mayAct ? undefined : 'Requires the role operator';

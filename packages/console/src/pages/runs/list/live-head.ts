@@ -1,9 +1,9 @@
 /**
  * Applies the events of the stream to the newest rows of the list. Pure.
  *
- * The stream reports the newest `limit` matching runs only. A run that is `gone` has either been pushed out by
- * newer ones, and then still belongs into the list, or does not match any more. Which of the two is seen when all that was
- * events at once is known: pushed out is only what is older than all of a full set.
+ * The stream reports only the newest `limit` matching runs. A run that is `gone` was either pushed out by newer ones, and
+ * stays in the list, or no longer matches. After all events of a batch are applied, a gone run counts as pushed out only if
+ * the stream is full and the run is older than all its runs.
  */
 import { byAge, type RunRow } from '../row.ts';
 
@@ -41,9 +41,9 @@ export interface Head {
 }
 
 /**
- * The rows with what the stream holds laid over them.
+ * Applies the content of the stream to the rows.
  *
- * @param limit of the stream: with so many it is full
+ * @param limit number of runs with which the stream is full
  */
 export function headAfter(rows: readonly RunRow[], live: Live, limit: number): Head {
   if (!live.isReady) {

@@ -1,4 +1,4 @@
-/** Says whether the list updates by itself, and as of when it is if it does not. */
+/** Shows whether the list updates live, and otherwise how old it is. */
 import { CutText } from '../../../parts/value-text.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';

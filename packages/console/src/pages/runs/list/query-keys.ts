@@ -4,7 +4,7 @@ import type { RunListFilter } from '../filter/filter.ts';
 /** Rows of a page: the most the API gives at once. */
 export const PAGE = 100;
 
-/** Time for which a list that is left keeps its beginning and its length, so that Back finds its place, ms. */
+/** Time for which the start and length of a closed list are kept, so that Back can restore the scroll position, ms. */
 export const LIST_KEPT_MS = 30 * 60_000;
 
 export function listKey(filter: RunListFilter): readonly unknown[] {
@@ -18,7 +18,7 @@ export function pageKey(filter: RunListFilter, cursor: string | undefined): read
 /** Beginning of the keys of {@link chainKey}. */
 export const CHAINS = ['runs', 'chain'] as const;
 
-/** Key of the lengths of the pages after the first, which are not read anew with them. */
+/** Key of the lengths of the pages after the first, which stay valid when the pages are reread. */
 export function chainKey(filter: RunListFilter): readonly unknown[] {
   return [...CHAINS, filter];
 }

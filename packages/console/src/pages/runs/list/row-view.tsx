@@ -30,7 +30,7 @@ interface RowViewProps {
   /** Undefined: it is being read. */
   readonly row: RunRow | undefined;
   readonly index: number;
-  /** Within the rows, px. */
+  /** Position within the rows, px. */
   readonly top: number;
   readonly isActive: boolean;
   readonly isChosen: boolean;
@@ -55,7 +55,7 @@ export function RowView({ row, index, top, isActive, isChosen, onToggle, onActiv
       aria-rowindex={index + 2}
       aria-selected={isChosen}
       style={place}
-      // The focus stays with the grid: the row that has it now may leave the page.
+      // The focus stays on the grid, because this row may be removed from the page.
       onMouseDown={(event) => {
         onActive(row.id);
         if (event.shiftKey) event.preventDefault();
@@ -86,7 +86,7 @@ function isClickOnRow(event: MouseEvent<HTMLElement>): boolean {
   return !isOnControl && getSelection()?.isCollapsed !== false;
 }
 
-/** The event says whether Shift was held. */
+/** Ignores the change, because only the click event says whether Shift was held. */
 function nothing(): void {}
 
 const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
@@ -139,7 +139,7 @@ function stepsText({ done, failed, skipped, begun }: RunRow): string {
   return `${done} done${noted}${noted && ','} of ${begun} begun`;
 }
 
-/** Short; whole on hovering; a click copies it. */
+/** A shortened id with the whole id on hover. A click copies it. */
 function Id({ id }: { readonly id: string }) {
   const { outcome, copy, forget } = useCopy();
   return (
@@ -184,7 +184,7 @@ function About({ row }: { readonly row: RunRow }) {
   );
 }
 
-/** A value that a click makes the filter. */
+/** A value that becomes the filter on click. */
 function Narrow({ name, value }: { readonly name: 'repoId' | 'threadId' | 'tag'; readonly value: string }) {
   const change = useQueryChange();
   return (

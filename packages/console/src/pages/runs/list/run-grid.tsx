@@ -1,6 +1,6 @@
 /**
- * The rows, of which only those near the view are on the page. Owns the keyboard: arrows or j/k move, Enter opens, x chooses,
- * with Shift a range.
+ * The rows; only those near the view are on the page. Owns the keyboard: arrow keys or j/k move, Enter opens, x selects, and
+ * Shift extends the selection.
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -15,12 +15,12 @@ import { COLUMNS, RowView, rowElementId } from './row-view.tsx';
 import { useGridKeys } from './use-grid-keys.ts';
 import type { RunList } from './use-run-list.ts';
 
-/** As `page.css` has it at the default font, px. */
+/** Heights of a row in `page.css` at the default font, px. */
 const ROW_PX: Readonly<Record<Density, number>> = { roomy: 50, compact: 19 };
 const HEAD_PX = 34;
 const OVERSCAN = 8;
 
-/** The run that was opened last from the list: Back returns to its row. Not kept over a reload. */
+/** The run opened last from the list, to whose row Back returns. A reload forgets it. */
 let opened: string | undefined;
 
 interface RunGridProps {
@@ -67,7 +67,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
   const moveTo = (wanted: number, isRange: boolean) => {
     const index = Math.max(0, Math.min(wanted, sections.total - 1));
     virtual.scrollToIndex(index);
-    // Enter is the list's from now on, no longer that of the button that was pressed before.
+    // From now on Enter belongs to the list, not to a button that was pressed before.
     grid.current?.focus({ preventScroll: true });
     const row = sections.at(index);
     if (!row) return;
@@ -139,7 +139,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
   );
 }
 
-/** Calls once, when the row that was opened before is in the list, if it is active from the beginning. */
+/** Calls back once, when the row that was opened before is in the list, if it is active initially. */
 function useReturn(active: number, onReturn: () => void): void {
   const isDue = useRef(opened !== undefined);
   useEffect(() => {
@@ -150,8 +150,8 @@ function useReturn(active: number, onReturn: () => void): void {
 }
 
 /**
- * Distance of the element from the top of the page, px: the content above may grow by a line. Read when the page has
- * been laid out anyway, since reading it costs a layout otherwise.
+ * Distance of the element from the top of the page, px, which changes when the content above grows. It is read after the page
+ * was laid out, because reading it earlier would cause another layout.
  */
 function useTopOf(element: React.RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);

@@ -8,7 +8,7 @@ import { byAge, type RunRow } from '../row.ts';
 interface RowsPage {
   /** Undefined: not in memory. */
   readonly rows: readonly RunRow[] | undefined;
-  /** Places it takes while its rows are not there. */
+  /** Number of rows it takes while they are not in memory. */
   readonly count: number;
 }
 
@@ -42,13 +42,13 @@ export class Sections {
     return section?.rows?.[index - section.start];
   }
 
-  /** The page of a place; the last if there are fewer. */
+  /** The page that contains the index, or the last page. */
   sectionAt(index: number): number {
     const at = this.#sections.findLastIndex(({ start, count }) => count > 0 && index >= start);
     return Math.max(0, at);
   }
 
-  /** Rows in memory from one place to another, either way round, both included. */
+  /** Rows in memory between two indexes in either order, inclusive. */
   between(a: number, b: number): readonly RunRow[] {
     const rows: RunRow[] = [];
     for (let index = Math.min(a, b); index <= Math.max(a, b); index += 1) {
@@ -58,7 +58,7 @@ export class Sections {
     return rows;
   }
 
-  /** -1: it is not in memory. */
+  /** -1 if the row is not in memory. */
   indexOf(id: string): number {
     for (const { rows, start } of this.#sections) {
       const at = rows?.findIndex((row) => row.id === id) ?? -1;

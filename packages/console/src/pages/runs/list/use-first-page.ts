@@ -1,6 +1,6 @@
 /**
- * The newest rows: read once, then updated by the stream. Rows that newer ones push out stay in the list; after a gap, or
- * with too many rows, the list is read again.
+ * The newest rows: read once, then updated by the stream. Rows pushed out by newer ones stay in the list. After a gap, or with
+ * too many rows, the list is reread.
  */
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
@@ -28,11 +28,11 @@ export interface RowPage {
   readonly unreadable?: readonly string[] | undefined;
 }
 
-/** Rows at which the list is read again while its top is in view. */
+/** Number of rows at which the list is reread while its top is in view. */
 const MAX_ROWS = 3 * PAGE;
-/** Rows at which new ones wait while a lower part is in view, which a second read would move. */
+/** Number of rows at which new ones are held back while a lower part is in view, which a reread would move. */
 const MAX_ROWS_AWAY = 10 * PAGE;
-/** Shortest time between two counts, which are billed. Longer than the API caches them (2 s). */
+/** Least time between two counts, which are billed. It exceeds the API's cache time of 2 s. */
 const COUNT_EVERY_MS = 3_000;
 
 interface FirstPage {
@@ -41,7 +41,7 @@ interface FirstPage {
   readonly readAt: number;
   readonly error: unknown;
   readonly stream: StreamState;
-  /** More new rows arrived than are kept. */
+  /** True if more new rows arrived than are kept. */
   readonly isBehind: boolean;
   again(): void;
   /** Reads the list again, from the newest rows. */
@@ -68,7 +68,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
       const live = latest.current.of === filter ? latest.current.live : NOTHING_LIVE;
       return { ...page, rows: headAfter(page.rows, live, PAGE).rows };
     },
-    // The stream keeps it true; a list without one is read when it is opened.
+    // The stream keeps the list current; a list without a stream is read when it is opened.
     staleTime: isLive(filter) ? Number.POSITIVE_INFINITY : 0,
     gcTime: LIST_KEPT_MS,
     refetchOnWindowFocus: false,
@@ -113,7 +113,7 @@ export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): Fir
   };
 }
 
-/** The older rows that the page had beyond the first hundred stay in it, so that what follows stays where it is. */
+/** Rereads the first page, and keeps its rows beyond the first hundred, so that the following pages do not move. */
 async function readFirst(
   api: Api,
   queries: QueryClient,
@@ -130,7 +130,7 @@ async function readFirst(
   return older.length === 0 ? fresh : { ...fresh, rows: [...fresh.rows, ...older], next: before.next };
 }
 
-/** With child runs and all causes, since the stream moves these rows, and cannot leave any out. */
+/** Reads the newest rows with child runs and all causes, because the stream, which updates them, does not filter by these. */
 function readNewest(api: Api, filter: RunListFilter, signal: AbortSignal): Promise<RowPage> {
   return readPage(api, { filter: { ...filter, topLevel: undefined, cause: undefined }, signal });
 }
@@ -139,8 +139,8 @@ function readNewest(api: Api, filter: RunListFilter, signal: AbortSignal): Promi
 const VIEW_ROWS = 20;
 
 /**
- * Asks for the rows of an address before anything is drawn: drawing the page takes about as long as they do. Lists that the stream does not keep
- * true are read when they are opened. Never rejects.
+ * Requests the rows of an address before the page is drawn, which takes about as long as the request. Lists without a stream
+ * are read when they are opened. Never rejects.
  */
 export async function readAhead(api: Api, queries: QueryClient, search: string): Promise<void> {
   const filter = filterOf(search);

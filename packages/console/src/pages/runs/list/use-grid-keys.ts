@@ -1,4 +1,4 @@
-/** Keys of the list. They work from anywhere on the page but for fields, buttons and dialogs. */
+/** Keys of the list. They work everywhere on the page except in fields, buttons and dialogs. */
 import { isTyping, usePageKeys } from '../../../shell/is-command.ts';
 
 interface GridKeys {
@@ -7,7 +7,7 @@ interface GridKeys {
   open(): void;
   choose(isRange: boolean): void;
   clear(): void;
-  /** Rows that a page has. */
+  /** Rows per screen, for Page Up and Page Down. */
   readonly page: number;
 }
 

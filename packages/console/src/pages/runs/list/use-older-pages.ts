@@ -1,6 +1,6 @@
 /**
- * The pages after the first, by cursor, read on scrolling. Bounds memory: of a page far from the view only its cursor and
- * its length are kept, so that it can be read again and the list keeps its height.
+ * The pages after the first, read by cursor while scrolling. To bound memory, a page far from the view keeps only its cursor,
+ * to be reread, and its length, so that the list keeps its height.
  */
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
@@ -16,12 +16,12 @@ const KEPT_AROUND = 8;
 const FRESH_MS = 15_000;
 /** Time until an unused page is dropped, ms. */
 const FORGOTTEN_MS = 60_000;
-/** Pages without a row, in a list by a comparison or a beginning, after which no more are read by themselves: each takes up to 1,000 reads. */
+/** Limit of consecutive empty pages read automatically. In a list by comparison or prefix, each costs up to 1,000 reads. */
 export const MAX_EMPTY = 10;
 
 interface KnownPage {
   readonly cursor: string;
-  /** Rows when it was read last; 1, the row that says that it is coming, before. */
+  /** Rows at the last read; before, 1 for the placeholder. */
   readonly count: number;
 }
 
@@ -29,7 +29,7 @@ const NONE: readonly KnownPage[] = [];
 
 interface OlderPages {
   readonly pages: readonly { readonly count: number; readonly rows: readonly RunRow[] | undefined }[];
-  /** Nothing was found for so long that no more pages are read. */
+  /** True if reading stopped after {@link MAX_EMPTY} empty pages. */
   readonly isStopped: boolean;
   /** Ids on the visible pages. */
   readonly unreadable: readonly string[];
@@ -39,7 +39,7 @@ interface OlderPages {
   again(): void;
 }
 
-/** @param next cursor at which they begin; undefined: there are none */
+/** @param next cursor of the second page; undefined: there is none */
 export function useOlderPages(filter: RunListFilter, next: string | undefined): OlderPages {
   const { api } = useSession();
   const queries = useQueryClient();
@@ -47,7 +47,7 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined): 
   const [wanted, setWanted] = useState({ from: 0, to: -1 });
   const before = useMemo(() => {
     if (next === undefined) return NONE;
-    // Back finds the list as long as it was, so that the browser finds the place in it.
+    // Back restores the length of the list, so that the browser can restore the scroll position.
     const left = queries.getQueryData<readonly KnownPage[]>(chainKey(filter));
     const isItsChain = (one: readonly KnownPage[] = NONE) => one[0]?.cursor === next;
     return [chain, left].find(isItsChain) ?? [{ cursor: next, count: 1 }];
@@ -64,7 +64,7 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined): 
   });
 
   const read = results.map(({ data }) => data);
-  // A page without rows is followed by the next one at once: the list is not empty in between.
+  // After an empty page the next one is read at once, so that the list does not look empty meanwhile.
   const known = chainAfter(before, wanted.from, read);
   useEffect(() => {
     setChain(known);
@@ -101,7 +101,7 @@ function isStopped(pages: readonly KnownPage[]): boolean {
   return pages.length >= MAX_EMPTY && pages.slice(-MAX_EMPTY).every(({ count }) => count === 0);
 }
 
-/** The chain with what was read: how long the pages are, and where the one after the last begins. The same if it is. */
+/** Updates the chain with the lengths and the next cursor that were read. Returns the same object if nothing changed. */
 function chainAfter(
   chain: readonly KnownPage[],
   from: number,

@@ -1,6 +1,6 @@
 /**
- * The list for its view: one sequence from the first run to the last, live at its beginning, read on scrolling. New runs are
- * held back while a lower part is in view, so that the rows do not move.
+ * The list for its view: one sequence from the first run to the last, live at its beginning, and read while scrolling. New
+ * runs are held back while a lower part is in view, so that the rows do not move.
  */
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { isLive, isShown, type RunListFilter } from '../filter/filter.ts';
@@ -17,7 +17,7 @@ export interface RunList {
   /** When the newest rows were read or last changed by the stream, by this machine's clock; epoch ms. 0: not yet. */
   readonly readAt: number;
   readonly sections: Sections;
-  /** Ids of runs that it leaves out, since their documents are damaged. */
+  /** Ids of runs left out because their documents are damaged. */
   readonly unreadable: readonly string[];
   /** New runs that are not shown yet. */
   readonly held: number;
@@ -27,10 +27,10 @@ export interface RunList {
   readonly isStopped: boolean;
   /** The number is a lower bound. */
   readonly isBehind: boolean;
-  /** The range of the list that is shown, and whether it begins there. */
+  /** Reports the visible range. */
   onVisible(first: number, last: number): void;
   setAtTop(isAtTop: boolean): void;
-  /** Reads what could not be read. */
+  /** Retries failed reads. */
   again(): void;
   /** Reads the list again, after many runs were changed. */
   reload(): void;
@@ -70,7 +70,7 @@ export function useRunList(filter: RunListFilter): RunList {
     leftOut: read.filter((row) => isShown(row, { ...filter, topLevel: undefined })).length - head.length,
     isStopped: older.isStopped,
     isBehind,
-    // The first page is always there: the others are counted from it, and the first of them may be in view beside it.
+    // The first page is always in memory, so the indexes of older pages start after it.
     onVisible: (first, last) =>
       older.want(Math.max(0, sections.sectionAt(first) - 1), sections.sectionAt(last) - 1),
     setAtTop,

@@ -12,7 +12,7 @@ import { type RunSummary, rowOf } from '../row.ts';
 import { type Live, type LiveHeadEvent, liveAfter, NOTHING_LIVE } from './live-head.ts';
 import { PAGE } from './query-keys.ts';
 
-/** Short enough to be at once for a person, long enough for the frames of one change to come together. */
+/** Short enough to seem immediate, long enough to render the frames of a change together. */
 const GATHER_MS = 80;
 
 export type StreamState =
@@ -20,7 +20,7 @@ export type StreamState =
   | { readonly at: 'connecting' | 'live' | 'reconnecting' | 'still' }
   | { readonly at: 'refused'; readonly error: ApiError };
 
-/** @param onLive given what the stream holds each time that changes; must be stable */
+/** @param onLive called with the content of the stream after each change; must be stable */
 export function useRunStream(filter: RunListFilter, onLive: (live: Live) => void): StreamState {
   const { api } = useSession();
   const [state, setState] = useState<StreamState>({ at: 'connecting' });

@@ -1,4 +1,4 @@
-/** Columns of the list that can be left out, in their order, and how the address names them. A column is `c-{name}` in page.css. Pure. */
+/** Optional columns of the list, and their names in the address. The class of a column in page.css is `c-{name}`. Pure. */
 
 export const OPTIONAL_COLUMNS = {
   about: 'About',
@@ -20,7 +20,7 @@ export function hiddenIn(search: string): readonly OptionalColumn[] {
   return COLUMNS.filter((column) => named.includes(column));
 }
 
-/** The columns with one more, or without it if they had it, as the address has them. */
+/** Hides the column, or shows it if it is hidden. Returns the value for the address. */
 export function toggledColumn(hidden: readonly OptionalColumn[], column: OptionalColumn): string | undefined {
   const isHidden = (one: OptionalColumn) => hidden.includes(one) !== (one === column);
   return COLUMNS.filter(isHidden).join(',') || undefined;

@@ -1,4 +1,4 @@
-/** Views of the list under names: each is the query of the page's address, so opening one is following a link. Pure. */
+/** Named views of the list. A view is the query of an address, so that a link opens it. Pure. */
 
 export interface SavedView {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface SavedView {
 /** As many as a menu can show. */
 export const MAX_VIEWS = 50;
 export const MAX_NAME_CHARS = 60;
-/** Above the longest query that the filters make. */
+/** Longer than any query that the filters make. */
 const MAX_QUERY_CHARS = 4_000;
 
 /** Views stored in this browser. Other stored text is ignored. */
@@ -18,7 +18,7 @@ export function viewsIn(text: string | null): readonly SavedView[] {
   return Array.isArray(stored) ? stored.filter(isView).slice(0, MAX_VIEWS) : [];
 }
 
-/** One of the same name is replaced. Undefined: there are too many, or it has no name. */
+/** Adds the view, or replaces one of the same name. Undefined if there are too many, or the view has no name. */
 export function withView(
   views: readonly SavedView[],
   { name, query }: SavedView,

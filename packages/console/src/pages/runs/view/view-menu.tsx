@@ -1,4 +1,4 @@
-/** The menu of how the list is shown: height of rows, columns, and views under names. */
+/** The menu View: row height, columns, and saved views. */
 import { useId, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
