@@ -42,7 +42,7 @@ export interface ClientOptions extends Partial<MachineServices> {
   readonly credential: string | (() => string | Promise<string>);
   /** Recorded as the source of runs that this client starts. Default: `api`. */
   readonly name?: ClientName;
-  /** Ends current and later requests. */
+  /** Aborts current and later requests. */
   readonly signal?: AbortSignal;
   /** Attempts of one request without a response, or with a temporary error; default 4. */
   readonly attempts?: number;
@@ -61,11 +61,11 @@ export interface Exchange {
 
 interface ListBounds {
   readonly limit: number;
-  /** Requests; absent: as many as the items take. */
+  /** Maximum number of requests. Default: as many as the items need. */
   readonly maxPages?: number | undefined;
 }
 
-/** Items of a list, over its pages. */
+/** Items collected from the pages of a list. */
 export interface Listed<Item> {
   readonly items: Item[];
   readonly more: boolean;
@@ -77,19 +77,21 @@ export interface Listed<Item> {
   readonly unreadableEffects?: readonly string[] | undefined;
 }
 
-/** Attempts of one request; after these another will hardly succeed within a second. */
+/** Attempts of one request. A further one is unlikely to succeed soon. */
 const ATTEMPTS = 4;
 /** Pause between attempts without `Retry-After`, and its upper limit. */
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
-/** The API answers within 60 s, whatever it does. */
+/** The API answers every request within 60 s. */
 const TIMEOUT_MS = 65_000;
 /** The maximum that the API allows a read to wait. */
 const LONGEST_WAIT = '50s';
-/** Statuses of a refused wait while its tenant (429) or the instance (503) has as many as it may; Google's front end has the same. */
+/**
+ * Statuses that refuse a waiting read: its tenant (429) or the instance (503) has too many. Google's front end sends them too.
+ */
 const WITHOUT_PLACE: ReadonlySet<number> = new Set([429, 503]);
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
-/** The most a page holds. */
+/** Maximum items per page. */
 const PAGE = 100;
 
 export class CairnClient {
@@ -127,8 +129,7 @@ export class CairnClient {
   }
 
   /**
-   * The first `limit` items, over as many pages as they take. `more` if there are others, `unreadable` if there are runs among
-   * them that cannot be read.
+   * Collects the first `limit` items. `more`: the list has further items. `unreadable`: ids of runs in it that cannot be read.
    */
   async list<P extends PagedPath>(
     path: P,
@@ -163,8 +164,8 @@ export class CairnClient {
   }
 
   /**
-   * @param change with an `idempotencyKey` the same request within a day is done once; without one it gets a new one
-   * @throws Refusal, Unreachable with the idempotency key under which the same can be asked again
+   * @param change requests with the same `idempotencyKey` are carried out once within a day; default: a new key
+   * @throws Refusal, Unreachable with the idempotency key for a retry
    */
   async change<M extends ChangingMethod, P extends PathWith<M>>(
     method: M,
@@ -178,7 +179,7 @@ export class CairnClient {
   }
 
   /**
-   * The events of a run after a seq, each once and in order, until it ends. Streams that are cut are taken up again.
+   * Yields each event of a run after a seq once, in order, until the run ends. Reconnects when a stream is interrupted.
    *
    * @throws Refusal, Unreachable after some failures in a row
    */
@@ -187,8 +188,8 @@ export class CairnClient {
   }
 
   /**
-   * Lines and text of a run, from the beginning or after a line, each once and in order, until it ends. Streams that are cut are
-   * taken up again. `withLine` puts streamed text together.
+   * Yields each log line and streamed text of a run once, in order, until the run ends. Reconnects when a stream is interrupted.
+   * `withLine` assembles streamed text.
    *
    * @throws Refusal, Unreachable after some failures in a row
    */
@@ -197,8 +198,8 @@ export class CairnClient {
   }
 
   /**
-   * The run when it has ended, however long that takes; pass a signal to the client to give up. While no more requests
-   * may wait at the installation, it asks again.
+   * Resolves with the run when it has ended. No time limit: abort the signal of the client to stop waiting. Polls while the
+   * installation accepts no more waiting requests.
    *
    * @throws Refusal, Unreachable
    */
@@ -216,7 +217,7 @@ export class CairnClient {
   }
 
   /**
-   * Sends once, and returns any answer.
+   * Sends the request once and returns the response, whatever its status.
    *
    * @throws Unreachable
    */
@@ -288,7 +289,6 @@ export class CairnClient {
   }
 }
 
-/** A request as it is sent. */
 export interface Request {
   readonly method: string;
   /** Path and query. */
@@ -296,7 +296,7 @@ export interface Request {
   readonly body?: string;
   /** The idempotency key. */
   readonly key?: string;
-  /** Ends this request alone. */
+  /** Aborts only this request. */
   readonly signal?: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `12 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`: cut to the smaller unit. @param ms negative counts as none */
+/** `12 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`: truncated to the smaller unit. @param ms negative values count as 0 */
 export function duration(ms: number): string {
   const span = Math.max(0, Math.round(ms));
   if (span < SECOND) return `${span} ms`;
@@ -15,7 +15,7 @@ export function duration(ms: number): string {
   return two(span, [DAY, 'd'], [HOUR, 'h']);
 }
 
-/** `3 min ago`, `in 1 d 23 h`: as {@link duration}, but below an hour in the larger unit alone. */
+/** `3 min ago`, `in 1 d 23 h`: as {@link duration}, but with one unit below an hour. */
 export function ago(at: string | undefined, now: number): string {
   if (at === undefined) return '';
   const span = now - Date.parse(at);

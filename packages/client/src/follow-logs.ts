@@ -23,7 +23,7 @@ export interface FollowingLogs
   readonly after?: string | undefined;
 }
 
-/** @throws Refusal if the API will not, Unreachable after too many failures in a row */
+/** @throws Refusal if the API refuses the request, Unreachable after too many consecutive failures */
 export async function* followLogs(
   client: CairnClient,
   runId: string,

@@ -1,6 +1,6 @@
 /**
- * Reads a stream of the API from a position on, across interruptions: the API ends a stream within a minute, networks earlier.
- * Reconnects with `Last-Event-ID`, and polls where a proxy delivers only complete answers (proxy-buffering.ts).
+ * Reads a stream of the API from a position on. Reconnects with `Last-Event-ID`, because the API ends a stream within a minute
+ * and networks end it earlier. Polls where a proxy delivers only complete answers (proxy-buffering.ts).
  */
 import type { CairnClient } from './client.ts';
 import { isPageInPlace, isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
@@ -8,52 +8,52 @@ import { ProxyBuffering } from './proxy-buffering.ts';
 import { type EventFrame, framesOf } from './server-sent-events.ts';
 
 export type Streamed =
-  /** The API answers; what it sends follows. */
+  /** The stream is open; its data follows. */
   | { readonly kind: 'open' }
   | { readonly kind: 'frame'; readonly frame: EventFrame }
   /** The stream was interrupted and is resumed. */
   | { readonly kind: 'again'; readonly why: string };
 
-/** Requests of a program in the background, or of a page that a person watches. */
+/** Limits and pauses of a stream; a page that a person watches differs from a program in the background. */
 interface StreamPace {
-  /** Failures in a row, without an event or a stream that worked for a while between them, after which it gives up. */
+  /** Consecutive failures after which following ends. An event, or a stream that worked for a while, resets the count. */
   readonly maxFailures: number;
-  /** After a stream that has ended as it should, ms. */
+  /** Pause after a stream that ended normally, ms. */
   readonly pauseMs: number;
-  /** Between two complete answers, each of which is billed, ms. */
+  /** Pause between two complete answers, each of which is billed, ms. */
   readonly wholePauseMs: number;
-  /** Called before each complete answer after the first: it is not asked for until that resolves. */
+  /** Each complete answer after the first is requested only when this resolves. */
   readonly untilWanted?: () => Promise<void>;
 }
 
 export interface Stream {
-  /** Path and query; with the parameters of `follow` the answer ends after the current state. */
+  /** Path and query; with `follow: false` the answer ends after the current state. */
   readonly target: (follow: { readonly follow?: false }) => string;
   /** `id` of the last known event; undefined: none. */
   readonly after: string | undefined;
-  /** Ends this stream alone. */
+  /** Aborts only this stream. */
   readonly signal?: AbortSignal;
-  /** Observations of other streams; absent: none. */
+  /** Shared with other streams through the same proxy. Default: a new one. */
   readonly passage?: ProxyBuffering;
   readonly pace?: StreamPace;
 }
 
 /** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
-/** A stream that still sends after this long worked: its end is no failure of the API, however it ends. */
+/** A stream that lasts this long worked, so its end is not a failure. */
 const STEADY_MS = 10_000;
-/** The API starts each stream with a comment immediately. */
+/** Time for the first data. The API sends a comment immediately. */
 const FIRST_WORD_MS = 5_000;
-/** With the pauses between them, the failures take about a minute. */
+/** With their pauses, the failures take about a minute. */
 const PACE: StreamPace = { maxFailures: 15, pauseMs: 1_000, wholePauseMs: 2_000 };
-/** After the first failure, and at most. */
+/** Pause after the first failure, and its upper limit. */
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
 
 /**
- * Ends with the event `end`, which is returned too.
+ * Ends after the event `end`, which is yielded too.
  *
- * @throws Refusal if the API will not, Unreachable after too many failures in a row
+ * @throws Refusal if the API refuses the request, Unreachable after too many consecutive failures
  */
 export async function* followStream(client: CairnClient, stream: Stream): AsyncGenerator<Streamed> {
   const { machine } = client;
@@ -86,7 +86,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
       if (signal.aborted) throw error;
       if (error instanceof Mute) {
         passage.wasMute(machine.now());
-        // The events until now need not wait for another try.
+        // Events until now are fetched at once, as a complete answer.
         isWhole = true;
         continue;
       }
@@ -107,7 +107,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
   }
 }
 
-/** A stream is open and nothing arrives. */
+/** A stream is open, but no data arrives. */
 class Mute extends Error {}
 
 interface StreamOpening {

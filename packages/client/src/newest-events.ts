@@ -1,8 +1,8 @@
-/** The newest events of a run. The list of the API begins with the oldest; its stream begins wherever one likes. */
+/** Reads the newest events of a run by its stream, which can begin anywhere; the list begins with the oldest. */
 import type { CairnClient } from './client.ts';
 import type { RunEventView } from './follow.ts';
 
-/** @returns the newest `count` of those up to `head`, the oldest of them first */
+/** @returns the last `count` events up to `head`, oldest first */
 export async function newestEvents(
   api: CairnClient,
   run: { readonly id: string; readonly head: number },

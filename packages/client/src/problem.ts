@@ -2,7 +2,7 @@
 import type { Reply } from './transport.ts';
 import { readablePage } from './web-page.ts';
 
-/** The readable members of a problem document of any server. */
+/** Members of a problem document, also of another server. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
@@ -14,7 +14,7 @@ export interface Problem {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An answer that is no success. */
+/** A response without success. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly problem: Problem;
@@ -28,19 +28,19 @@ export class Refusal extends Error {
   }
 }
 
-/** No response. */
+/** Status for: no response. */
 const NOBODY = 0;
 /** The same request is in progress. */
 const UNDER_WAY = 202;
 const IN_FLIGHT = 'in_flight';
 
-/** No response with the outcome of the request. */
+/** The outcome of the request is unknown. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
   readonly key: string | undefined;
   /** 202: the same request is in progress. */
   readonly status: typeof NOBODY | typeof UNDER_WAY;
-  /** False: no connection could be made, so that no part of the request has arrived. */
+  /** False if no connection was made, so the server received nothing. */
   readonly wasSent: boolean;
 
   constructor(
@@ -59,7 +59,7 @@ export class Unreachable extends Error {
 
 const TEXT_CHARS = 300;
 
-/** @param text of the body; that of a proxy is no problem document, and its readable part is shown */
+/** @param text of the body; from that of a proxy the readable part is shown */
 export function problemOf(status: number, text: string): Problem {
   const read = objectOf(text);
   if (typeof read?.code === 'string' && typeof read.title === 'string')
@@ -73,7 +73,7 @@ export function problemOf(status: number, text: string): Problem {
   };
 }
 
-/** True for a web page that answers as if it were a success: that of a network which asks to sign in, for example. */
+/** True for a web page with a success status, such as the sign-in page of a network. */
 export function isPageInPlace({ status, headers }: Pick<Reply, 'status' | 'headers'>): boolean {
   return status >= 200 && status < 300 && /^text\/html\b/i.test(headers.get('content-type') ?? '');
 }
@@ -83,10 +83,7 @@ function readablePart(text: string): string {
   return page === undefined ? text : `a web page: ${page}`;
 }
 
-/**
- * True if the outcome is still unknown. A deferred request, such as an erasure, is accepted with 202 as well: then the body is
- * the answer.
- */
+/** True if the outcome is still unknown. A deferred request, such as an erasure, also answers 202, but with a body. */
 export function isInFlight(status: number, text: string): boolean {
   if (status !== UNDER_WAY) return false;
   const body = objectOf(text);
@@ -99,22 +96,22 @@ export function isPassing({ status, code }: Pick<Problem, 'status' | 'code'>): b
   return status === NOBODY || status === UNDER_WAY || status === 429 || status >= 500;
 }
 
-/** Time after which the API is to be asked again, ms; undefined: it names none. */
+/** Time after which to retry, ms; undefined if the API names none. */
 export function retryAfterMs({ details }: Pick<Problem, 'details'>): number | undefined {
   const seconds = details?.retryAfterSeconds;
   return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
-/** Returns true if the request may have been performed, so that only a repetition under its key shows it. */
+/** True if the request may have been carried out. Only a repetition with the same key tells. */
 export function isUncertain(error: unknown): error is Refusal | Unreachable {
   if (error instanceof Unreachable) return error.wasSent;
   return error instanceof Refusal && error.problem.status >= 500;
 }
 
-/** Calls of the system that fail before anything is sent. */
+/** System calls that fail before anything is sent. */
 const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
-/** True if `fetch` could not make a connection, as far as this is known: browsers do not say it. */
+/** True if `fetch` is known to have made no connection. Browsers do not report it. */
 export function failedToConnect(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // All addresses of a name were tried.

@@ -1,19 +1,18 @@
 /**
- * Finds out whether a proxy buffers streamed answers. Firebase Hosting does: it passes an answer on when it is complete, so that a
- * stream is silent until it ends. Learned from streams alone.
+ * Detects, from streams alone, a proxy that buffers streamed answers. Firebase Hosting does: a stream is silent until it ends.
  */
 
-/** A single silent stream may be a cold start. */
+/** Silent streams that prove buffering; one may be a cold start. */
 const MUTES = 2;
-/** The proxy may have changed, or the network was slow. */
+/** Time after which streaming is tried again: the proxy may have changed, or the network was slow. */
 const TRY_AGAIN_MS = 600_000;
 
-/** Observations of streams by one way; times are epoch ms. */
+/** Observations of streams by one path; times are epoch ms. */
 export class ProxyBuffering {
   #mutes = 0;
   #wholeUntil = 0;
 
-  /** True: the proxy buffers answers, so streams are received when they end. */
+  /** True if the proxy buffers answers, so that data arrives only when a stream ends. */
   isWholeOnly(now: number): boolean {
     return now < this.#wholeUntil;
   }
@@ -23,7 +22,7 @@ export class ProxyBuffering {
     this.#mutes = 0;
   }
 
-  /** A stream was open for long enough without data. A retry needs no second observation. */
+  /** A stream was open for long enough without data. After a retry one observation is enough. */
   wasMute(now: number): void {
     this.#mutes += 1;
     if (this.#mutes >= MUTES) this.#wholeUntil = now + TRY_AGAIN_MS;

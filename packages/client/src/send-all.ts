@@ -1,14 +1,14 @@
 /**
- * Many requests, a few at a time. A rate limit that refuses one pauses all. After an abort nothing more is sent; the outcome of
- * sent requests is awaited. Must not: know the requests.
+ * Sends many requests, a few at a time. A rate limit pauses all of them. After an abort nothing more is sent, and the outcome of
+ * sent requests is awaited. Must not: know what the requests are.
  */
 import { THIS_MACHINE } from './transport.ts';
 
-/** Requests in progress at a time: fewer than a browser has connections, so that the page itself has some left. */
+/** Concurrent requests: fewer than the connections of a browser, so that the page keeps some. */
 export const AT_ONCE = 4;
 /** Attempts of a request that is rate limited. */
 const MAX_ATTEMPTS = 10;
-/** Pause after a rate limit that names none. */
+/** Pause if a rate limit names none. */
 const PAUSE_MS = 2_000;
 
 export type SendState<R> =
@@ -18,12 +18,12 @@ export type SendState<R> =
   | { readonly at: 'failed'; readonly error: unknown };
 
 export interface SendAllOptions<T, R> {
-  /** Must be the same request whenever it is asked for again. */
+  /** Sends the request of an item; a repetition must send the same request. */
   work(item: T): Promise<R>;
   /** The refusal of the API, if the error is one. */
   refusalOf(error: unknown): Refused | undefined;
   onSent(item: T, sent: SendState<R>): void;
-  /** The length of a pause that all keep, ms; undefined: it is over. */
+  /** Called with the length of a pause of all requests, ms, and with undefined when it is over. */
   onPause(ms: number | undefined): void;
   /** Resolves after `ms`, or when the signal aborts. Default: the platform's timer. */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
@@ -36,7 +36,9 @@ export interface Refused {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Resolves when each is done or failed, or the signal aborted and the requests under way ended. Never throws. */
+/**
+ * Resolves when each item has succeeded or failed, or, after an abort, when the requests in progress have ended. Never throws.
+ */
 export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions<T, R>): Promise<void> {
   const { signal, sleep = THIS_MACHINE.sleep } = running;
   let next = 0;
@@ -77,7 +79,7 @@ export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions
   await Promise.all(Array.from({ length: AT_ONCE }, sender));
 }
 
-/** The pause that a refusal demands of all requests, ms; undefined: the request has failed. */
+/** The pause that a refusal requires, ms; undefined if the request has failed. */
 function pauseAfter(refused: Refused | undefined): number | undefined {
   return refused?.status === 429 ? (refused.retryAfterMs ?? PAUSE_MS) : undefined;
 }

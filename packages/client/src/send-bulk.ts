@@ -1,6 +1,6 @@
 /**
- * A change of many runs, in requests of a few runs each, so that its progress shows and it can be stopped. Runs without an outcome are sent again; the
- * requests must name one batch, so that a run is changed once.
+ * Changes many runs in small requests, so that progress is visible and the change can be stopped. Runs without an outcome are
+ * sent again. All requests must name the same batch, so that each run is changed once.
  */
 import type { Answer } from 'cairn/api/calls';
 import { type Problem, Refusal, Unreachable } from './problem.ts';
@@ -11,17 +11,17 @@ export type BulkResult = Answer<'BulkReport'>['results'][number];
 
 /** Runs of one request. */
 export const BULK_CHUNK = 10;
-/** Requests for a run that has no outcome. */
+/** Maximum of requests for a run without an outcome. */
 const MAX_ATTEMPTS = 4;
 /** Pause before runs without an outcome are sent again. */
 const PAUSE_MS = 2_000;
-/** Status of a request whose key is taken. */
+/** Status while a request with the same key is in progress. */
 const IN_PROGRESS = 202;
 
 export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 'work'> {
   /**
-   * One request; `items` are all different. Each attempt must be the same change under another idempotency key: the key of a request whose
-   * worker died is taken for minutes.
+   * Sends one request; `items` are distinct. Each attempt must make the same change under a new idempotency key: if a worker
+   * died, its key stays in use for minutes.
    *
    * @param attempt from 1
    */
@@ -35,13 +35,13 @@ interface BulkAttempt<T> {
   readonly some: readonly T[];
 }
 
-/** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
+/** Resolves when each item has an outcome, or, after an abort, when the requests in progress have ended. Never throws. */
 export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<T>): Promise<void> {
   const { send, onSent, signal, sleep = THIS_MACHINE.sleep, ...running } = options;
   const report = (some: readonly T[], sent: SendState<BulkResult>) => {
     for (const item of some) onSent(item, sent);
   };
-  /** By chunk: its next request. A request that is rate limited is sent again as it was, under its key. */
+  /** Next request of each chunk. A rate-limited request is repeated unchanged, with its key. */
   const next = new Map<readonly T[], BulkAttempt<T>>();
   const nextOf = (chunk: readonly T[]) => next.get(chunk) ?? { attempt: 1, some: chunk };
   const sendChunk = async (chunk: readonly T[]): Promise<void> => {
@@ -52,7 +52,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
         (answer) => answer.results,
         (error: unknown) => {
           const status = error instanceof Unreachable ? error.status : running.refusalOf(error)?.status;
-          // Most of its runs may have an outcome.
+          // Most runs of the request may have an outcome.
           if (isLast || status !== IN_PROGRESS) throw error;
         },
       );

@@ -8,7 +8,7 @@ export const LEAST_OFFSET_MS = 2_000;
 const MAX_ROUND_TRIP_MS = 5_000;
 
 /**
- * Offset to add to the local clock for that of the installation, ms; 0 within the measuring error. Undefined: unknown.
+ * Offset from the local clock to the installation's, ms; 0 within the measuring error. Undefined: unknown.
  *
  * @param date of the header; times in the local clock, epoch ms
  */
@@ -16,7 +16,7 @@ export function offsetMs(date: string | null, askedAt: number, answeredAt: numbe
   const dateMs = date === null ? Number.NaN : Date.parse(date);
   const roundTripMs = answeredAt - askedAt;
   if (Number.isNaN(dateMs) || roundTripMs < 0 || roundTripMs > MAX_ROUND_TRIP_MS) return undefined;
-  // The installation read its clock between the two times, and cut it to seconds.
+  // The installation read its clock between the two times and truncated it to seconds.
   const earliest = dateMs - answeredAt;
   const latest = dateMs + DATE_STEP_MS - askedAt;
   if (earliest - LEAST_OFFSET_MS <= 0 && latest + LEAST_OFFSET_MS >= 0) return 0;

@@ -7,7 +7,7 @@ export interface EventFrame {
   readonly data: string;
 }
 
-/** A frame without data is skipped. Text after the last blank line was cut off, and is dropped. */
+/** Skips frames without data, and drops an incomplete frame at the end. */
 export async function* framesOf(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void = () => {},
@@ -17,7 +17,7 @@ export async function* framesOf(
   for await (const text of textOf(body)) {
     onBytes();
     rest += text;
-    // A carriage return at the very end may be the first half of a line's end.
+    // A final carriage return may be the first half of CRLF.
     const whole = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
     const lines = whole.split(/\r\n|\n|\r/);
     rest = (lines.pop() ?? '') + rest.slice(whole.length);

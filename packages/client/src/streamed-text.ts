@@ -11,7 +11,7 @@ interface OfAttempt {
 }
 
 export type StreamedLine =
-  /** An attempt begins its text: earlier text of the step no longer counts. */
+  /** A new attempt begins: earlier text of the step is obsolete. */
   | (OfAttempt & { readonly kind: 'attempt' })
   /** `offset`: length of the attempt's text before it. */
   | (OfAttempt & { readonly kind: 'text'; readonly text: string; readonly offset: number })
@@ -23,7 +23,7 @@ export interface StreamedText extends Pick<OfAttempt, 'step' | 'revision' | 'att
   readonly state: 'open' | 'whole' | 'cut';
 }
 
-/** By step; a compensation has its own. */
+/** By step; a compensation has a separate entry. */
 export type StreamedTexts = ReadonlyMap<string, StreamedText>;
 
 const KINDS: ReadonlySet<string> = new Set(['attempt', 'text', 'text_end'] satisfies StreamedLine['kind'][]);

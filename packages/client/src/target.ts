@@ -1,7 +1,7 @@
 /** The address of a request. Pure. */
 import { Refusal } from './problem.ts';
 
-/** A value of a query parameter, sent as `String` writes it; undefined: not sent. */
+/** A query parameter, sent as `String(value)`; undefined is not sent. */
 export type QueryValue = string | number | boolean | undefined;
 
 interface Filling {
@@ -12,7 +12,7 @@ interface Filling {
 /** Path segments that every URL parser removes, encoded or not. A request with one would go to another resource. */
 const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..']);
 
-/** The path with its parameters and query filled in. @throws Refusal INVALID_INPUT for a value that no path can carry */
+/** The path with its parameters and query filled in. @throws Refusal INVALID_INPUT for a value that a path cannot contain */
 export function targetOf(path: string, { params, query }: Filling): string {
   const values = (params ?? {}) as Readonly<Record<string, string>>;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, values[name] ?? ''));

@@ -8,7 +8,7 @@ export interface Reply {
   text(): Promise<string>;
 }
 
-/** `fetch`, or something that sends requests in another way. */
+/** `fetch` or a replacement. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
 export interface MachineServices {
@@ -39,7 +39,7 @@ export const THIS_MACHINE: MachineServices = {
     }),
 };
 
-/** Letters that no other request has: 128 random bits. Browsers have `crypto.randomUUID` only at HTTPS and at localhost. */
+/** A unique key of 128 random bits. Browsers have `crypto.randomUUID` only with HTTPS or on localhost. */
 export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

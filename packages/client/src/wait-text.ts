@@ -1,4 +1,4 @@
-/** Open waits in words: the one home of what explanations, timelines, tables and pages say about them. Pure. */
+/** Describes open waits, for explanations, timelines, tables and pages. Pure. */
 import type { Answer } from 'cairn/api/calls';
 import { stepKey } from './step-key.ts';
 
@@ -52,7 +52,7 @@ export function waitLine(
     : text;
 }
 
-/** The question of an approval. @param detail of the wait: the question, perhaps with more beside it */
+/** The question of an approval. @param detail of the wait: the question, possibly with other members */
 export function questionText(detail: unknown): string {
   if (detail === undefined || detail === null) return '(no question)';
   if (typeof detail === 'string') return detail;
@@ -92,7 +92,7 @@ export function waitingText(waits: readonly Wait[]): WaitingText {
 
 /** The wait that is named if several are open. */
 export function firstWait(waits: readonly Wait[]): Wait | undefined {
-  // A wait for a person is named first, because other waits end by themselves; the budget holds up all of the run.
+  // A wait for a person comes first, because other waits end by themselves. The budget comes before all: it stops the whole run.
   return (
     waits.find(({ purpose }) => purpose === 'budget') ??
     waits.find(({ kind }) => kind === 'approval') ??
@@ -100,7 +100,7 @@ export function firstWait(waits: readonly Wait[]): Wait | undefined {
   );
 }
 
-/** By purpose, without one by kind. Others are named one by one: a budget, and those of a newer version. */
+/** Plurals by purpose, or by kind if there is none. Other waits are named one by one: budgets, and kinds of a newer version. */
 const MANY: Readonly<Partial<Record<string, string>>> = {
   approval: 'approvals',
   doubt: 'decisions about interrupted steps',

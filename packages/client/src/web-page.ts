@@ -1,6 +1,6 @@
-/** Readable part of a web page, which a proxy answers in place of the API. Pure. */
+/** Extracts readable text from a web page that a proxy sends in place of the API's answer. Pure. */
 
-/** A page says before that what it is about. */
+/** Enough for the title or the first words. */
 const MAX_READ_CHARS = 65_536;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -14,9 +14,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const ENTITY = /&(?:amp|lt|gt|quot|apos|#39);/g;
 
 /**
- * Its title, or its words if it has none, of its beginning. A page can be hostile: each piece between two `<` is read once.
+ * Returns the title of a page, otherwise its first words. A page can be hostile, so each piece between two `<` is read once.
  *
- * @returns undefined: the text is no web page
+ * @returns undefined if the text is not a web page
  */
 export function readablePage(text: string): string | undefined {
   const [before = '', ...pieces] = text.slice(0, MAX_READ_CHARS).split('<');
@@ -24,7 +24,7 @@ export function readablePage(text: string): string | undefined {
   const words: string[] = [];
   let firstTag: string | undefined;
   let title = '';
-  /** The element or comment whose content is no text. */
+  /** The open element or comment whose content is not text. */
   let inside: 'script' | 'style' | '!--' | undefined;
   for (const piece of pieces) {
     const tag = tagOf(piece);
@@ -49,7 +49,7 @@ export function readablePage(text: string): string | undefined {
   return title || plain(words.join(' '));
 }
 
-/** In lower case; `!--` for a comment. */
+/** Tag name in lower case; `!--` for a comment. */
 function tagOf(piece: string): string {
   return /^(?:!--|[!/]?[a-z]*)/i.exec(piece)?.[0].toLowerCase() ?? '';
 }

@@ -6,7 +6,7 @@ import { type EventContext, type EventLine, type EventLines, line, valueText } f
 import { RUN_LINES } from './run-lines.ts';
 import { STEP_LINES } from './step-lines.ts';
 
-/** One for each type of event; a new type that is missing here does not compile. */
+/** The compiler rejects a type of event without a line. */
 const LINES: EventLines = { ...RUN_LINES, ...STEP_LINES, ...EFFECT_LINES };
 
 type DescribedEvent = Pick<RunEventView, 'type' | 'data' | 'at' | 'actor'>;
@@ -19,7 +19,7 @@ export function eventLine({ type, data, at, actor }: DescribedEvent, formats: Ti
   return describe(data, { at, actor, ...formats });
 }
 
-/** True: the text of its line may be capitalised, because it does not begin with the name of a step. */
+/** True if the text of the line does not begin with the name of a step, so that it may be capitalised. */
 export function isOfWholeRun({ type }: Pick<RunEventView, 'type'>): boolean {
   return Object.hasOwn(RUN_LINES, type);
 }

@@ -9,11 +9,11 @@ export interface EventLine {
   readonly mark: string;
   readonly tone: EventTone;
   readonly text: string;
-  /** Less important; dimmed. */
+  /** Less important text, shown dimmed. */
   readonly more?: string | undefined;
 }
 
-/** Beside the data of an event: when and by whom, and how its reader writes times. */
+/** Time and actor of an event, and the time formats of the reader. */
 export interface EventContext {
   readonly at: string;
   readonly actor: string | undefined;
@@ -75,7 +75,7 @@ export function msBetween(from: string, to: string): number {
 export const parts = (...texts: readonly (string | undefined | false)[]): string =>
   texts.filter((text) => text !== undefined && text !== false && text !== '').join(' · ');
 
-/** Keys of steps, and how many there are beside them. */
+/** Keys of steps, and the number of further ones. */
 export function stepsOf({
   steps,
   count = steps.length,

@@ -107,7 +107,7 @@ function toneOf(decision: string): 'good' | 'warn' | 'bad' {
   return decision === 'approve' ? 'good' : 'warn';
 }
 
-/** The note or the feedback, not the whole answer. */
+/** The note or the feedback of an answer. */
 function saidText(payload: unknown): string {
   const { note, feedback } = (payload ?? {}) as { readonly note?: string; readonly feedback?: string };
   return parts(note, feedback);

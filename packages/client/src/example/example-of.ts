@@ -1,14 +1,14 @@
 /**
- * An example of a value that a JSON Schema accepts: the default or the first example that the schema has, otherwise one made from its
- * types, formats and limits. Pure.
+ * Makes an example of a value that a JSON Schema accepts: its default, its first example, or one made from its types, formats and
+ * limits. Pure.
  */
 import { matchingText } from './matching-text.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Deeper members of a schema that refers to itself are left out. */
+/** A recursive schema ends at this depth. */
 const MAX_DEPTH = 8;
-/** Items, and characters beyond those of a word. A schema that asks for more has no example. */
+/** Maximum of items, and of characters that lengthen a word. A schema that requires more has no example. */
 const MAX_ITEMS = 100;
 const MAX_CHARS = 2_000;
 
@@ -33,7 +33,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Undefined: none is known. Members and items that have none are left out.
+ * Undefined if no example is known. Optional members and items without an example are left out.
  *
  * @param root the schema of which `schema` is a part, for references
  */

@@ -1,6 +1,6 @@
 /**
- * A text that matches a regular expression, made from its source: literals, classes, groups, alternatives and quantifiers.
- * Patterns with assertions, references or character properties have no such text. Pure.
+ * Makes a text that matches a regular expression with literals, classes, groups, alternatives and quantifiers. Assertions,
+ * references and character properties are not supported. Pure.
  */
 
 /** Repetitions beyond what a quantifier requires make a text longer, not clearer. */
@@ -8,13 +8,13 @@ const MAX_REPEATED = 200;
 
 class UnknownPattern extends Error {}
 
-/** Undefined: none was found. A returned text was checked against the pattern. */
+/** Returns a text that was checked against the pattern, or undefined. */
 export function matchingText(pattern: string): string | undefined {
   try {
     const text = new PatternReader(pattern).read();
     return new RegExp(pattern, 'u').test(text) ? text : undefined;
   } catch (error) {
-    // Also a source that is no regular expression with Unicode.
+    // SyntaxError: the source is not valid with the flag `u`.
     if (error instanceof UnknownPattern || error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -31,7 +31,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: '\t',
   n: '\n',
 };
-/** Taken from a class if it has them, since they read best. */
+/** First choice of a class, because they read best. */
 const PREFERRED = 'a1A0-';
 
 class PatternReader {
@@ -48,7 +48,7 @@ class PatternReader {
     return text;
   }
 
-  /** The first alternative; the others are read over. */
+  /** Uses the first alternative and skips the others. */
   #alternatives(): string {
     const text = this.#sequence();
     while (this.#take('|')) this.#sequence();
@@ -58,7 +58,7 @@ class PatternReader {
   #sequence(): string {
     let text = '';
     while (this.#at < this.#source.length && !'|)'.includes(this.#next)) {
-      // Anchors usually stand where they hold; the check at the end finds those that do not.
+      // Anchors are ignored: the check at the end finds those that do not match.
       if (this.#take('^') || this.#take('$')) continue;
       const one = this.#atom();
       text += one.repeat(this.#times());
@@ -111,7 +111,7 @@ class PatternReader {
     return escaped;
   }
 
-  /** The fewest that the quantifier allows; one where it allows none. */
+  /** The minimum of the quantifier, but at least 1. */
   #times(): number {
     let least = 1;
     if (this.#take('+') || this.#take('*') || this.#take('?')) least = 1;

@@ -4,7 +4,10 @@ import { duration } from '../duration.ts';
 
 const COUNTED = ['usd', 'tokens', 'effects', 'operations'] as const;
 
-/** A line for each limit, such as "1.2 of 5 USD, 0.5 more reserved". Of the wall clock, which runs on between events, the limit only. */
+/**
+ * A line for each limit, such as "1.2 of 5 USD, 0.5 more reserved". For the wall clock, which runs on between events, only the
+ * limit.
+ */
 export function budgetLines({ limits, spent, reserved }: NonNullable<Answer<'Run'>['budget']>): string[] {
   const counted = COUNTED.flatMap((name) => {
     const limit = limits[name];
@@ -18,5 +21,5 @@ export function budgetLines({ limits, spent, reserved }: NonNullable<Answer<'Run
   return wallClockMs === undefined ? counted : [...counted, `at most ${duration(wallClockMs)}`];
 }
 
-/** In full, without rounding errors of binary fractions. */
+/** All digits, without binary rounding errors. */
 export const amountText = (amount: number): string => String(Number(amount.toFixed(6)));

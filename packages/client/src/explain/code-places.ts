@@ -12,9 +12,9 @@ export interface CodePlace {
   readonly location: string;
 }
 
-/** Most operations that are listed; a run can have thousands open. */
+/** Maximum of listed operations; a run can have thousands open. */
 const MAX_PLACES = 10;
-/** Most operations for which an event is read, at one request each. */
+/** Maximum of operations whose event is read; each costs a request. */
 const MAX_READ = 3;
 
 /** Operations that the run document names: running bodies and open waits. */
@@ -31,7 +31,7 @@ export function placesOf({ running, waits }: Pick<Answer<'Run'>, 'running' | 'wa
     .slice(0, MAX_PLACES);
 }
 
-/** Adds those that only the journal names: operations between two attempts, and the last one of a failed flow that failed. */
+/** Adds operations that only the journal names: those between two attempts, and the last failed one of a failed flow. */
 export async function readPlaces(
   client: CairnClient,
   run: Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'waits' | 'steps' | 'error'>,

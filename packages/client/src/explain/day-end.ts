@@ -1,14 +1,14 @@
-/** Finds the event by which a run continued that had reached the budget of its tenant's day. Pure. */
+/** Tells why a run continued after it had reached its tenant's budget of the day. Pure. */
 
-/** The id of the question about the budget of a day is its step, revision, attempt, and this. */
+/** Last part of the id of such a question, after step, revision and attempt. */
 const DAY_QUESTION = /\.day$/;
 
 /**
- * Undefined: a person has answered the question, or it is another one.
+ * Undefined if a person has answered the question, or if it is not about the budget of a day.
  *
  * @param data of the event `wait_resolved`
  *
- * @param actor of the event: the person who raised the day by the answer to another run
+ * @param actor of the event: the person who raised the budget of the day by answering another run
  */
 export function dayResumption(
   { waitId, decision }: { readonly waitId: string; readonly decision?: string | undefined },

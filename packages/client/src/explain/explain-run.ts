@@ -1,6 +1,6 @@
 /**
- * Explains the state of a run: one sentence, since when, until when, and what would move it. Pure; the console and `cairn
- * explain` show the same words.
+ * Explains the state of a run: one sentence, since when, until when, and the commands that let it continue. Pure. The console and
+ * `cairn explain` show the same text.
  */
 import type { Answer } from 'cairn/api/calls';
 import { waitingText } from '../wait-text.ts';
@@ -41,18 +41,18 @@ export type ExplainedRun = Pick<
 > &
   Partial<Pick<RunToExplain, 'compensationLog' | 'failures'>>;
 
-/** A step that has not failed: a budget defers it. */
+/** A step that a budget defers; it has not failed. */
 export interface Deferral {
   /** Such as `other runs hold the rest of what the tenant may spend on this day`. */
   readonly reason: string;
-  /** The reason has ended, because its question was answered or the day is over: the execution begins next. */
+  /** True if the question was answered or the day is over: the execution begins next. */
   readonly isOver: boolean;
 }
 
 /** @deprecated Use {@link Deferral}. */
 export type Held = Deferral;
 
-/** The moving steps, as far as the caller knows them: the run alone does not name every one. */
+/** The active steps that the caller knows; the run document does not name all of them. */
 export interface Activity {
   /** Keys of steps with a running body. */
   readonly working: readonly string[];
@@ -61,7 +61,7 @@ export interface Activity {
     readonly isPolling: boolean;
     readonly deferral?: Deferral | undefined;
   }[];
-  /** Its decisions would be refused, because its version is not deployed. Absent: not known. */
+  /** True if decisions are refused because the version of the run is not deployed. Absent: unknown. */
   readonly isUndecidable?: boolean;
 }
 
@@ -69,22 +69,22 @@ export interface Explanation {
   readonly text: string;
   /** ISO. */
   readonly since?: string | undefined;
-  /** Time at which the run continues by itself, or the wait expires; ISO. */
+  /** Time at which the run continues by itself or the wait expires; ISO. */
   readonly until?: string | undefined;
   /** Steps to fix the problem. */
   readonly help?: string | undefined;
-  /** The wait that the text names; undefined: it names none, or counts several. */
+  /** The wait that the text names; undefined if it names none or counts several. */
   readonly waitId?: string | undefined;
   readonly moves: readonly ExplainedMove[];
 }
 
-/** Beyond these, names are counted. */
+/** Further names are counted. */
 const MAX_NAMED = 2;
 
 const FAILING_HELP =
   'The run is dispatched again by itself, and continues once the cause is fixed. Otherwise cancel it.';
 
-/** @param activity default: that of the run itself */
+/** @param activity default: the activity that the run names */
 export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {
   const { status, source, suspension, cancellation, stopped } = run;
   if (suspension && !cancellation) return suspended(run, suspension);
@@ -137,7 +137,6 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
   }
 }
 
-/** Activity named by the run itself. */
 export function activityOf({
   running,
   steps,
@@ -153,14 +152,14 @@ type Sentence = Omit<Explanation, 'moves'>;
 function doneText({ begun, failed, skipped, degraded }: RunToExplain['steps']): string {
   if (begun === 0) return 'Done.';
   const notes = Object.entries({ failed, skipped, degraded }).filter(([, count]) => count > 0);
-  // Items of a set may fail, and steps whose failure is skipped.
+  // Items of a set, and steps whose failure is skipped, may fail.
   const done = begun - failed - skipped;
   return `${counted(done)} ${done === 1 ? 'step' : 'steps'} done${notes.map(([name, count]) => `, ${counted(count)} ${name}`).join('')}.`;
 }
 
 const counted = (count: number): string => count.toLocaleString('en');
 
-/** Undefined: the worker of the run sends heartbeats, or it has none. */
+/** Undefined if the run has no worker, or its worker sends heartbeats. */
 function silent(run: ExplainedRun, { working }: Activity): Sentence | undefined {
   const { lease, leaseWait, silentSince } = run;
   if (!lease || silentSince === undefined) return undefined;
@@ -174,7 +173,7 @@ function silent(run: ExplainedRun, { working }: Activity): Sentence | undefined 
   };
 }
 
-/** Undefined: the run is neither undone nor cancelled. */
+/** Undefined unless the run is being undone or cancelled. */
 function endingOf({ compensating, cancellation, running }: ExplainedRun): Sentence | undefined {
   if (compensating) {
     const undone = running.find(({ undoes }) => undoes);
@@ -220,7 +219,7 @@ function failedText(failures: NonNullable<RunToExplain['failures']>): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */
+/** A run without a worker does not move because of the error; a current worker may still succeed. */
 function withFailures(run: ExplainedRun, sentence: Sentence): Explanation {
   const { id, failures, lease, dueAt, cancellation, compensating } = run;
   if (!failures || lease) return { ...sentence, moves: [watching(run)] };
@@ -252,7 +251,7 @@ export function isBackingOff({
   return failures !== undefined && !lease && dueAt !== undefined && !cancellation && !compensating;
 }
 
-/** Undefined unless a budget defers all that the run has to do. */
+/** Undefined unless a budget defers all remaining work of the run. */
 function deferred(run: ExplainedRun, activity: Activity): Explanation | undefined {
   const { working, retrying } = activity;
   const [first] = retrying;
@@ -307,7 +306,7 @@ function suspended(
   };
 }
 
-/** Its `wakeAt` is the time of the next check whether it can continue, not of its continuation. */
+/** `wakeAt` of a blocked run is the time of the next check, not of its continuation. */
 function blocked(
   run: ExplainedRun,
   { message, help, since }: NonNullable<RunToExplain['blocked']>,
@@ -342,7 +341,7 @@ function waiting(run: ExplainedRun, { isUndecidable = false }: Activity): Explan
   };
 }
 
-/** Most answers shown for a run with many waits. */
+/** Maximum of commands shown for a run with many waits. */
 const MAX_MOVES = 5;
 
 function cancelled({ stopKind, cancellation }: ExplainedRun): string {
@@ -360,7 +359,7 @@ function cancelled({ stopKind, cancellation }: ExplainedRun): string {
   }
 }
 
-/** Each revision of a step is compensated separately; a failure takes precedence, because a person has to see it. */
+/** Each revision of a step is compensated separately. A failure is shown first, because a person has to see it. */
 function undoneText({ compensationLog = [] }: ExplainedRun): string {
   const failed = new Set(
     compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),

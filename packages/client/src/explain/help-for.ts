@@ -15,7 +15,7 @@ const HELP: Readonly<Record<string, string>> = {
   APPROVAL_EXPIRED: 'Nobody answered in time. Resume the run to ask again.',
 };
 
-/** Workflows have codes of their own, so every code has an answer. */
+/** Workflows define their own codes, so an unknown code gets a general help text. */
 export function helpFor(code: string): string {
   return Object.hasOwn(HELP, code)
     ? (HELP[code] ?? '')

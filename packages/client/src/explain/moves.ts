@@ -8,7 +8,7 @@ type ExplainedWait = Answer<'Run'>['waits'][number];
 export interface ExplainedMove {
   /** Arguments of `cairn`, not quoted. */
   readonly words: readonly string[];
-  /** Effect of the command, or the value to replace. */
+  /** Effect of the command, or the placeholder to replace. */
   readonly what: string;
 }
 
@@ -30,12 +30,12 @@ const DECISIONS: Readonly<Partial<Record<string, string>>> = {
 export const UNDECIDABLE =
   'The version of the run is not deployed as it was when the run started, so no decision is accepted.';
 
-/** True for a question whose decision the version of the run carries out; an effect is resolved without it. */
+/** True for a question whose decision needs the deployed version of the run. Resolving an effect does not. */
 export function needsDecision({ kind, effectId }: Pick<ExplainedWait, 'kind' | 'effectId'>): boolean {
   return kind === 'approval' && effectId === undefined;
 }
 
-/** Undefined: the wait ends only by time. */
+/** Undefined if only time ends the wait. */
 export function moveOf(runId: string, wait: ExplainedWait): ExplainedMove | undefined {
   const { kind, purpose, name = '', key = '', child, effectId } = wait;
   if (effectId !== undefined)

@@ -1,4 +1,4 @@
-/** The moving steps, with facts about retries that only the journal has. */
+/** Reads the active steps of a run, with data about retries that only the journal has. */
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from '../client.ts';
 import type { RunEventView } from '../follow.ts';
@@ -6,14 +6,14 @@ import { eventAt } from './event-at.ts';
 import { type Activity, activityOf, type Deferral } from './explain-run.ts';
 import { needsDecision } from './moves.ts';
 
-/** Most steps of which an event is read: one request each. */
+/** Maximum of steps whose event is read; each costs a request. */
 const MAX_READ = 3;
 
 type ActiveRun = Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'waits' | 'steps' | 'currentStep'>;
 
 /**
- * One more request for a run that waits for a decision, or that retries steps and runs none, and one for each of the first
- * {@link MAX_READ} of these.
+ * Costs a request for a run that waits for a decision or only retries steps, and one for each of the first {@link MAX_READ}
+ * retried steps.
  */
 export async function readActivity(client: CairnClient, run: ActiveRun): Promise<Activity> {
   const known = activityOf(run);
@@ -35,7 +35,9 @@ export async function readActivity(client: CairnClient, run: ActiveRun): Promise
   return retrying.length === 0 ? known : { ...known, retrying };
 }
 
-/** True if the decisions of a run would be refused, because its version is not deployed. One request if it waits for one. */
+/**
+ * True if decisions are refused because the version of the run is not deployed. Costs a request if the run waits for a decision.
+ */
 export async function readUndecidable(
   client: CairnClient,
   { id, waits }: Pick<Answer<'Run'>, 'id' | 'waits'>,
@@ -45,7 +47,7 @@ export async function readUndecidable(
   return nodes === undefined;
 }
 
-/** Undefined: no budget does. @param event of type `step_retry_scheduled` */
+/** Undefined if no budget defers the step. @param event of type `step_retry_scheduled` */
 function deferralOf({ at, data: { budget, error, retryAt } }: RunEventView): Deferral | undefined {
   if (budget !== true) return undefined;
   const { message } = (error ?? {}) as { readonly message?: unknown };

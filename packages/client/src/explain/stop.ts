@@ -5,7 +5,7 @@ import type { Explanation } from './explain-run.ts';
 type StoppableRun = Pick<Answer<'Run'>, 'status' | 'cancellation' | 'lease'>;
 type Stop = NonNullable<Answer<'Run'>['stopped']>;
 
-/** True for a run that would be dispatched, and that no worker has: only such a run is kept from moving. */
+/** True for a run that is due for dispatch and has no worker: a stop affects only such runs. */
 export function mayBeStopped({ status, cancellation, lease }: StoppableRun): boolean {
   const wouldMove =
     status === 'pending' || status === 'running' || status === 'replaying' || status === 'interrupted';

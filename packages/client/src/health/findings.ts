@@ -16,7 +16,7 @@ export interface Finding {
   readonly evidence?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Tokens and Slack's signatures tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
+/** Tokens and Slack's signatures tolerate five minutes. A tenth of that shows that a clock is not synchronised. */
 const MAX_SKEW_MS = 30_000;
 /**
  * The thresholds of the installation's own diagnosis (a test keeps them equal): the scan handles overdue runs and the tick due
@@ -30,7 +30,7 @@ export function isOverdue(wakeAt: string, now: number): boolean {
 }
 export const SCHEDULE_LATE_MS = 3 * 60_000;
 
-/** Facts that no request to the API can show. */
+/** Checks that the API cannot make. */
 export const NOT_SEEN = [
   {
     what: 'exemptions from indexing, which keep writes cheap',
@@ -85,9 +85,9 @@ function readHealth(text: string): Answer<'Health'> | undefined {
 }
 
 /**
- * From the `Date` of an answer, which has whole seconds.
+ * Compares by the header `Date`, which has whole seconds.
  *
- * @param isLocal it is a local cloud, whose clock people move
+ * @param isLocal true for a local cloud, whose clock people may move
  */
 export function clock({ headers, at, tookMs }: Exchange, isLocal = false): Finding {
   const serverTime = Date.parse(headers.get('date') ?? '');
@@ -208,7 +208,7 @@ export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: numb
 
 /**
  * @param runs a sample of the live ones
- * @param isOff dispatch is stopped, by the kill switch or after a restore
+ * @param isOff true if the kill switch or a restore has stopped dispatch
  */
 export function liveRuns(
   runs: readonly Answer<'RunSummary'>[],
@@ -267,7 +267,7 @@ export const OLDER_API = note(
   'Deploy again.',
 );
 
-/** A failure of the installation has its own help: it says nothing about the key. */
+/** A failure of the installation has its own help and is not about the key. */
 export function refused(what: string, { message, problem }: Refusal): Finding {
   const isFailure = problem.status >= 500 && problem.help !== undefined;
   return wrong(

@@ -2,7 +2,7 @@
  * Judges the health of an installation, for the command line and the console. Findings of the installation itself are used
  * unchanged; the rest follows from answers that any role may read. Pure.
  *
- * Must not: have a threshold for something that the diagnosis of the installation judges.
+ * Must not: repeat a threshold of the installation's own diagnosis.
  */
 import type { Answer } from 'cairn/api/calls';
 import type { Exchange } from '../client.ts';
@@ -12,7 +12,7 @@ import * as findings from './findings.ts';
 
 export type AnswerOrError<T> = { readonly answer: T } | { readonly error: Refusal | Unreachable };
 
-/** Answers about an installation. Absent: not asked. */
+/** Answers about an installation. Absent: not requested. */
 export interface HealthAnswers {
   readonly url?: string | undefined;
   /** Answer of `GET /v1/healthz`, with its time. */
@@ -45,7 +45,7 @@ export function judgeHealth(answers: HealthAnswers, now: number): Finding[] {
   ];
 }
 
-/** Environment of an installation on this machine: no command of Google's concerns it. */
+/** Environment of an installation on this machine, where `gcloud` commands do not apply. */
 const LOCAL = 'local';
 
 export function isLocal({ environment }: Pick<Answer<'Diagnosis'>, 'environment'>): boolean {
@@ -62,14 +62,14 @@ function ofInstallation(
 
 /** Codes of findings that say that no run is dispatched. */
 const STOPS: ReadonlySet<string> = new Set(['KILL_SWITCH', 'RESTORE_HELD']);
-/** Codes after which no other request is worth making. */
+/** Codes after which every other request would fail too. */
 const SILENCE: ReadonlySet<string> = new Set(['UNREACHABLE', 'NOT_CAIRN']);
 
 export function isSilent(found: readonly Finding[]): boolean {
   return found.some(({ code }) => SILENCE.has(code));
 }
 
-/** Readings of a diagnosis, each with the codes that make it wrong. */
+/** Readings of a diagnosis, each with the codes that mark it as wrong. */
 const READINGS = {
   scan: ['SCAN_LATE', 'SCAN_FAILED', 'RUNS_OVERDUE'],
   queue: ['QUEUE_MISSING', 'QUEUE_STOPPED', 'QUEUE_BEHIND'],
