@@ -8,5 +8,5 @@ export async function declined(world: World, question: string): Promise<string |
   return /^y(?:es)?$/i.test(answer.trim()) ? undefined : 'nothing was changed';
 }
 
-/** Help of the error with that reason. */
+/** Help text if `declined` returns a reason. */
 export const SAY_YES = 'Add --yes to continue without confirmation.';

@@ -11,7 +11,7 @@ export interface CommandContext {
   /** Another client, with the current address of a local cloud. @throws UsageError */
   readonly connected: () => CairnClient;
   readonly out: CliOutput;
-  /** Notes, to standard error, so that pipes get only the answer. */
+  /** Output to standard error, so that pipes get only the answer. */
   readonly notes: CliOutput;
 }
 
@@ -44,13 +44,13 @@ export class CliOutput {
     else this.print(text({ style: this.style, columns: this.columns, call: this.call }));
   }
 
-  /** Nothing is added; an empty text prints nothing. */
+  /** Prints the text as it is. */
   print(text: string): void {
     if (text !== '') this.#world[this.#to].write(text);
   }
 }
 
-/** Width and colours of the output, and the words before those of a printed command. */
+/** Width and colours of the output, and the prefix of printed commands. */
 export interface OutputShape {
   readonly style: Style;
   readonly columns: number | undefined;

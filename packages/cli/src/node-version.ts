@@ -1,4 +1,7 @@
-/** Checks the version of Node before anything else is loaded, because an older one fails with the name of a missing function. */
+/**
+ * Checks the version of Node before anything else is loaded, because an old one would fail with an error about a missing
+ * function.
+ */
 
 /**
  * @param running such as `20.20.2`
@@ -15,7 +18,8 @@ export function nodeRefusal(running: string, engines: string): string | undefine
 const OLDEST_THAT_SERVES = [22, 18] as const;
 
 /**
- * Reason why a Node cannot serve the functions of a project; undefined: it can. The other commands run with any that the package allows.
+ * Reason why this Node cannot serve the functions of a project; undefined if it can. Other commands run with any version in
+ * `engines`.
  *
  * @param running as in `process.versions.node`
  */

@@ -66,7 +66,7 @@ function givenKey(wanted: ConnectionOptions, world: World): string | undefined {
   throw new UsageError(`${file} must contain one API key and nothing else`);
 }
 
-/** The cloud that runs on the data directory; the directory, if none does. */
+/** The cloud that uses the data directory, or the directory if no cloud runs. */
 function localCloud({ local }: ConnectionOptions, world: World): LocalCloudAddress | string {
   const dir = local === undefined ? join(world.projectDir, DATA_DIR) : resolve(world.cwd, local);
   try {

@@ -1,4 +1,4 @@
-/** Compares the versions of this program and of the installation after a refusal: one may not know a request of the other. */
+/** Compares the versions of this program and of the installation after a refusal, which a difference may explain. */
 import { type CairnClient, Refusal, Unreachable } from '@cairn/client';
 
 export interface DifferentVersions {
@@ -11,7 +11,7 @@ const UNKNOWN_REQUEST: ReadonlySet<number> = new Set([400, 404, 405]);
 /** Status of `/v1/healthz`: with another one a proxy may have answered. */
 const OK = 200;
 
-/** Undefined: they are the same, the error has another reason, or the installation does not say its version. */
+/** Undefined if the versions are equal, the error has another reason, or the version of the installation is unknown. */
 export async function differentVersions(
   error: unknown,
   api: CairnClient,
@@ -30,7 +30,7 @@ async function versionOf(api: CairnClient): Promise<string | undefined> {
     const { version } = (JSON.parse(text) ?? {}) as { readonly version?: unknown };
     return typeof version === 'string' ? version : undefined;
   } catch (error) {
-    // The refusal is to be shown, whatever becomes of this question.
+    // The refusal is shown even if this request fails.
     if (error instanceof Unreachable || error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -1,6 +1,6 @@
-/** Finds the known word that is closest to a mistyped one. Pure. The engine has one of its own, which the CLI may not load. */
+/** Finds the known word that is closest to a mistyped one. Pure. The engine has its own version, which the CLI may not import. */
 
-/** More slips than this are another word: two of four letters are half of it. */
+/** More differences make another word: two of four letters are half of it. */
 const maxSlips = (word: string) => (word.length <= 4 ? 1 : 2);
 
 /** @returns the nearest of the known words, or undefined if none is near */

@@ -77,14 +77,14 @@ export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   /** Default: none. */
   readonly args?: A;
   readonly options?: O;
-  /** It changes something, so it sends an idempotency key and takes `--key`. */
+  /** The command changes something: it sends an idempotency key and accepts `--key`. */
   readonly mutates?: true;
-  /** Each a whole command line without `cairn`, and its effect. At least one. */
+  /** At least one: a command line without `cairn`, and its effect. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   readonly run: RunCommand<A, O>;
 }
 
-/** A command without its own types, as in the table of all commands. */
+/** A command with erased types, for the table of all commands. */
 export type CliCommand = Required<Pick<CommandSpec<ArgumentSpecs, OptionSpecs>, 'args' | 'options'>> &
   Omit<CommandSpec<ArgumentSpecs, OptionSpecs>, 'args' | 'options'>;
 
@@ -115,7 +115,7 @@ export const GLOBAL_OPTIONS = {
 
 export type GlobalOptions = OptionsOf<typeof GLOBAL_OPTIONS>;
 
-/** The option that every command takes that changes something. */
+/** Option of every command that changes something. */
 export const KEY_OPTION = {
   key: {
     type: 'text',
@@ -129,7 +129,7 @@ export function optionHelp({ help, required }: OptionSpec): string {
   return required === undefined ? help : `${help}; required`;
 }
 
-/** All options a command takes, its own first. */
+/** All options of a command, its own first. */
 export function optionsOf({ options, mutates }: CliCommand): OptionSpecs {
   return { ...options, ...(mutates ? KEY_OPTION : {}), ...GLOBAL_OPTIONS };
 }

@@ -1,4 +1,4 @@
-/** Completion scripts for shells, made from the table of commands: they call nothing, so completing is instant. Pure. */
+/** Completion scripts for shells, made from the table of commands. They start no program, so completion is instant. Pure. */
 import { type CliCommand, optionHelp, optionsOf } from './command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -19,7 +19,7 @@ export function completionScript(shell: (typeof SHELLS)[number], commands: reado
   }
 }
 
-/** For each beginning of a command, its possible continuations: further words of its name, otherwise its options and choices. */
+/** Possible continuations of each prefix of a command: further words of its name, otherwise its options and choices. */
 function entries(commands: readonly CliCommand[]): Map<string, CompletionEntry> {
   const found = new Map<string, Map<string, string>>([['', new Map()]]);
   for (const command of commands) {
@@ -41,7 +41,7 @@ function entries(commands: readonly CliCommand[]): Map<string, CompletionEntry> 
   return new Map([...found].map(([name, words]) => [name, { words }]));
 }
 
-/** Options whose value is one of a few. */
+/** Options with a fixed list of values. */
 function choices(commands: readonly CliCommand[]): Map<string, readonly string[]> {
   return new Map(
     commands.flatMap((command) =>
@@ -52,7 +52,7 @@ function choices(commands: readonly CliCommand[]): Map<string, readonly string[]
   );
 }
 
-/** Options that take a value, which is no word of the command. */
+/** Options with a value, which is not a word of the command. */
 function valued(commands: readonly CliCommand[]): string[] {
   const names = commands.flatMap((command) =>
     Object.entries(optionsOf(command)).flatMap(([name, { type }]) => (type === 'flag' ? [] : [`--${name}`])),

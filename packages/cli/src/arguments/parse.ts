@@ -55,7 +55,10 @@ export function parse(given: readonly string[], commands: readonly CliCommand[])
   };
 }
 
-/** `help runs list` and `runs help` mean `--help`. Otherwise the nearest command, `runs halt`, would be suggested, which ends runs. */
+/**
+ * `help runs list` and `runs help` mean `--help`. Otherwise the suggestion would be the nearest command, `runs halt`, which ends
+ * runs.
+ */
 function asOption(words: readonly string[], commands: readonly CliCommand[]): readonly string[] {
   const [first, ...others] = words;
   if (first === 'help') return [...others, '--help'];
@@ -141,7 +144,7 @@ function optionError(error: Error, command: CliCommand, words: readonly string[]
   );
 }
 
-/** Undefined: the error is not about the value of an option. */
+/** Undefined if the error is not about the value of an option. */
 function valueError(
   error: Error,
   { command, words, help }: { command: CliCommand; words: readonly string[]; help: string },
@@ -198,7 +201,10 @@ function notInRange(name: string, spec: OptionSpec, text: string): UsageError {
   return new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`);
 }
 
-/** JSON and a file with it have an option. Undefined: it is neither, or the command takes none. */
+/**
+ * Suggests the option for a word that is JSON or a JSON file. Undefined if the word is neither, or the command has no such
+ * option.
+ */
 function forJson({ name, options }: CliCommand, word: string): string | undefined {
   const [option] = Object.entries(options).find(([, { value }]) => value === 'JSON') ?? [];
   if (option === undefined || !/^[{["@]/.test(word)) return undefined;
@@ -224,7 +230,7 @@ function argumentsOf(command: CliCommand, words: readonly string[]): Record<stri
   return Object.fromEntries(specs.map(([name], at) => [name, words[at]]));
 }
 
-/** Called after the arguments are checked: without any words, the first argument is what is missing. */
+/** Called after the arguments are checked, so that without any words the error names the first argument. */
 function assertRequired(
   { name: command, options }: CliCommand,
   values: Readonly<Record<string, unknown>>,

@@ -58,7 +58,7 @@ export function timeValue(option: string, text: string, now: number): string {
   );
 }
 
-/** True if {@link timeValue} needs the time for it. */
+/** True if the text is relative to the current time. */
 export function isAgo(text: string): boolean {
   return AGO.test(text);
 }

@@ -48,7 +48,7 @@ function raiseText({ by, at, amounts }: Answer<'DayBudget'>['raises'][number]): 
   return `${by} ${what}, ${moment(at)}`;
 }
 
-/** In full, without rounding errors of binary fractions. */
+/** All digits, without binary rounding errors. */
 function amount(value = 0): string {
   return String(Number(value.toFixed(6)));
 }

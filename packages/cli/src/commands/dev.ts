@@ -3,7 +3,7 @@ import { command } from '../arguments/command.ts';
 import { Declined, EXIT } from '../exit.ts';
 import { servingRefusal } from '../node-version.ts';
 
-/** Defaults of the local cloud, which only this command loads. */
+/** Default of the local cloud, repeated here because only `run` loads that package. */
 const DEFAULT_PORT = 8080;
 const MAX_PORT = 65_530;
 const INSTALL_NODE = 'Install Node 24, which Cloud Functions runs too, then run cairn dev again.';
@@ -37,7 +37,7 @@ export const dev = command({
   async run({ world, out }, { options }) {
     const { codebase, port = DEFAULT_PORT, data, workers = 1, project } = options;
     const message = servingRefusal(world.nodeVersion);
-    // Before the local cloud is loaded, which such a Node cannot.
+    // Checked first, because an old Node cannot load the local cloud.
     if (message !== undefined) throw new DevDeclined({ code: 'NODE_TOO_OLD', message, help: INSTALL_NODE });
     const local = await import('@cairn/local/dev');
     try {

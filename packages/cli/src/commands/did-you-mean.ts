@@ -1,13 +1,13 @@
-/** The name that a mistyped one was probably meant to be: of a workflow, a schedule, or a step of a run. */
+/** Suggests the nearest name for a mistyped workflow, schedule or step of a run. */
 import { type CairnClient, Refusal } from '@cairn/client';
 import { closest } from '../arguments/closest.ts';
 import { Declined, EXIT } from '../exit.ts';
 
 const SCHEDULES = 1_000;
-/** More names are a list to read, not a hint. */
+/** A hint names at most this many. */
 const MAX_NAMED = 12;
 
-/** Undefined for a workflow that is deployed, or has runs, and for one whose name is near no other. */
+/** Undefined if the workflow is deployed or has runs, or no known name is near. */
 export async function nearType(api: CairnClient, type: string): Promise<string | undefined> {
   const { items } = await api.get('/v1/workflows', {});
   const known = items.map((workflow) => workflow.type);
@@ -15,7 +15,7 @@ export async function nearType(api: CairnClient, type: string): Promise<string |
 }
 
 /**
- * A request about a workflow that a person has named.
+ * Waits for a request about a workflow that a person has named.
  *
  * @throws Refusal with the near match as its help, if there is no such workflow
  */
@@ -26,7 +26,7 @@ export function aboutType<T>(api: CairnClient, type: string, request: Promise<T>
 }
 
 /**
- * A request about a schedule that a person has named.
+ * Waits for a request about a schedule that a person has named.
  *
  * @throws Refusal with the near match as its help, if there is no such schedule
  */
@@ -45,7 +45,7 @@ export function aboutSchedule<T>(api: CairnClient, id: string, request: Promise<
 }
 
 /**
- * Refuses a step that the run does not have. A step that has not begun is one of its own; of a plan that is not deployed every name is taken.
+ * Refuses a step that is not in the plan of the run. If the plan is not deployed, every name is accepted.
  *
  * @param step with or without the key of an item: `step[key]`
  * @throws Declined with the near match, or with the steps if there are few

@@ -8,7 +8,7 @@ import { effectTable } from '../views/effects.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from './listed.ts';
 import { RUN, runCommand, runIdOf } from './runs/named.ts';
 
-/** The idempotency key and the number of the row. */
+/** Idempotency key and number of the row. */
 const WHOLE_ID = /^[0-9a-f]{64}\.\d{4}$/;
 const OUTCOMES = ['recorded', 're-execute', 'failed'] as const;
 const MAX_LISTED = 5_000;

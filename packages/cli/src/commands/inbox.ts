@@ -4,7 +4,7 @@ import { answerLines, externalList, findingList, inboxTable } from '../views/inb
 import { limitOption, noteMore, noteUnreadable } from './listed.ts';
 
 const USUAL = 20;
-/** Runs, each with its questions. Ten requests. */
+/** Maximum of listed runs, which takes ten requests. */
 const MOST = 1_000;
 
 export const inbox = command({

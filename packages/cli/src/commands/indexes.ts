@@ -21,7 +21,7 @@ export const indexes = command({
     ],
   ],
   async run({ out }, { options: { prefix = 'gwi_' } }) {
-    // Loaded here: no other command needs anything of the engine.
+    // Loaded on demand: no other command needs the engine.
     const { firestoreIndexes } = await import('cairn/indexes');
     out.print(`${JSON.stringify(indexesOf(prefix, firestoreIndexes), null, 2)}\n`);
     return undefined;

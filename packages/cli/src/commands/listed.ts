@@ -1,4 +1,4 @@
-/** Options and last line of commands that list: the limit, and that there are more. */
+/** The option `--limit` of commands that list, and their note about further entries. */
 import type { CommandContext } from '../context.ts';
 import { clean } from '../render/width.ts';
 
@@ -15,7 +15,7 @@ export function limitOption({ most, usual = DEFAULT_LISTED, what = 'how many' }:
   return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
 }
 
-/** Prints a note if the list was cut. Not with `--json`, whose output has it. */
+/** Prints a note if the list was cut. The output of `--json` says it itself. */
 export function noteMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, more: boolean): void {
   if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }

@@ -12,7 +12,7 @@ import { runCommand } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
 const DEFAULT_LINES = 1_000;
-/** The maximum that is kept of a run. */
+/** Maximum of lines that is kept for a run. */
 const MAX_LINES = 20_000;
 
 export const logs = runCommand({

@@ -13,7 +13,7 @@ export const mcp = command({
     ['mcp --url https://runs.example.com --key-file agent.key', 'with a key of the role the agent needs'],
   ],
   async run({ connected, world, notes }) {
-    // An agent starts this before the local cloud, and keeps it while that is started again.
+    // An agent may start this process before the local cloud and keep it while the cloud restarts.
     const client = (): CairnClient => {
       try {
         return connected();
@@ -22,7 +22,7 @@ export const mcp = command({
         throw new Unreachable([error.message, error.help].filter(Boolean).join('. '), undefined, error);
       }
     };
-    // Loaded by this command only: the SDK takes as long to load as everything else.
+    // Loaded on demand: the SDK takes as long to load as everything else.
     const { serveOverStdio } = await import('@cairn/mcp/stdio');
     await serveOverStdio({
       client,

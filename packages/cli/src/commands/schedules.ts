@@ -19,7 +19,7 @@ const CATCH_UPS = ['skip', 'latest', 'all'] as const;
 const MAX_LISTED = 1_000;
 const DEFAULT_LISTED = 50;
 
-/** Options of both creating and changing a schedule. */
+/** Options of `schedules create` and `schedules change`. */
 const TIMING = {
   timezone: { type: 'text', value: 'ZONE', help: 'IANA name, e.g. Europe/Berlin (default UTC)' },
   input: { type: 'text', value: 'JSON', help: 'input of every run: JSON, @FILE, or -' },
@@ -51,7 +51,7 @@ type ScheduleCommandSpec<O extends OptionSpecs> = Omit<CommandSpec<None, O>, 'ar
   run(context: CommandContext, params: { readonly id: string }, options: OptionsOf<O>): Promise<undefined>;
 };
 
-/** A command about one schedule. If there is none of that id, the refusal names the nearest. */
+/** Makes a command about one schedule. For an unknown id, the refusal suggests the nearest one. */
 function scheduleCommand<const O extends OptionSpecs = None>({ run, ...spec }: ScheduleCommandSpec<O>) {
   return command<{ readonly schedule: typeof SCHEDULE }, O>({
     ...spec,
@@ -142,7 +142,7 @@ export const triggerSchedule = scheduleCommand({
   },
 });
 
-/** The clock of the installation is known to within this, ms, and it refuses future slots. */
+/** Uncertainty of the installation's clock, ms. The installation refuses future slots. */
 const AGREEMENT_MS = 5_000;
 
 export const backfillSchedule = scheduleCommand({
@@ -168,9 +168,9 @@ export const backfillSchedule = scheduleCommand({
           ? new Date(now - AGREEMENT_MS).toISOString()
           : timeValue('--to', options.to, now),
     });
-    // A wrong time is refused before anything is sent.
+    // Refuses an invalid time before anything is sent.
     slotsAt(world.now());
-    // Slots are in the time of the installation, which its answers carry.
+    // Slots use the clock of the installation, which its responses carry.
     if (options.to === undefined || isAgo(options.from) || isAgo(options.to))
       await api.get('/v1/schedules/{id}', { params });
     const body = { ...slotsAt(api.now()), dryRun: options['dry-run'] };

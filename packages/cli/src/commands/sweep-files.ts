@@ -1,4 +1,4 @@
-/** Sweeps by the name that a person gave: a file, a workflow, or a sweep. */
+/** Finds sweeps by the name of a file, a workflow or a sweep. */
 import { existsSync, globSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ const FILES = '**/*.sweep.{ts,mts,js,mjs}';
 /** Packages, data, and build output. */
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'lib', 'dist', 'build']);
 
-/** @throws Declined if there is none, or a file cannot be loaded or exports none */
+/** @throws Declined if no sweep is found, or a file cannot be loaded or exports none */
 export async function sweepsNamed(word: string, cwd: string): Promise<readonly Sweep[]> {
   const file = resolve(cwd, word);
   // A folder may have the name of a workflow.

@@ -1,4 +1,4 @@
-/** `sweep`: crashes workflows of the user at every call, as a file of theirs describes. Calls no API. */
+/** `sweep`: crashes the user's workflows at every call, as the user's file describes. Calls no API. */
 import type { Sweep, SweepReport } from 'cairn/testing';
 import { command } from '../arguments/command.ts';
 import type { CommandContext } from '../context.ts';
@@ -29,7 +29,7 @@ export const sweep = command({
   },
 });
 
-/** @throws Declined if the sweep cannot be performed without a crash */
+/** @throws Declined if the sweep fails even without a crash */
 async function swept(one: Sweep, { world, notes }: CommandContext): Promise<SweepReport> {
   const shows = world.stderr.isTty;
   try {

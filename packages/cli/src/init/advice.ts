@@ -1,21 +1,24 @@
-/** Finds settings of a project that take in the folder that `init` makes, for a person to change: `init` edits no more than it says. Pure. */
+/**
+ * Finds settings of the project that include the new folder by mistake, such as a `tsconfig.json`. The user must change them,
+ * because `init` does not edit them. Pure.
+ */
 import { isMembers } from './json.ts';
 import type { Project } from './project.ts';
 import { isCompiled } from './tsconfig.ts';
 
 interface AddedFolder {
   readonly name: string;
-  /** Paths of its files. */
+  /** Paths of the files in the folder. */
   readonly files: readonly string[];
 }
 
-/** By firebase-tools, of a codebase without `ignore`. */
+/** Default `ignore` of firebase-tools. */
 const IGNORED_BY_DEFAULT = ['node_modules', '.git'];
 
 /** The folder of `firebase.json`, as firebase-tools reads it. */
 const WHOLE = /^\.\/?$/;
 
-/** Sentences, none for most projects. */
+/** Returns sentences; for most projects none. */
 export function adviceOf(
   { codebases, compiled, firebaseJson }: Project,
   { name, files }: AddedFolder,

@@ -10,7 +10,7 @@ import type { FileChange } from './plan.ts';
 import { InitProblem } from './problem.ts';
 import { type Created, type Edited, type InitRecord, isAsWritten, recordPath } from './record.ts';
 
-/** Suffix of a file that is written and not yet renamed into place. */
+/** Suffix of a written file that is not yet renamed into place. */
 const UNPLACED = '.cairn-init';
 
 /** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; then the project is as before */
@@ -38,8 +38,8 @@ export function apply(changes: readonly FileChange[], files: Files): void {
 }
 
 /**
- * Removes what an `init` wrote that died before it put anything into its place. Call if there is no record: with one, the undo does it.
- * The record is written first, so without it nothing was, and the folder is somebody else's.
+ * Removes the files of an `init` that was interrupted before its first rename. Call it if there is no record; otherwise the undo
+ * removes them. The record is written first: without a written record, the folder does not belong to Cairn.
  *
  * @throws InitProblem WRITE_FAILED
  */
@@ -49,7 +49,7 @@ export function removeUnplaced(name: string, files: Files): void {
   try {
     for (const path of BESIDE) files.remove(path + UNPLACED);
     removeUnplacedIn(name, files, first);
-    // Last, so that an interruption here can be repeated.
+    // The record goes last, so that an interrupted removal can be repeated.
     files.remove(first);
     files.removeFolder(name);
   } catch (error) {
@@ -61,7 +61,7 @@ export function removeUnplaced(name: string, files: Files): void {
   }
 }
 
-/** Removes what an upgrade wrote that died before it put that into its place. */
+/** Removes files that an interrupted upgrade wrote but did not rename. */
 export function removeUnplacedBy(name: string, files: Files): void {
   for (const folder of [`${name}/packages`, name]) {
     const unplaced = files.names(folder).filter((path) => path.endsWith(UNPLACED));
@@ -117,7 +117,7 @@ function replace(files: Files, path: string, content: Uint8Array): void {
 export interface Restored {
   /** Restored to their content before `init`, or deleted. */
   readonly restored: readonly string[];
-  /** Edited since: entries or lines of Cairn were taken out, the rest stayed. */
+  /** Files edited since: only Cairn's entries or lines were removed. */
   readonly takenOut: readonly string[];
   readonly left: readonly { readonly path: string; readonly why: string }[];
 }
@@ -177,7 +177,10 @@ function restore(record: InitRecord, files: Files): Restored {
   return { restored, takenOut, left };
 }
 
-/** Files and folders that others put there. A folder stands for its contents. Before an undo, what is to be removed is there too. */
+/**
+ * Files and folders that `init` did not write. A folder stands for its contents. Files that the undo will remove still exist at
+ * this point.
+ */
 function strangersIn(folders: readonly string[], known: ReadonlySet<string>, files: Files): string[] {
   return folders
     .flatMap((folder) => files.names(folder).map((name) => `${folder}/${name}`))
@@ -188,7 +191,7 @@ function strangersIn(folders: readonly string[], known: ReadonlySet<string>, fil
 /** Files that package managers create from a package.json. */
 const OF_PACKAGES = ['node_modules', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
 
-/** Files made from those that are as `init` wrote them: they are removed together. */
+/** Generated files, such as `node_modules`, whose source is unchanged since `init`; both are removed together. */
 function derivedFrom({ name, created }: InitRecord, files: Files): string[] {
   const isOurs = (file: string) =>
     created.some(
@@ -198,7 +201,7 @@ function derivedFrom({ name, created }: InitRecord, files: Files): string[] {
   return paths.map((path) => `${name}/${path}`).filter((path) => files.exists(path));
 }
 
-/** Also true if it does not exist any more. */
+/** Also true if the file no longer exists. */
 function isLeftAsWritten(created: Created, files: Files): boolean {
   const now = files.read(created.path);
   return now === undefined || isAsWritten(created, now);
@@ -228,7 +231,7 @@ function undoneEdit(edited: Edited, record: InitRecord, files: Files): UndoneEdi
   return { left: `the entry '${record.name}' of ${removed.left.join(' and ')} was edited since` };
 }
 
-/** The innermost first, without the project's own. */
+/** Innermost folders first, without the project folder. */
 function foldersOf(paths: readonly string[]): string[] {
   const above = (path: string): string[] => {
     const folder = dirname(path);

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { unreadable } from './problem.ts';
 
-/** Methods that read throw InitProblem READ_FAILED. */
+/** Reading methods throw InitProblem READ_FAILED. */
 export interface Files {
   /** Undefined: there is no file. */
   read(path: string): Uint8Array | undefined;
@@ -33,9 +33,9 @@ export interface Files {
   remove(path: string): void;
   /** Removes a file, or a folder with its contents. Does nothing if there is neither. */
   removeAll(path: string): void;
-  /** The folders that were made, the outermost first. */
+  /** Returns the created folders, outermost first. */
   makeFolder(path: string): readonly string[];
-  /** Only if it is empty. */
+  /** Removes the folder if it is empty. */
   removeFolder(path: string): void;
 }
 
@@ -62,7 +62,7 @@ export function filesOf(root: string): Files {
   };
 }
 
-/** The same files without writes, to preview the result of a change. */
+/** The same files with writes ignored, to preview a change. */
 export function readingOnly(files: Files): Files {
   const nothing = () => {};
   return {

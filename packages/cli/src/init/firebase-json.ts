@@ -1,6 +1,6 @@
 /**
- * Reads `firebase.json` and adds the entries of `init` to it. Edits are made in the text: comments, order and formatting of the rest
- * stay. Pure.
+ * Reads `firebase.json` and adds the entries of `init`. Edits the text, so that comments, order and formatting of the rest stay.
+ * Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -45,7 +45,7 @@ export function readFirebaseJson(text: string): FirebaseJson {
   };
 }
 
-/** @param marked without these entries */
+/** @param marked text without these entries */
 export function withEntries(marked: string, entries: Entries): string {
   const { mark, text } = unmarked(marked);
   const served = added(text, 'functions', entries.functions);
@@ -56,11 +56,11 @@ export function withEntries(marked: string, entries: Entries): string {
 
 export interface Removed {
   readonly text: string;
-  /** Entries that are not as `init` wrote them, and were left. */
+  /** Sections whose entry was edited since `init`, and therefore left. */
   readonly left: readonly FirebaseSection[];
 }
 
-/** Removes the unchanged entries of `init`. Undefined: the file cannot be read, or has a key twice. */
+/** Removes the unchanged entries of `init`. Undefined if the file cannot be parsed, or has a key twice. */
 export function withoutEntries(marked: string, entries: Entries): Removed | undefined {
   const { mark, text } = unmarked(marked);
   const { root, errors } = parsed(text);
@@ -82,7 +82,7 @@ export function withoutEntries(marked: string, entries: Entries): Removed | unde
   return { text: mark + result, left };
 }
 
-/** Windows editors begin a file with a byte order mark. firebase-tools ignores it; the parser does not know it. */
+/** Windows editors begin a file with a byte order mark. firebase-tools ignores it, but the parser does not accept it. */
 function unmarked(text: string): { readonly mark: string; readonly text: string } {
   return text.startsWith('\uFEFF') ? { mark: '\uFEFF', text: text.slice(1) } : { mark: '', text };
 }
@@ -97,7 +97,7 @@ function withoutItem(text: string, section: FirebaseSection, place: number): str
   const end = ({ offset, length }: Node) => offset + length;
   const [previous, item, next] = [children[place - 1], children[place], children[place + 1]];
   if (item === undefined) return text;
-  // With the comma before it, or, of the first one, after it.
+  // Includes the comma before the item, or after it if it is the first.
   const from = previous ? end(previous) : item.offset;
   const to = previous || !next ? end(item) : next.offset;
   return text.slice(0, from) + text.slice(to);
@@ -182,7 +182,7 @@ function rootOf(text: string): Node {
 const READ = ['functions', 'firestore', 'hosting'];
 const EDITED = ['functions', 'firestore'];
 
-/** Second key of the same name, where `init` reads or edits: firebase-tools uses the last one, the parser edits the first. */
+/** A key that occurs twice where `init` reads or edits: firebase-tools uses the last one, the parser edits the first. */
 function repeatedKey(root: Node): Node | undefined {
   const members = root.type === 'object' ? (root.children ?? []) : [];
   const named = (names: readonly string[]) => members.filter((one) => names.includes(keyOf(one)?.value));
@@ -209,12 +209,12 @@ function firstOf(nodes: readonly Node[], find: (node: Node) => Node | undefined)
   return undefined;
 }
 
-/** Text of another file, with the member set, and the rest as it is. */
+/** Returns the text of another JSON file with the member set. */
 export function withMember(text: string, path: JSONPath, value: string): string {
   return applyEdits(text, modify(text, path, value, { formattingOptions: formatOf(text) }));
 }
 
-/** Content of another file, such as `tsconfig.json`, without what cannot be read; undefined: nothing can. */
+/** The parseable content of another file, such as `tsconfig.json`; undefined if there is none. */
 export function readableJson(text: string): unknown {
   return contentOf(parsed(text).root);
 }
@@ -230,7 +230,7 @@ function valueAt(text: string, path: JSONPath): unknown {
   return root && contentOf(findNodeAtLocation(root, path));
 }
 
-/** The result of `JSON.parse`: the parser's own objects have no prototype, so they equal no others. */
+/** Uses `JSON.parse`, because the parser's objects have no prototype and so equal no others. */
 function contentOf(node: Node | undefined): unknown {
   return node && JSON.parse(JSON.stringify(getNodeValue(node)));
 }

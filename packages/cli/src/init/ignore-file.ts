@@ -1,13 +1,13 @@
 /** Lines of `.gitignore`. Pure. */
 
 interface IgnoringCodebase {
-  /** Its folder. */
+  /** Name of the codebase's folder. */
   readonly name: string;
   readonly isCompiled: boolean;
   readonly hasTarball: boolean;
 }
 
-/** Lines for a codebase that the text lacks. */
+/** Lines of a codebase that are not in the text. */
 export function missingLines(
   text: string,
   { name, isCompiled, hasTarball }: IgnoringCodebase,
@@ -18,7 +18,7 @@ export function missingLines(
     ...(isCompiled ? [`${name}/lib/`] : []),
     // Secrets of this machine.
     ...(hasLine(text, '*.local') ? [] : [`${name}/*.local`]),
-    // The template of firebase-tools ignores every tarball. Without this one a clone cannot install the codebase.
+    // The template of firebase-tools ignores every tarball, but a clone needs this one to install the codebase.
     ...(hasTarball ? [`!${name}/packages/*.tgz`] : []),
   ];
   return wanted.filter((line) => !hasLine(text, line));
@@ -36,7 +36,7 @@ function hasLine(text: string, wanted: string): boolean {
   return text.split('\n').some((line) => plain(line) === plain(wanted));
 }
 
-/** Takes the lines out of an edited file: each at most once, its last occurrence. */
+/** Removes the last occurrence of each line from an edited file. */
 export function withoutLines(text: string, unwanted: readonly string[]): string {
   return unwanted.reduce((remaining, line) => {
     const lines = remaining.split(/(?<=\n)/);

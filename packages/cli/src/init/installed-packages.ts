@@ -1,11 +1,13 @@
-/** Tells whether the folder of a codebase has the packages that its package.json names. Changes nothing. */
+/** Checks whether the folder of a codebase has the packages of its package.json. Changes nothing. */
 import { createHash } from 'node:crypto';
 import { readableJson } from './firebase-json.ts';
 import type { InstalledPackage } from './project.ts';
 
 type Read = (path: string) => Uint8Array | undefined;
 
-/** Files that package managers write when all packages are in place, from the folder of the codebase. Bun writes only its lock file. */
+/**
+ * Files that package managers write when the installation is complete, relative to the codebase. Bun writes only its lock file.
+ */
 const COMPLETED = [
   'node_modules/.package-lock.json',
   'node_modules/.modules.yaml',
@@ -16,10 +18,10 @@ const COMPLETED = [
 ];
 
 /**
- * False in a fresh clone, and after an installation that failed or was interrupted.
+ * False in a fresh clone, and after a failed or interrupted installation.
  *
- * @param wanted the package that the codebase is to have; undefined: any
- * @param read paths from the folder of the codebase
+ * @param wanted required package; undefined: any
+ * @param read takes paths relative to the codebase
  */
 export function hasItsPackages(wanted: InstalledPackage | undefined, read: Read): boolean {
   if (read('package.json') === undefined) return true;

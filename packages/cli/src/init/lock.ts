@@ -1,6 +1,6 @@
 /**
- * Lets one `init` at a time work in a project, by a file with its process id in the folder for temporary files. A file of a process
- * that has died, or from before the machine started, counts for nothing.
+ * Lets one `init` at a time work in a project, by a lock file with its process id in the folder for temporary files. A lock of a
+ * dead process, or from before the last boot, is ignored.
  */
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { sha256 } from './record.ts';
 
 /** Characters of the hash of a path. */
 const HASH_CHARS = 16;
-/** Each must have been left by another `init` that was killed in its few file operations, one after the other. */
+/** Each removal is for one more `init` that was killed during its few file operations. */
 const MAX_REMOVALS = 3;
 
 /** @throws InitProblem UNDER_WAY, WRITE_FAILED, and what `work` throws */
@@ -30,17 +30,17 @@ export function lockFileOf(root: string): string {
   return join(tmpdir(), `cairn-init-${sha256(realpathSync(root)).slice(0, HASH_CHARS)}.lock`);
 }
 
-/** @returns the file that keeps this one away; undefined: it holds `file` */
+/** @returns the lock of another process; undefined if `file` was acquired */
 function take(file: string, depth = 0): string | undefined {
   if (created(file)) return undefined;
   if (depth === MAX_REMOVALS) return file;
-  // A second lock protects the removal of a left file: without it two processes could judge the same file, and the slower one would
-  // remove the new file of the faster. A killed process leaves this lock too, and it is removed in the same way.
+  // A second lock protects the removal of an old lock. Without it, two processes could find the same old lock, and the slower one
+  // would remove the new lock of the faster. A killed process may leave this second lock too; it is removed in the same way.
   const removal = `${file}.removal`;
   const obstacle = take(removal, depth + 1);
   if (obstacle !== undefined) return obstacle;
   try {
-    // Just created: its time is the current one, by the clock that dates the other.
+    // The file was just created, so its time is now by the clock of the file system.
     if (isLeft(file, statSync(removal).mtimeMs)) remove(file);
     return created(file) ? undefined : file;
   } finally {
@@ -48,7 +48,7 @@ function take(file: string, depth = 0): string | undefined {
   }
 }
 
-/** The file is whole once it has its name. */
+/** Writes under another name first, so that the file is complete once it exists. */
 function created(file: string): boolean {
   const unnamed = `${file}.${randomUUID()}`;
   try {
@@ -70,7 +70,7 @@ function remove(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch (error) {
-    // In a folder for temporary files that users share, only its owner may.
+    // In a shared folder for temporary files, only the owner may remove it.
     throw unwritable(
       `a cairn init that has died left ${file}, which cannot be removed: ${(error as Error).message}`,
       `Delete ${file}, as the user it belongs to, then run the command again.`,
@@ -79,7 +79,7 @@ function remove(file: string): void {
 }
 
 /**
- * True if its process has died.
+ * True if the process of the lock has died.
  *
  * @param now epoch ms
  */
@@ -90,13 +90,13 @@ function isLeft(file: string, now: number): boolean {
     const pid = Number(readFileSync(file, 'utf8'));
     return !(pid > 0 && isAlive(pid, uid));
   } catch (error) {
-    // Gone: nothing is to be removed. Unreadable: nothing is known.
+    // The lock is gone, or it cannot be read, so its process is unknown.
     if (codeOf(error) !== undefined) return false;
     throw error;
   }
 }
 
-/** @param owner user id of the file: another user's process with that id is not the one that wrote it */
+/** @param owner user id of the file; a process of another user did not write it */
 function isAlive(pid: number, owner: number): boolean {
   try {
     process.kill(pid, 0);

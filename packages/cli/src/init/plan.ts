@@ -1,4 +1,4 @@
-/** Plans the changes of `init` to a project, or the reason of its refusal. Pure. */
+/** Plans the changes of `init` to a project, or refuses. Pure. */
 import { servingRefusal } from '../node-version.ts';
 import { adviceOf } from './advice.ts';
 import type { Entries } from './firebase-json.ts';
@@ -14,7 +14,7 @@ import { templatesOf } from './templates.ts';
 
 export interface FileChange {
   readonly path: string;
-  /** Undefined: the file is created. */
+  /** Undefined if the file is created. */
   readonly before: string | undefined;
   readonly after: Uint8Array;
   /** Descriptions of the change, one line each. */
@@ -33,15 +33,15 @@ interface PlanOptions {
   readonly name: string;
   /** Default: the language of the project's codebases. */
   readonly language: Language | undefined;
-  /** Left out: that of the project's functions, where files name it. */
+  /** Default: the region of the project's functions, if a file names it. */
   readonly region?: string | undefined;
   /** `process.versions.node` */
   readonly nodeVersion: string;
-  /** True if a file of the name exists, or a folder with files of its own. */
+  /** True if a file of this name exists, or a folder that has files. */
   readonly isTaken: boolean;
 }
 
-/** The name of an export, a codebase, a folder, a database of Firestore (at least four characters) and of functions. */
+/** Valid as name of an export, a codebase, a folder, functions and a Firestore database (at least four characters). */
 const NAME = /^[a-z][a-z0-9]{3,19}$/;
 const RESERVED =
   /^(?:await|break|case|catch|class|const|continue|debugger|default|delete|else|enum|export|extends|false|finally|function|import|instanceof|interface|null|package|private|protected|public|return|static|super|switch|this|throw|true|typeof|void|while|with|yield)$/;
@@ -102,7 +102,7 @@ interface EntryOptions {
   readonly region: string;
 }
 
-/** Entries of Cairn's codebase and database among those of the project. */
+/** Entries of Cairn's codebase and database in `firebase.json`. */
 function entriesOf(name: string, { language, region }: EntryOptions): Entries {
   return {
     functions: {
@@ -113,7 +113,7 @@ function entriesOf(name: string, { language, region }: EntryOptions): Entries {
     },
     firestore: {
       database: name,
-      // Else firebase-tools creates it in a multi-region, which costs twice as much and cannot be changed.
+      // Without it, firebase-tools creates a multi-region database, which costs twice as much and cannot be moved.
       location: region,
       rules: `${name}/firestore.rules`,
       indexes: `${name}/firestore.indexes.json`,
@@ -162,7 +162,7 @@ function assertNode(version: string): void {
   );
 }
 
-/** Call before the name becomes part of a path. @throws InitProblem NAME_INVALID */
+/** Must be called before the name becomes part of a path. @throws InitProblem NAME_INVALID */
 export function assertName(name: string): void {
   if (NAME.test(name) && !RESERVED.test(name)) return;
   throw new InitProblem(
@@ -210,10 +210,10 @@ function takenBy(name: string, { codebases, firebaseJson, isTaken }: ProjectSour
 
 const sameNames = (what: string) => `${what}, so that functions could have the same name`;
 
-/** Characters of an object of exports that are searched, so that a bundle of megabytes is searched quickly. */
+/** Searched characters of an object of exports, so that a large bundle does not take long. */
 const MAX_LIST_CHARS = 5_000;
 
-/** Reads no syntax: a name that is taken for an export costs another `--name`, one that is missed a failed deployment. */
+/** Searches text, not syntax. A false match requires another `--name`; a missed export makes the deployment fail. */
 function exportsName(text: string, name: string): boolean {
   const patterns = [
     `\\bexport\\s+(?:const|let|var|function|class)\\s+${name}\\b`,

@@ -1,4 +1,7 @@
-/** The error of an `init` or its undo that did nothing. Programs branch on the codes, so codes are only ever added; docs/adopt.md lists them. */
+/**
+ * Error of an `init` or undo that changed nothing. Programs branch on the codes, so codes are only added. docs/adopt.md lists
+ * them.
+ */
 import { Declined, EXIT } from '../exit.ts';
 
 export const INIT_CODES = [
@@ -25,7 +28,7 @@ type InitCode = (typeof INIT_CODES)[number];
 /** The command line is invalid. */
 const USAGE: ReadonlySet<InitCode> = new Set<InitCode>(['NAME_INVALID', 'REGION_INVALID', 'NOT_CONFIRMED']);
 
-/** The reason why a file cannot be read: permissions, or what is in it. */
+/** A file cannot be read, because of its permissions or its content. */
 export function unreadable(path: string, error: unknown): InitProblem {
   return new InitProblem(
     'READ_FAILED',

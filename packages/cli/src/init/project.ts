@@ -1,4 +1,4 @@
-/** Reads a Firebase project, as far as `init` needs it. Changes nothing and decides nothing. */
+/** Reads what `init` needs of a Firebase project. Changes nothing and decides nothing. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import { upwards } from '../project.ts';
@@ -12,15 +12,15 @@ export type Language = 'ts' | 'js';
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
 interface ProjectCodebase {
-  /** Folder, from the project's. */
+  /** Folder, relative to the project. */
   readonly source: string;
   readonly name: string;
   readonly language: Language;
   /** Its functions are deployed as `PREFIX-NAME`. */
   readonly prefix: string | undefined;
-  /** As it stands in `firebase.json`: what a deployment leaves out. */
+  /** `ignore` of `firebase.json`: files that a deployment leaves out. */
   readonly ignore: unknown;
-  /** Text of the modules that its package.json and the usual layouts name. */
+  /** Text of entry modules, found by the package.json and the usual layouts. */
   readonly entryTexts: readonly string[];
 }
 
@@ -28,14 +28,14 @@ interface ProjectCodebase {
 export interface InstalledPackage {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
-  /** The tarball from which it was installed, which a deployment would not find. */
+  /** The tarball that the package was installed from. A deployment would not find it. */
   readonly tarball?: { readonly fileName: string; readonly content: Uint8Array };
 }
 
 export interface Project {
   readonly firebaseJson: { readonly text: string; readonly read: FirebaseJson };
   readonly gitignore: string | undefined;
-  /** By the `tsconfig.json` beside `firebase.json`; undefined: there is none that can be read. */
+  /** Files of the `tsconfig.json` beside `firebase.json`; undefined if there is no readable one. */
   readonly compiled: CompiledFiles | undefined;
   readonly codebases: readonly ProjectCodebase[];
   readonly installed: InstalledPackage;
@@ -48,7 +48,7 @@ const DEFAULT_SOURCE = 'functions';
 const ENTRIES = ['src/index.ts', 'src/index.js', 'index.js', 'index.ts', 'src/main.ts', 'src/main.js'];
 /** Folders that builds write, as Nx does for `apps/functions` in `dist/apps/functions`. */
 const OUTPUTS = ['dist', 'build', 'out'];
-/** Files of a workspace with TypeScript, of which one lies beside `firebase.json`. */
+/** A TypeScript workspace has one of these files beside `firebase.json`. */
 const TYPESCRIPT = ['tsconfig.base.json', 'tsconfig.json'];
 const LOCKS: readonly (readonly [file: string, PackageManager])[] = [
   ['pnpm-lock.yaml', 'pnpm'],
@@ -90,7 +90,7 @@ export function readProject(root: string, files: Files): Project {
   };
 }
 
-/** By the lock file beside `firebase.json`, or that of the workspace that this folder is in. */
+/** Decided by the lock file beside `firebase.json`, or by that of the surrounding workspace. */
 export function packageManagerOf(root: string): PackageManager {
   const managers = upwards(root)
     .filter((folder) => folder === resolve(root) || isWorkspace(folder))
@@ -114,7 +114,7 @@ export function installationsIn(files: Files): string[] {
       typeof codebase === 'string' && files.exists(recordPath(codebase)) ? [codebase] : [],
     );
   } catch (error) {
-    // The file is the next command's to report.
+    // The next command reports the file.
     if (error instanceof InitProblem) return [];
     throw error;
   }
@@ -127,7 +127,7 @@ export function packagesIn(files: Files): string[] {
   return names.filter((name) => name === 'cairn' || name.startsWith('@cairn/'));
 }
 
-/** @throws InitProblem if it is no UTF-8: it could not be restored byte for byte */
+/** @throws InitProblem if the file is not UTF-8, because it could not be restored byte for byte */
 function textOf(files: Files, path: string): string | undefined {
   const bytes = files.read(path);
   if (bytes === undefined) return undefined;
@@ -140,7 +140,7 @@ function textOf(files: Files, path: string): string | undefined {
   );
 }
 
-/** A codebase may not have the name of an instance of a kit. */
+/** Includes the names of kit instances, which a codebase may not have either. */
 function namesOf({ codebase, instances }: Readonly<Record<string, unknown>>): string[] {
   if (typeof instances === 'object' && instances !== null) return Object.keys(instances);
   return [typeof codebase === 'string' ? codebase : 'default'];
@@ -161,7 +161,7 @@ function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omi
   };
 }
 
-/** The folder of the sources, if a build writes the one that `firebase.json` names. */
+/** Folders of the sources, if a build writes the folder that `firebase.json` names. */
 function originsOf(source: string): string[] {
   const parts = source.split('/');
   const at = parts.findIndex((part) => OUTPUTS.includes(part));
@@ -173,17 +173,17 @@ function isTypescript([source = '', origin]: readonly string[], files: Files): b
   if (isThere(source)) return true;
   if (origin === undefined) return false;
   if (isThere(origin)) return true;
-  // The sources may lie anywhere: `dist/functions` may be of `libs/api`.
+  // The sources may be anywhere: `dist/functions` may be built from `libs/api`.
   return !files.isFolder(origin) && TYPESCRIPT.some((file) => files.exists(file));
 }
 
-/** Text of a file that is only searched: in whatever encoding it is, ASCII is found. */
+/** Text of a file that is only searched for ASCII, so that its encoding does not matter. */
 function looseText(files: Files, path: string): string | undefined {
   const bytes = files.read(path);
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** An unreadable package.json is left to its own tools to report. */
+/** Ignores an unreadable package.json, which its own tools report. */
 function manifestIn(text: string | undefined): Manifest {
   try {
     return (JSON.parse(text ?? '{}') ?? {}) as Manifest;
@@ -192,7 +192,7 @@ function manifestIn(text: string | undefined): Manifest {
   }
 }
 
-/** Undefined: there is none that a codebase could get, as in a fresh clone. */
+/** Undefined if no usable package is installed, as in a fresh clone. */
 export function usablePackage(root: string): InstalledPackage | undefined {
   try {
     return installedIn(root);
@@ -206,7 +206,7 @@ function homeOf(root: string): string | undefined {
   return upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
 }
 
-/** The nearest `node_modules` that has it, upwards, like Node's resolution. @throws InitProblem NOT_INSTALLED, READ_FAILED */
+/** Searches `node_modules` upwards, like Node's resolution. @throws InitProblem NOT_INSTALLED, READ_FAILED */
 function installedIn(root: string): InstalledPackage {
   const home = homeOf(root);
   if (home === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Record of the changes of `init`, kept in the folder that it made, so that `--undo` can restore the project: hashes of what it wrote, and
- * the earlier text of each edited file.
+ * Record of the changes of `init`, kept in the new folder for `--undo`: hashes of written files, and the earlier text of edited
+ * files.
  */
 import { createHash } from 'node:crypto';
 import type { Entries } from './firebase-json.ts';
@@ -10,12 +10,12 @@ import { InitProblem } from './problem.ts';
 export interface Created {
   readonly path: string;
   readonly sha256: string;
-  /** Hash of what an upgrade replaced: that is still there if the upgrade was interrupted. */
+  /** Hash of the content that an upgrade replaces; after an interruption the file may still have it. */
   readonly replaced?: string;
 }
 
 export interface Edited extends Created {
-  /** UTF-8 text; null: the file was made. */
+  /** UTF-8 text; null if the file was created. */
   readonly before: string | null;
 }
 
@@ -90,7 +90,7 @@ function isEdited(value: unknown): value is Edited {
   return typeof before === 'string' || before === null;
 }
 
-/** A record from version control must not lead out of the project. */
+/** A record may come from version control, so its paths must not leave the project. */
 function isInside(path: string): boolean {
   return !path.startsWith('/') && !/^[A-Za-z]:|\\/.test(path) && !path.split('/').includes('..');
 }

@@ -1,4 +1,4 @@
-/** Finds the region of a project's functions, which Cairn's take too: functions and tasks that call each other should be close. Pure. */
+/** Finds the region of the project's functions. Cairn's functions use the same one, because they call each other. Pure. */
 import { InitProblem } from './problem.ts';
 import type { Project } from './project.ts';
 
@@ -14,7 +14,7 @@ const CONTINENT = '(?:africa|asia|australia|europe|me|northamerica|southamerica|
 const REGION = new RegExp(`^${CONTINENT}-[a-z]+[0-9]{1,2}$`);
 const QUOTED = `\\[?\\s*['"\`](${CONTINENT}-[a-z]+[0-9]{1,2})['"\`]`;
 const GLOBAL_OPTION = new RegExp(`\\bsetGlobalOptions\\(\\s*\\{[^}]*?\\bregion\\s*:\\s*${QUOTED}`, 'g');
-/** For one function: in the options of the second generation, or by the call of the first. */
+/** Region of one function: in options (second generation) or as a call (first generation). */
 const OWN_OPTIONS = [
   new RegExp(`\\bregion\\s*:\\s*${QUOTED}`, 'g'),
   new RegExp(`\\.region\\(\\s*${QUOTED}`, 'g'),
@@ -30,7 +30,7 @@ export function regionOf(
   const texts = codebases.flatMap(({ source, entryTexts }) =>
     entryTexts.map((text) => ({ source, text: text.replace(COMMENTS, '') })),
   );
-  // Options of all functions of a codebase come before those of one function.
+  // Options for all functions of a codebase take precedence over those of one function.
   const sources: readonly (readonly FoundRegion[])[] = [
     texts.flatMap((one) => named(one, [GLOBAL_OPTION])),
     texts.flatMap((one) => named(one, OWN_OPTIONS)),

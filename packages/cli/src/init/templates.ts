@@ -16,7 +16,7 @@ interface TemplateOptions {
 }
 
 interface Template {
-  /** From the folder of the codebase. */
+  /** Relative to the folder of the codebase. */
   readonly path: string;
   readonly content: string | Uint8Array;
   /** Description in a few words. */
@@ -65,7 +65,7 @@ export function templatesOf(options: TemplateOptions): Template[] {
 function manifestOf({ name, language, node, installed }: TemplateOptions): string {
   const { version, dependencies, tarball } = installed;
   const pinned = Object.fromEntries(
-    // The newest of several majors: the packages are tested with it.
+    // The newest supported major version, because the packages are tested with it.
     ['firebase-admin', 'firebase-functions', 'zod'].map((one) => [
       one,
       dependencies[one]?.split(' || ').at(-1) ?? '*',

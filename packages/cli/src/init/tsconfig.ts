@@ -1,18 +1,18 @@
 /**
- * Tells which files the `tsconfig.json` beside `firebase.json` takes in, by the compiler's rules
+ * Determines which files the `tsconfig.json` beside `firebase.json` includes, by the compiler's rules
  * (https://www.typescriptlang.org/tsconfig/#include). Reads files of the project, changes nothing.
  */
 import { posix } from 'node:path';
 import { readableJson } from './firebase-json.ts';
 import { isMembers } from './json.ts';
 
-/** Patterns, from the folder of the project. */
+/** Patterns, relative to the folder of the project. */
 export interface CompiledFiles {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
-/** @returns undefined: there is no such file, or it cannot be read */
+/** @returns undefined if the file does not exist or cannot be read */
 export function compiledFiles(read: (path: string) => string | undefined): CompiledFiles | undefined {
   const found = settingsIn('tsconfig.json', { read, depth: 0 });
   if (found === undefined) return undefined;
@@ -29,7 +29,7 @@ export function isCompiled(path: string, { include, exclude }: CompiledFiles): b
 
 interface Settings extends Partial<CompiledFiles> {
   readonly files?: readonly string[];
-  /** Folders that the compiler writes, which it leaves out if nothing is excluded. */
+  /** Output folders of the compiler, excluded by default. */
   readonly outputs?: readonly string[];
 }
 
@@ -38,12 +38,12 @@ interface Reading {
   readonly depth: number;
 }
 
-/** Files that extend each other in a circle are the compiler's to report. */
+/** Ends cycles of `extends`, which the compiler reports. */
 const MAX_DEPTH = 10;
 /** In a path of an extended file: the folder of the file that extends it. */
 const CONFIG_DIR = /^\$\{configDir\}/;
 
-/** With those of the files that it extends. Packages that it extends are not read: their paths lead into themselves. */
+/** Includes settings of extended files. Extended packages are not read, because their paths are relative to the package. */
 function settingsIn(file: string, { read, depth }: Reading): Settings | undefined {
   const content = readableJson(read(file) ?? '');
   if (!isMembers(content) || depth > MAX_DEPTH) return undefined;
@@ -73,7 +73,7 @@ function isIncluded(path: string, glob: string): boolean {
   return new RegExp(`^${sourceOf(all)}$`).test(path);
 }
 
-/** A folder that is excluded leaves out what is below it. */
+/** An excluded folder excludes everything below it. */
 function isExcluded(path: string, glob: string): boolean {
   const parts = partsOf(glob);
   if (parts.length === 0) return true;

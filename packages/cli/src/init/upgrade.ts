@@ -1,4 +1,4 @@
-/** Plans how a codebase that `init` made gets the installed version of Cairn, newer or older than its own, and carries it out. */
+/** Changes a codebase that `init` made to the installed version of Cairn, newer or older. */
 import { firestoreIndexes } from 'cairn/indexes';
 import { apply, removeUnplacedBy } from './edits.ts';
 import type { Files } from './files.ts';
@@ -14,26 +14,26 @@ import { PNPM_SETTINGS, PNPM_WORKSPACE } from './templates.ts';
 export interface UpgradePlan {
   /** The record is first, so that an interrupted upgrade can be undone. */
   readonly changes: readonly FileChange[];
-  /** Tarballs that nothing names afterwards. */
+  /** Tarballs that are no longer used. */
   readonly unused: readonly string[];
   /** Changes that are left to the user. */
   readonly advice: readonly string[];
-  /** Nothing but lines of `.gitignore`: there is nothing to install or deploy. */
+  /** True if only `.gitignore` changes, so that there is nothing to install or deploy. */
   readonly onlyIgnores: boolean;
 }
 
 type UpgradeSource = Pick<Project, 'installed' | 'packageManager'>;
 type Read = (path: string) => Uint8Array | undefined;
 
-/** A dependency as `init` writes it: others are the user's own. */
+/** A dependency in the form that `init` writes. Any other form is the user's. */
 const BY_INIT = /^(?:file:packages\/.*\.tgz|\d+\.\d+\.\d+\S*)$/;
-/** Characters of a hash that distinguish tarballs of one version. */
+/** Length of the hash that distinguishes tarballs of one version. */
 const HASH_CHARS = 8;
 
 /**
- * By what is there and not by what was done, so that it completes an upgrade that was interrupted anywhere.
+ * Decides by the files that exist, so that it completes an upgrade interrupted at any point.
  *
- * @returns undefined: the codebase has the installed version, or does not name any
+ * @returns undefined if the codebase has the installed version, or names none
  */
 export function upgradeOf(
   record: InitRecord,
@@ -65,7 +65,7 @@ export function upgradeOf(
   const hasVersion = wanted.dependency === current && !wanted.tarball;
   const ignores = addedIgnores(record, {
     text: textOf(read(IGNORES)),
-    // Another one is a person's own, such as for `checkJs`.
+    // Any other `tsconfig.json` is the user's, for example for `checkJs`.
     isCompiled: record.created.some(({ path }) => path === within('tsconfig.json')),
     hasTarball: wanted.dependency.startsWith('file:'),
   });
@@ -77,7 +77,7 @@ export function upgradeOf(
     const { path, content } = wanted.tarball;
     changes.unshift(created(within(path), content, 'the package cairn: a deployment sees only this folder'));
   }
-  // Last: by it the next init sees whether this one was interrupted.
+  // Written last: it tells the next init that this one was complete.
   if (wanted.dependency !== current)
     changes.push({
       path: within('package.json'),
@@ -99,7 +99,7 @@ export function upgradeOf(
   };
 }
 
-/** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; after a WRITE_FAILED the next `init` completes it */
+/** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; after a WRITE_FAILED the next `init` completes the upgrade */
 export function applyUpgrade(name: string, { changes, unused }: UpgradePlan, files: Files): void {
   removing(() => removeUnplacedBy(name, files));
   apply(changes, files);
@@ -157,14 +157,14 @@ interface IgnoreFile {
 
 interface AddedIgnores {
   readonly changes: readonly FileChange[];
-  /** With these lines. */
+  /** The record with these lines. */
   readonly record: InitRecord;
 }
 
-/** Lines that an earlier version did not write. One that `init` wrote and that is gone was taken out by a person. */
+/** Lines that an earlier version did not write. A recorded line that is gone was removed by a person and is not added again. */
 function addedIgnores(record: InitRecord, { text, isCompiled, hasTarball }: IgnoreFile): AddedIgnores {
   const edited = record.edited.find(({ path }) => path === IGNORES);
-  // The record is written first: these lines are only there if the upgrade was interrupted.
+  // The record is written first, so a record with these lines and a file without them mean an interruption.
   const isInterrupted = text !== undefined && edited?.replaced === sha256(text);
   const missing = missingLines(text ?? '', { name: record.name, isCompiled, hasTarball });
   const lines = missing.filter((line) => isInterrupted || !record.ignored.includes(line));
@@ -193,14 +193,14 @@ function addedIgnores(record: InitRecord, { text, isCompiled, hasTarball }: Igno
 interface Wanted {
   /** As in a package.json. */
   readonly dependency: string;
-  /** Left out: it is there. */
+  /** Absent if the tarball exists. */
   readonly tarball?: { readonly path: string; readonly content: Uint8Array };
 }
 
 interface CurrentPackage {
   /** As in a package.json. */
   readonly current: string;
-  /** From the folder of the codebase. */
+  /** Takes paths relative to the codebase. */
   readonly read: Read;
 }
 
@@ -213,7 +213,7 @@ function wantedOf({ version, tarball: given }: InstalledPackage, { current, read
   };
   if (isSame(pathOf(current))) return { dependency: current };
   const plain = `packages/${fileName}`;
-  // Another name for other content of the same version: a lock file has the hash of a path.
+  // Other content of the same version needs another name, because a lock file stores a hash for each path.
   const path =
     read(plain) === undefined || isSame(plain)
       ? plain
@@ -221,7 +221,7 @@ function wantedOf({ version, tarball: given }: InstalledPackage, { current, read
   return { dependency: `file:${path}`, ...(!isSame(path) && { tarball: { path, content } }) };
 }
 
-/** From the folder of the codebase; of a version it is no path of a file. */
+/** Path relative to the codebase; for a version number no such file exists. */
 function pathOf(dependency: string): string {
   return dependency.replace(/^file:/, '');
 }
@@ -255,12 +255,12 @@ function recordAfter(record: InitRecord, { version, changes, isThere, text }: Re
   };
 }
 
-/** True if the codebase is given its version of Cairn by `init`. */
+/** True if `init` manages the version of Cairn in the codebase. */
 export function isVersioned(record: InitRecord, read: Read): boolean {
   return dependencyOf(record, read) !== undefined;
 }
 
-/** Undefined: it has none, or one of the user's own. */
+/** Undefined if the codebase has no such dependency, or one of the user's own. */
 function dependencyOf({ name }: InitRecord, read: Read) {
   const manifest = textOf(read(`${name}/package.json`));
   const { dependencies } = (readableJson(manifest ?? '') ?? {}) as { dependencies?: { cairn?: unknown } };

@@ -23,7 +23,7 @@ export function errorReport(error: unknown, style: Style, call = PLAIN_CALL): Er
   throw error;
 }
 
-/** The report of a refusal that may be due to the versions. */
+/** Adds to a refusal the versions that may explain it. */
 export function withVersions(report: ErrorReport, versions: DifferentVersions): ErrorReport {
   const { installation, commandLine } = versions;
   return {
@@ -35,7 +35,7 @@ If that is the reason, use the command line of ${clean(installation)}, or deploy
   };
 }
 
-/** A hint of ours, with the commands as this program was called. */
+/** Adapts the commands of a hint to the way this program was called. */
 type Hint = (help: string | undefined) => string | undefined;
 
 function declined({ message, help, exitCode, code }: Declined, style: Style, hint: Hint): ErrorReport {

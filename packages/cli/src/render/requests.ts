@@ -1,4 +1,4 @@
-/** Commands in place of the requests that hints of the API name. Pure. */
+/** Replaces API requests in hints by commands. Pure. */
 
 /** `$1` is the run, `$2` the effect. */
 const COMMANDS: readonly (readonly [request: RegExp, command: string])[] = [

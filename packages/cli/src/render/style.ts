@@ -35,7 +35,7 @@ function styleOf(paint: Style['paint']): Style {
   return { paint, dim: (text) => paint('dim', text), bold: (text) => paint('bold', text) };
 }
 
-/** Statuses of runs, steps, effects and schedules. One that is not known is plain. */
+/** Statuses of runs, steps, effects and schedules. An unknown status has no colour. */
 const TONES: Readonly<Record<string, Tone>> = {
   pending: 'dim',
   running: 'busy',

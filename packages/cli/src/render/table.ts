@@ -1,4 +1,4 @@
-/** Tables that fit the terminal: columns that can give way are cut, and if that is not enough the least important go. Pure. */
+/** Tables that fit the terminal: shrinkable columns are truncated, then the least important columns are dropped. Pure. */
 import type { Style, Tone } from './style.ts';
 import { cells, clean, cutTo, pad } from './width.ts';
 
@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** May be truncated to this number of cells. */
   readonly least?: number;
-  /** Columns with a higher number are dropped first where there is no room; 0 (the default) is never dropped. */
+  /** Columns with a higher number are dropped first; 0 (the default) is never dropped. */
   readonly dropOrder?: number;
 }
 
@@ -17,11 +17,11 @@ const GAP = 2;
 
 interface TableShape {
   readonly style: Style;
-  /** Undefined: as wide as it needs; nothing is cut. */
+  /** Undefined: unlimited width, nothing is truncated. */
   readonly columns: number | undefined;
 }
 
-/** With a line of titles; an empty text if there are no rows. */
+/** Returns a header line and the rows, or an empty text without rows. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: TableShape): string {
   if (rows.length === 0) return '';
   const { style } = shape;
@@ -72,7 +72,7 @@ function fitted<Row>(
       .toSorted((a, b) => (b.dropOrder ?? 0) - (a.dropOrder ?? 0));
     if (!first) return widths;
     widths.delete(first);
-    // Columns that were cut for its sake may fit again.
+    // Columns that were truncated before may fit now.
     for (const column of widths.keys()) widths.set(column, wanted.get(column) ?? 0);
   }
 }

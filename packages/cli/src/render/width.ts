@@ -2,11 +2,11 @@
 import { stripVTControlCharacters } from 'node:util';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
-/** East Asian wide and full-width letters, and pictures. */
+/** East Asian wide and full-width characters, and emoji. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}])/u;
 
-/** Cells that the text takes, colours aside. */
+/** Width of the text in cells, without colour codes. */
 export function cells(text: string): number {
   let count = 0;
   for (const { segment } of segmenter.segment(stripVTControlCharacters(text)))
@@ -34,8 +34,8 @@ export function pad(text: string, to: number, align: 'left' | 'right' = 'left'):
 }
 
 /**
- * Text on one line that cannot control a terminal. Texts of runs are external input: an escape sequence could clear the screen,
- * or overwrite earlier lines.
+ * Text as one line without control characters. Texts of runs are external input: an escape sequence could clear the screen or
+ * overwrite earlier lines.
  */
 export function clean(text: string): string {
   return text
@@ -44,7 +44,7 @@ export function clean(text: string): string {
     .trim();
 }
 
-/** Wrapped into lines of at most `most` cells, at blanks where there are any. */
+/** Wraps into lines of at most `most` cells, at blanks if possible. */
 export function wrap(text: string, most: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -5,7 +5,7 @@ import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';
 
-/** A run to be changed; of `approve`, one of its questions. */
+/** A run to be changed; for `approve`, one of its questions. */
 export interface ListedTarget {
   readonly runId: string;
   readonly type: string;

@@ -26,7 +26,7 @@ export function effectTable(effects: readonly Answer<'Effect'>[], now: number, s
   );
 }
 
-/** A call under way has the same status: only the question of the run shows that an effect is in doubt. */
+/** The status alone does not tell: a call in progress has the same. An effect in doubt also has a question. */
 function isInDoubt({ status, blockedBy, resolution }: Answer<'Effect'>): boolean {
   const isOpen = status === 'blocked' && blockedBy === 'doubt' && resolution === undefined;
   return status === 'attempted' || isOpen;

@@ -62,7 +62,7 @@ export function externalList(
   return section('Effects without a run', lines.join(''), shape);
 }
 
-/** One command for each run, since a person looks at a run before answering it. Hints that do not fit the terminal are below it. */
+/** Shows one command for each run, because a person looks at a run before answering. Hints that do not fit go below it. */
 export function answerLines(
   items: readonly Item[],
   { columns = Number.POSITIVE_INFINITY, call = PLAIN_CALL }: Partial<OutputShape> = {},

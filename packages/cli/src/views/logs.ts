@@ -8,13 +8,13 @@ import { cells, clean, cutTo } from '../render/width.ts';
 const TONES: Readonly<Record<string, Tone>> = { warn: 'warn', error: 'bad' };
 /** Least width of a message, cells, however narrow the terminal. */
 const LEAST = 20;
-/** Least width of the fields, cells; with less they are left out. */
+/** Minimum width of the fields, cells; with less room they are left out. */
 const MIN_FIELDS = 8;
 const GAP = '  ';
 
 /**
- * Time since the run began, step, message and fields on one line; further lines of the message, such as a stack, below it. Cut to the
- * width of the terminal, whole in a pipe.
+ * Time since the run began, step, message and fields on one line; further lines of the message, such as a stack, below it.
+ * Truncated to the width of the terminal, but not in a pipe.
  *
  * @param began when the run was made
  */

@@ -113,7 +113,7 @@ function factsOf(run: RunView, now: number, call: string): (readonly [string, st
 /** Longer than the interval between heartbeats of a healthy dispatch, locally and deployed. */
 const SILENT_MS = 40_000;
 
-/** Undefined while the dispatch sends heartbeats. Otherwise the queue takes over at once, unless something under way must not run twice. */
+/** Undefined while the dispatch sends heartbeats. */
 function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string | undefined {
   if (!lease || lastHeartbeatAt === undefined) return undefined;
   const silentMs = now - Date.parse(lastHeartbeatAt);
@@ -124,7 +124,7 @@ function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string |
 /** Most names that are listed. */
 const MAX_NAMED = 5;
 
-/** The bodies under way, each with its attempt if it is not the first, and since when. */
+/** Running bodies, each with its start time, and its attempt if it is not the first. */
 function runningText({ running, runningCount }: RunView, now: number): string {
   const named = running.slice(0, MAX_NAMED).map(({ step, attempt, since, undoes, location }) => {
     const which = [
@@ -196,7 +196,7 @@ function valueText(
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** @param run if given, the table marks failed compensations, and steps that the end of the run stopped */
+/** @param run marks failed compensations, and steps that the end of the run stopped */
 export function stepTable(steps: readonly Answer<'Step'>[], shape: OutputShape, run?: RunView): string {
   const failedUndos = new Set(
     run?.compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),
@@ -261,11 +261,11 @@ function isOpen({ status }: Answer<'Step'>): boolean {
 /** The open questions of a run. */
 interface WaitsShown {
   readonly run: Pick<RunView, 'id' | 'waits'>;
-  /** Its decisions would be refused, because its version is not deployed. */
+  /** True if decisions are refused because the version of the run is not deployed. */
   readonly isUndecidable: boolean;
 }
 
-/** Each open question with the command that answers it, or why none would be accepted. */
+/** Each open question with the command that answers it, or the reason why no answer is accepted. */
 export function waitList(
   { run, isUndecidable }: WaitsShown,
   now: number,
@@ -295,7 +295,7 @@ function refusedText(columns: number): string {
     .join('');
 }
 
-/** The command, and its effect: below it where the terminal has no room beside it. */
+/** The command and its effect, which goes below it if the terminal is too narrow. */
 function hintText(move: Move, columns: number, call: string): string {
   const [command, what] = [`    ${commandOf(move, call)}`, `(${move.what})`];
   return cells(`${command}   ${what}`) > columns ? `\n${command}\n      ${what}` : `\n${command}   ${what}`;

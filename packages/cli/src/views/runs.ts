@@ -49,7 +49,7 @@ export function statusText(run: RunListItem): string {
   if (cancellation && !isOver(status)) return `${status} (cancelling)`;
   if (suspension && !isOver(status)) return `${status} (suspended)`;
   if (blocked) return `${status} (blocked)`;
-  // The run is found by that status too.
+  // A filter by that status finds the run too.
   return waitsFor === undefined || waitsFor === status ? status : `${status}, ${waitsFor}`;
 }
 
@@ -57,7 +57,7 @@ export function isOver(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Without a total: only the workflow knows how many steps follow those that have begun. */
+/** No total: the run does not know how many steps will follow. */
 function stepsText({ steps }: RunListItem): string {
   if (!steps || steps.begun === 0) return '';
   const { begun, running, retrying, waiting, again = 0, skipped, failed } = steps;
@@ -69,7 +69,7 @@ function tookText({ status, durationMs, startedAt, createdAt }: RunListItem, now
   return isOver(status) ? '' : soFar(startedAt ?? createdAt, now);
 }
 
-/** Subjects of the questions that no step asks by itself. */
+/** Subjects of questions that the engine asks. */
 const PURPOSES: Readonly<Record<NonNullable<RunListItem['waits'][number]['purpose']>, string>> = {
   doubt: 'step in doubt',
   effect: 'side effect',

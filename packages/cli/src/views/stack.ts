@@ -16,7 +16,7 @@ interface ShownError {
   readonly trace?: string | undefined;
 }
 
-/** @returns the whole message with the stack; empty if the head of the run shows all of it */
+/** @returns the whole message with the stack; empty if the head of the run already shows it all */
 export function errorDetails(error: ShownError, shape: OutputShape): string {
   const { columns = Number.POSITIVE_INFINITY } = shape;
   const text = clean(`${error.code}: ${error.message}`);
@@ -26,7 +26,7 @@ export function errorDetails(error: ShownError, shape: OutputShape): string {
   return lines.join('') + stack;
 }
 
-/** @returns a line for each frame; empty if the error has no stack, or no frame of the user's */
+/** @returns a line for each frame; empty without a frame of the user's code */
 export function stackText(
   trace: string | undefined,
   { style, columns = Number.POSITIVE_INFINITY }: OutputShape,
@@ -39,7 +39,7 @@ export function stackText(
     .join('');
 }
 
-/** A long path loses its beginning: its end names the file and the line. */
+/** Truncates a long path at the beginning, because its end names the file and line. */
 function fitted(frame: string, most: number): string {
   const short = frame.replace('file://', '');
   if (cells(short) <= most) return short;

@@ -49,7 +49,7 @@ function endsText({ completed, failed, cancelled, live, suspects }: StatisticsAn
   return some.length === 0 ? 'none' : some.join(', ');
 }
 
-/** In the unit in which the rate is at least one. */
+/** Uses the unit in which the rate is at least one. */
 export function rateText({ from, until, total }: Pick<StatisticsAnswer, 'from' | 'until' | 'total'>): string {
   const ms = Math.max(1, Date.parse(until) - Date.parse(from));
   const [unit, length] = UNITS.find(([, each]) => (total.runs * each) / ms >= 1) ?? UNITS[2];

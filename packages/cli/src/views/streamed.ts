@@ -1,4 +1,4 @@
-/** Text that steps stream, printed as it grows. Pure but for where the last print ended. */
+/** Prints text that steps stream as it grows. Pure, except for the position of the last print. */
 import type { StreamedLine } from '@cairn/client';
 import type { OutputShape } from '../context.ts';
 import { headOf } from './logs.ts';
@@ -6,9 +6,9 @@ import { headOf } from './logs.ts';
 export class StreamedPrint {
   readonly #began: string;
   readonly #shape: OutputShape;
-  /** Names of steps of which text was printed that counts. */
+  /** Steps whose current text was printed. */
   readonly #shown = new Set<string>();
-  /** Name of the step within whose text the last print ended. */
+  /** Step whose text the last print left open. */
   #open: string | undefined;
 
   /** @param began when the run was made */
@@ -44,7 +44,7 @@ export class StreamedPrint {
   }
 }
 
-/** Lines and spaces as they are, and nothing that could act on the terminal. */
+/** Removes control characters, but keeps lines and spaces. */
 function harmless(text: string): string {
   return text
     .replaceAll('\r\n', '\n')

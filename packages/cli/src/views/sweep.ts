@@ -2,7 +2,7 @@
 import type { SweepDifference, SweepReport } from 'cairn/testing';
 import type { OutputShape } from '../context.ts';
 
-/** Kinds of failure shown in full; a first mistake usually has one or two. */
+/** Maximum of failure kinds shown in full; one mistake usually causes one or two. */
 const MAX_SHOWN = 10;
 
 export function sweepText(report: SweepReport, { style }: OutputShape): string {
@@ -23,7 +23,7 @@ export function sweepText(report: SweepReport, { style }: OutputShape): string {
   ].join('\n');
 }
 
-/** Points that fail in the same way at the same call differ in their number only. */
+/** Failures of one kind differ only in the number of the call. */
 function kindOf({ label, moment, differences }: SweepDifference): string {
   return JSON.stringify([label, moment, differences.map((text) => text.replace(/run_[a-z2-7]+/g, 'run'))]);
 }

@@ -7,9 +7,9 @@ import { cells, clean, cutTo } from '../render/width.ts';
 const GAP = 2;
 /** The gap before the mark, the mark, and the blank behind it. */
 const AROUND = GAP + 2;
-/** Least width of the text of an event, cells, however narrow the terminal. */
+/** Minimum width of the text of an event, cells. */
 const LEAST = 12;
-/** Least width of the dimmed rest, cells; with less it is left out. */
+/** Minimum width of the dimmed rest, cells; with less room it is left out. */
 const MIN_MORE = 8;
 
 export function lineOf(event: Pick<RunEvent, 'type' | 'data' | 'at' | 'actor'>): EventLine {

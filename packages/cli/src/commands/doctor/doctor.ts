@@ -30,7 +30,7 @@ export const doctor = command({
         wrap(text, columns - indent.length).join(`\n${indent}`);
       const lines = findings.map(({ code, state, what, help }) => {
         const [mark, tone] = MARKS[state];
-        // Problems are looked up by their code.
+        // The code helps a person to look up the problem.
         const name = state === 'wrong' ? `  ${style.dim(code)}` : '';
         const line = `${style.paint(tone, mark)} ${within(`${clean(what)}${name}`, '  ')}\n`;
         return help === undefined

@@ -18,7 +18,7 @@ const SCHEDULES = 500;
 
 interface Examination {
   readonly findings: readonly Finding[];
-  /** The local cloud: no command of Google's concerns it. */
+  /** True for the local cloud, where `gcloud` commands do not apply. */
   readonly isLocal: boolean;
 }
 
@@ -29,7 +29,7 @@ export async function examine(api: CairnClient): Promise<Examination> {
   if (isSilent(reached)) return { findings: reached, isLocal: false };
   const diagnosis = await ask(api.get('/v1/diagnosis'));
   const [workflows, schedules, runs] = await Promise.all([
-    // The diagnosis has the switches and versions too, of all tenants.
+    // The diagnosis includes switches and versions, for all tenants.
     'answer' in diagnosis ? undefined : ask(api.get('/v1/workflows')),
     ask(api.list('/v1/schedules', { limit: SCHEDULES }).then(({ items }) => items)),
     ask(liveRuns(api)),

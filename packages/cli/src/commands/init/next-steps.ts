@@ -1,4 +1,4 @@
-/** The commands that `init` names for afterwards, by package manager. */
+/** Commands to run after `init`, by package manager. */
 import type { Files } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { type PackageManager, packageManagerOf, packagesIn } from '../../init/project.ts';
@@ -16,7 +16,7 @@ interface NextStep {
   readonly why: string;
 }
 
-/** Above its command, which can be long, so that both can be copied. */
+/** The reason stands above its command, which can be long. */
 export function stepsText(steps: readonly NextStep[], style: Style): string {
   return steps.map(({ command: line, why }) => `  ${style.dim(`# ${why}`)}\n  ${line}\n`).join('');
 }
@@ -55,19 +55,19 @@ const RUN: Readonly<Record<PackageManager, string>> = {
 export const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
   npm: (folder) => `npm --prefix ${folder} install`,
   pnpm: (folder) => `pnpm --dir ${folder} install`,
-  // Yarn refuses a folder that is no workspace of the project. A deployment sees only the folder, and installs it with npm.
+  // Yarn refuses a folder that is not a workspace of the project. A deployment installs the folder with npm too.
   yarn: (folder) => `npm --prefix ${folder} install`,
   bun: (folder) => `bun install --cwd ${folder}`,
 };
 
-/** Location of the database as `firebase.json` names it. One that an earlier version added has none. */
+/** Location of the database as `firebase.json` names it. A database that an earlier version added has none. */
 function locationIn(files: Files, name: string): unknown {
   const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
   const entry = readFirebaseJson(text).firestore.find(({ database }) => database === name);
   return entry?.location ?? 'LOCATION';
 }
 
-/** Call when the files of the folder are in their places. */
+/** Must be called after the files of the folder are written. */
 export function nextSteps(folder: InitializedFolder, isInstalled: boolean): NextStep[] {
   const { name, files } = folder;
   return [
@@ -83,7 +83,7 @@ export function nextSteps(folder: InitializedFolder, isInstalled: boolean): Next
   ];
 }
 
-/** After another version was given to the codebase. */
+/** Steps after the codebase got another version of Cairn. */
 export function nextStepsOfUpgrade(folder: InitializedFolder, isInstalled: boolean): NextStep[] {
   const { name } = folder;
   return [
@@ -99,7 +99,7 @@ export function nextStepsOfUpgrade(folder: InitializedFolder, isInstalled: boole
 function stepsToServe({ root, name, files }: InitializedFolder, isInstalled: boolean): NextStep[] {
   const manager = packageManagerOf(root);
   const isPartOfWorkspace = manager === 'pnpm' && !files.exists(`${name}/${PNPM_SETTINGS}`);
-  // In a workspace pnpm installs the members of that otherwise.
+  // Without this option, pnpm would install the workspace around the folder.
   const install = `${INSTALL[manager](name)}${isPartOfWorkspace ? ' --ignore-workspace' : ''}`;
   return [
     ...(isInstalled ? [] : [{ command: install, why: 'packages of the codebase' }]),

@@ -1,4 +1,7 @@
-/** The conversation of `init`, in its order; `src/init/` decides and writes. Only this command loads it, because nothing else needs the JSON parser. */
+/**
+ * The dialogue of `init` in its order; `src/init/` decides and writes. Loaded only by this command, because nothing else needs
+ * the JSON parser.
+ */
 import { join } from 'node:path';
 import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
@@ -67,7 +70,7 @@ async function initOrUndoIn(root: string, context: CommandContext, request: Init
   }
 }
 
-/** Says which options change nothing, because they are for a codebase that is being added. */
+/** Names the given options that apply only to a new codebase. */
 function noteUnused(context: CommandContext, { name, created }: InitRecord, request: InitRequest): void {
   const { path } = created.find((file) => /(^|\/)index\.[jt]s$/.test(file.path)) ?? { path: name };
   const notes: string[] = [];
@@ -114,13 +117,12 @@ async function add(context: CommandContext, place: InitTarget, request: InitRequ
 }
 
 /**
- * True for a folder that an `init` left that died, or one that was taken back by version control, which leaves what it
- * ignores.
+ * True for a folder left by an interrupted `init`, or by version control, which keeps ignored files when it reverts an `init`.
  */
 function isLeft(files: InitTarget['files'], folder: string): boolean {
   const names = files.names(folder);
   if (!names.includes('node_modules')) return names.length === 0;
-  // `lib` could also have the sources of a folder that is not Cairn's.
+  // A folder that is not Cairn's may have its sources in `lib`.
   const isBuilt = Buffer.from(files.read(`${folder}/lib/index.js`) ?? []).includes('cairnFunctions');
   return names.every(
     (name) => name === 'node_modules' || (name === 'lib' && isBuilt) || name.endsWith('.local'),
@@ -136,7 +138,7 @@ interface Upgrade extends UpgradePlan {
   readonly to: string;
 }
 
-/** Undefined: there is nothing to change. */
+/** Undefined if there is nothing to change. */
 function upgradeFor(
   { root, files }: InitTarget,
   record: InitRecord,
@@ -227,7 +229,7 @@ async function install(context: CommandContext, { root, name }: InitTarget): Pro
   );
 }
 
-/** After an installation that failed, and in a fresh clone. */
+/** Installs what is missing after a failed installation or in a fresh clone. */
 async function completeInstallation(
   context: CommandContext,
   place: InitTarget,
@@ -248,7 +250,7 @@ function withoutPackages(name: string, version: string): string {
   return `Cairn ${version} was added as '${name}', but the packages of ${name}/ are not installed`;
 }
 
-/** An `init` that died has left its record, since that is placed first. */
+/** An interrupted `init` left its record, which is written first. */
 function assertWhole({ name, files }: InitTarget): void {
   const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
   if (readFirebaseJson(text).functions.some(({ codebase }) => codebase === name)) return;
@@ -262,7 +264,7 @@ function assertWhole({ name, files }: InitTarget): void {
 interface AddedCodebase {
   /** Version of Cairn. */
   readonly cairn: string;
-  /** False: its packages are missing, or others than its package.json names. */
+  /** False if packages of its package.json are missing or have another version. */
   readonly isInstalled: boolean;
 }
 
@@ -308,7 +310,7 @@ async function takeOut(
   );
 }
 
-/** With `--json` there is nothing but JSON on either stream. */
+/** Prints nothing with `--json`, where both streams have only JSON. */
 function print({ notes }: CommandContext, text: string): void {
   if (!notes.json) notes.print(text);
 }
@@ -369,7 +371,7 @@ function undoText({ restored, takenOut, left }: Restored, root: string): string 
   ].join('');
 }
 
-/** Files left in place that are named; a folder counts once. */
+/** Maximum of left files that are named; a folder counts once. */
 const MAX_LEFT_NAMED = 20;
 
 function leftLines(left: Restored['left']): readonly string[] {

@@ -1,4 +1,7 @@
-/** `runs bulk`: one change of many runs. Lists them and asks first; the key names the change, so a repetition changes no run again. */
+/**
+ * `runs bulk`: changes many runs, after it has listed them and asked. The key identifies the change, so a repetition changes no
+ * run twice.
+ */
 import { createHash } from 'node:crypto';
 import { type BulkResult, Refusal, type Refused, retryAfterMs, type Sent, sendBulk } from '@cairn/client';
 import { command, type OptionsOf } from '../../arguments/command.ts';
@@ -13,9 +16,9 @@ const ACTIONS = ['cancel', 'resume', 'replay', 'approve'] as const;
 type Action = (typeof ACTIONS)[number];
 
 const USUAL = 100;
-/** Ten pages of a list. To change more runs, repeat the command. */
+/** Ten pages. Repeat the command to change more runs. */
 const MOST = 1_000;
-/** Runs that are named one by one; each is read. */
+/** Maximum of runs named by `--run`; each costs a request. */
 const MAX_NAMED = 100;
 
 /** Statuses to which the action applies; default of `--status`. */
@@ -222,14 +225,14 @@ async function changed({ world, api, notes, out }: CommandContext, change: BulkR
   return { action, matched: targets.length, more, done, refused, unsent: targets.length - ends.size };
 }
 
-/** A repetition of the command may match other runs and form other batches, which are other requests. */
+/** Includes the runs, because a repeated command may match other runs, and then its requests differ. */
 function keyFor(batch: string, runs: readonly unknown[], attempt: number): string {
   return `runs-${createHash('sha256')
     .update(JSON.stringify([batch, runs, ...(attempt === 1 ? [] : [attempt])]))
     .digest('hex')}`;
 }
 
-/** The outcome for the run: a word, or the id of the new run. */
+/** The outcome of a run: a word, or the id of its successor. */
 function resultText(action: Action, { runId, answer }: BulkResult): string {
   if (action === 'approve') return 'approved';
   if (answer === undefined) return runId;

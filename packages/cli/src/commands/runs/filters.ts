@@ -31,7 +31,7 @@ export const MATCH = {
   help: "only with a tag that compares so, e.g. 'amount>100', or with an id, key, thread or tag that begins so, e.g. 'customer:4*'",
 } as const;
 
-/** Requests for a list by `--match`, or in another order, each of which reads up to 1,000 runs or some more. */
+/** Maximum of requests for a list by `--match` or in another order; each reads 1,000 runs or more. */
 export const MAX_COSTLY_PAGES = 10;
 
 /** @throws UsageError for a wrong time */
@@ -59,7 +59,7 @@ async function createdIn(api: CairnClient, { since, until }: CreatedRange): Prom
     since: since === undefined ? undefined : timeValue('--since', since, now),
     until: until === undefined ? undefined : timeValue('--until', until, now),
   });
-  // A wrong time is refused before anything is sent.
+  // Refuses an invalid time before anything is sent.
   const sent = range(api.now());
   if (![since, until].some((text) => text !== undefined && isAgo(text))) return sent;
   await api.get('/v1/me', {});

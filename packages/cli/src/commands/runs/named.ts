@@ -40,10 +40,10 @@ export function runCommand<const A extends ArgumentSpecs = None, const O extends
 
 const LAST = 'last';
 
-/** The beginning of an id, with or without `run_`; of fewer characters the API looks for no ids. */
+/** The beginning of an id, with or without `run_`. The API searches for ids from 6 characters on. */
 const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
 
-/** @throws Declined for `last` if there are no runs, for a prefix that is not of one run, and for an invalid id */
+/** @throws Declined for `last` if there are no runs, for a prefix without exactly one run, and for an invalid id */
 export async function runIdOf(context: CommandContext, word: string): Promise<string> {
   const [, prefix] = PREFIX.exec(word) ?? [];
   if (/^run_[a-z2-7]{1,5}$/.test(word))
@@ -54,7 +54,7 @@ export async function runIdOf(context: CommandContext, word: string): Promise<st
     );
   if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
   const { api } = context;
-  // The second is the owner of an effect without a run, where that can be named in place of a run.
+  // `external:…` names the owner of an effect without a run, in commands that accept it.
   if (word.startsWith('run_') || word.startsWith('external:')) return word;
   if (word !== LAST)
     throw new Declined(

@@ -18,14 +18,14 @@ import { assertStep } from '../did-you-mean.ts';
 import { DEFAULT_LISTED, limitOption, noteMore } from '../listed.ts';
 import { runCommand } from './named.ts';
 
-/** Events on the page. A run can have far more; `runs events` and `--events` show them. */
+/** Events on the page. `--events` and `runs events` show more. */
 const DEFAULT_EVENTS = 200;
 const MAX_EVENTS = 10_000;
 /** Steps and items on the page. */
 const STEPS = 100;
 const EFFECTS = 100;
 const MAX_LISTED = 10_000;
-/** The maximum of one revision of a step. */
+/** Maximum of memos of one revision of a step. */
 const MAX_MEMOS = 1_000;
 const MAX_REVISION = 999_999_999;
 

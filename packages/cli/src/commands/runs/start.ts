@@ -38,7 +38,7 @@ export const startRun = command({
   },
 });
 
-/** A refusal of the input also says how to see one that is accepted. */
+/** Adds to a refusal of the input the command that prints a valid one. */
 function withExample(error: unknown, type: string): unknown {
   if (!(error instanceof Refusal) || !/^input\b/.test(error.problem.field ?? '')) return error;
   const help = `cairn workflows input ${type} --example prints an input that the workflow accepts.`;

@@ -142,7 +142,7 @@ function fromOf({ 'from-step': step, 'from-checkpoint': checkpoint }: FromOption
 
 type SuccessorOptions = FromOptions & { readonly 'carry-signals': boolean; readonly force: boolean };
 
-/** The members that the requests of all successors have. */
+/** Members common to the requests of all successors. */
 function successorOf({ 'carry-signals': carries, force, ...from }: SuccessorOptions) {
   return { ...fromOf(from), ...(carries && { signals: 'carry' as const }), ...(force && { force }) };
 }
@@ -154,7 +154,7 @@ interface OtherOptions {
 
 async function otherOf({ world }: CommandContext, { input, 'plan-version': planVersion }: OtherOptions) {
   return {
-    // Left out of the request where it is undefined: the same input as before.
+    // Undefined: the successor gets the same input.
     input: await jsonValue('--input', input, world),
     planVersion,
   };

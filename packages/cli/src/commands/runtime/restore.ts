@@ -5,7 +5,9 @@ import { PLAIN_CALL } from '../../invocation.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
 
-/** An instance uses the configuration that it read for up to 3 seconds: after this no dispatch begins. A running one stops at its next heartbeat. */
+/**
+ * Instances cache the configuration for up to 3 s. After this time no dispatch begins; a running one stops at its next heartbeat.
+ */
 const KNOWN_AFTER_MS = 4_000;
 
 export const showRestore = command({

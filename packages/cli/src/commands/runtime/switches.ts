@@ -140,7 +140,7 @@ export const unpause = command({
   },
 });
 
-/** Undefined: everything, which must be requested explicitly. */
+/** Undefined means everything, which needs `--everything`. */
 function targetOf(type: string | undefined, everything: boolean): string | undefined {
   if ((type === undefined) === everything) return type;
   throw type === undefined
