@@ -2,7 +2,7 @@
 import type { Json } from 'cairn';
 import type { AiSdkResponse, ContentPart, TextPart } from './ai-sdk.ts';
 
-/** A part of a stream; the types that are used have the members below. */
+/** A part of a stream. The interfaces below describe the types that are used. */
 export type StreamPart = { readonly type: string };
 
 interface BlockPart extends StreamPart {
@@ -61,7 +61,7 @@ async function* partsOf(stream: ReadableStream<StreamPart>): AsyncGenerator<Stre
       yield value;
     }
   } finally {
-    // The rest after an error is not needed.
+    // After an error, the rest is not needed.
     await reader.cancel().catch(() => {});
   }
 }

@@ -37,9 +37,9 @@ export interface AiSdkModel {
 
 export interface AiSdkResponse {
   readonly content: readonly ContentPart[];
-  /** Absent where a provider leaves it out, against its types. */
+  /** Some providers leave it out, although the types of the SDK require it. */
   readonly finishReason?: string | { readonly unified: string } | undefined;
-  /** Absent likewise. */
+  /** Some providers leave it out too. */
   readonly usage?: { readonly inputTokens: Tokens; readonly outputTokens: Tokens } | undefined;
 }
 
@@ -110,7 +110,7 @@ function answerFrom({ content, finishReason, usage }: AiSdkResponse): ModelRespo
   };
 }
 
-/** Calls that the provider carried out itself are not used, nor are their results. */
+/** Ignores calls that the provider carried out itself, and their results. */
 function isUsed(part: ContentPart): part is TextPart | CallPart {
   if (part.type === 'tool-call') return (part as CallPart).providerExecuted !== true;
   return part.type === 'text' || part.type === 'reasoning';
@@ -120,7 +120,7 @@ function callFrom({ toolCallId, toolName, input }: CallPart): ToolCall {
   return { id: toolCallId, name: toolName, input: parsed(input) };
 }
 
-/** Input that is not JSON is passed on as text. No schema of a tool accepts that, so the model gets an error. */
+/** Input that is not JSON is passed on as text. The schema of the tool refuses it, so the model gets an error. */
 function parsed(input: string): Json {
   try {
     return JSON.parse(input === '' ? '{}' : input) as Json;
@@ -129,7 +129,7 @@ function parsed(input: string): Json {
   }
 }
 
-/** Metadata of the provider is sent back as its options, because it may carry signatures. */
+/** Returns provider metadata as provider options, because it may carry signatures. */
 function sentBack(part: TextPart | CallPart): Json {
   const { type, providerMetadata } = part;
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };

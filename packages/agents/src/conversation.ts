@@ -5,7 +5,7 @@ export interface ToolCall {
   /** Made by the model; identifies the call of a result. */
   readonly id: string;
   readonly name: string;
-  /** As the model wrote it, not checked. */
+  /** Written by the model and not validated. */
   readonly input: Json;
 }
 
@@ -22,7 +22,7 @@ export interface ModelResponse {
   /** Reason why it stopped: 'stop', 'tool-calls', 'length' … */
   readonly finish: string;
   readonly usage?: { readonly input: number; readonly output: number };
-  /** The answer in the form of its provider, to be sent back as it was: it may carry signatures. */
+  /** The answer in the provider's format. It is sent back unchanged, because it may carry signatures. */
   readonly raw?: Json;
 }
 
@@ -46,13 +46,13 @@ export interface ModelRequest {
     readonly input: Readonly<Record<string, unknown>>;
   }[];
   readonly signal: AbortSignal;
-  /** Receives the text of the answer piece by piece. Absent: not streamed. A model that does not stream need not call it. */
+  /** Receives the text of the answer piece by piece. Absent: not streamed. Optional for a model. */
   readonly onText?: (piece: string) => void;
 }
 
 export interface AgentModel {
   /** Recorded with the usage: 'anthropic/claude-…'. */
   readonly id: string;
-  /** One call. Errors are retried by the operation. */
+  /** Calls the model once; the operation retries errors. */
   generate(request: ModelRequest): Promise<ModelResponse>;
 }

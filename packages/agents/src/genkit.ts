@@ -76,7 +76,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
   };
 }
 
-/** Some models give their calls no reference: then the index of the call is used. */
+/** Uses the index of a call if the model gives it no reference. */
 function callsIn(content: readonly GenkitPart[], { length }: readonly AgentMessage[]): ToolCall[] {
   return content.flatMap(({ toolRequest }, i) => {
     if (!toolRequest) return [];
@@ -85,7 +85,7 @@ function callsIn(content: readonly GenkitPart[], { length }: readonly AgentMessa
   });
 }
 
-/** It has no other member, such as the metadata with a signature. */
+/** True if the part also has no other member, such as metadata with a signature. */
 function isEmptyText(part: Json): boolean {
   return Object.entries(part as object).every(([name, value]) => name === 'text' && value === '');
 }

@@ -1,6 +1,6 @@
 /**
- * Messages to a running agent. An open event beside the other operations: recorded ends come back in the order of the journal, so
- * that code which runs again sees each message before the same turn.
+ * Messages to a running agent, received by an event operation beside the others. Recorded results return in journal order, so
+ * that after a replay each message arrives before the same turn.
  */
 import type { Flow, Json } from 'cairn';
 import type { AgentMessage } from './conversation.ts';

@@ -1,4 +1,4 @@
-/** Converts the messages of a conversation to those of a provider. The rules are shared by the adapters, which differ in their parts. */
+/** Converts a conversation to the messages of a provider. All adapters use these rules; only the format of parts differs. */
 import type { Json } from 'cairn';
 import type { AgentMessage, ToolCall, ToolResult } from './conversation.ts';
 
@@ -8,12 +8,12 @@ export interface PartFormat {
   readonly modelRole: string;
   text(text: string): unknown;
   call(call: ToolCall): unknown;
-  /** A part of an answer of this provider, as it was recorded; undefined: it is empty, which providers refuse. */
+  /** A recorded part of this provider's answer; undefined if it is empty, because providers refuse empty parts. */
   own(part: Json): unknown;
   result(result: ToolResult): unknown;
 }
 
-/** Without answers that have neither text nor calls: providers refuse a message without content. */
+/** Leaves out answers without text and calls, because providers refuse a message without content. */
 export function providerMessages(messages: readonly AgentMessage[], format: PartFormat): unknown[] {
   return messages.flatMap((message) => {
     const { content, ...role } = providerMessage(message, format);
@@ -40,7 +40,7 @@ function providerMessage(message: AgentMessage, format: PartFormat): { role: str
   }
 }
 
-/** Providers refuse a conversation with a call whose input is no object. Its result says what the model wrote instead. */
+/** Replaces input that is not an object, because providers refuse it. The result of the call quotes what the model wrote. */
 export function objectInput(input: Json | undefined): Json {
   return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
 }

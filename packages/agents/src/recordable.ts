@@ -1,14 +1,16 @@
 /**
- * Makes the answer of a model fit to be recorded. A model writes JSON that parses and that no journal keeps: half of a character in an
- * escape, `1e400`, endless nesting. Refused as the output of its step, it ended the agent; now the schemas of the tools decide. Pure.
+ * Changes the answer of a model so that the journal can store it. Models write valid JSON that the journal refuses: a lone
+ * surrogate, `1e400`, very deep nesting. The schemas of the tools then accept or refuse the result. Pure.
  */
 import { Fatal, type Json } from 'cairn';
 import type { ModelResponse } from './conversation.ts';
 
-/** Below the 200 levels of an output, in which they are members. */
+/** Less than the 200 levels of an output, which contains these values. */
 const MAX_DEPTH = 100;
 
-/** @throws Fatal if it is no answer, as code without types can return one: another call would be paid and return the same */
+/**
+ * @throws Fatal for a value that is not an answer, which untyped code may return; a retry would cost money and return the same
+ */
 export function recordable(answer: ModelResponse): ModelResponse {
   assertAnswer(answer);
   const { text, calls, finish, usage, raw } = answer;
@@ -26,7 +28,7 @@ export function recordable(answer: ModelResponse): ModelResponse {
   };
 }
 
-/** A number out of range, and what is nested deeper, becomes text, which the schema of a tool refuses where it is not welcome. */
+/** Turns numbers out of range and deeper values into text, which the schema of a tool can refuse. */
 function limited(value: Json, levels: number): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
@@ -38,7 +40,7 @@ function limited(value: Json, levels: number): Json {
   );
 }
 
-/** Providers estimate counts, and leave them out. */
+/** Providers may estimate counts, or leave them out. */
 function tokens(count: number): number {
   return Number.isFinite(count) && count > 0 ? Math.min(Math.ceil(count), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The loop of an agent, as code of a flow: the model answers, its calls are carried out, and it is called again until it makes no more
- * calls. Answers and results of calls are recorded operations, so that a killed turn repeats no action.
+ * The loop of an agent, as code of a flow: calls the model and carries out its tool calls until it makes none. Answers and tool
+ * results are recorded operations, so that a killed turn repeats no action.
  */
 import { type Flow, OperationFailed } from 'cairn';
 import type { AgentMessage, AgentModel, ModelRequest, ModelResponse } from './conversation.ts';
@@ -23,7 +23,7 @@ export interface AgentOptions {
   readonly prompt: string | readonly AgentMessage[];
   /** Maximum calls of the model; default 20. */
   readonly maxTurns?: number;
-  /** Longest time of a call of the model; default '2m'. */
+  /** Time limit of a model call; default '2m'. */
   readonly modelTimeout?: string | number;
   /** Attempts of a call of the model, as `retry` of a step. */
   readonly retry?: { readonly maxAttempts?: number; readonly initialMs?: number; readonly capMs?: number };
@@ -31,7 +31,7 @@ export interface AgentOptions {
   readonly stream?: boolean;
   /** Time limit for a person to decide about a call. */
   readonly approvalTimeout?: string | number;
-  /** Receives messages while it runs: events `agent-message` with this key, each a text or `{ text }`. */
+  /** Receives events `agent-message` with this key while it runs, each a text or `{ text }`. */
   readonly messages?: { readonly key: string };
 }
 
@@ -40,7 +40,7 @@ export interface AgentResult {
   /** Calls of the model. */
   readonly turns: number;
   readonly usage: { readonly input: number; readonly output: number };
-  /** The whole conversation, from which another `runAgent` can continue. */
+  /** The whole conversation; pass it as `prompt` to continue. */
   readonly messages: readonly AgentMessage[];
 }
 
@@ -98,7 +98,7 @@ function requestText<Input>(
   );
 }
 
-/** The text of a model that does not stream is shown when it is complete. */
+/** If the model does not stream, the text is shown when it is complete. */
 async function streamed(
   model: AgentModel,
   request: ModelRequest,

@@ -11,8 +11,8 @@ export type ScriptedTurn =
   | ((messages: readonly AgentMessage[]) => ScriptedResponse | Promise<ScriptedResponse>);
 
 /**
- * Answers by the number of answers before, so that a call that is repeated after a crash gets the same. Call ids are added where they are
- * missing; ten tokens each way are counted.
+ * The number of earlier answers selects the turn, so a call repeated after a crash gets the same answer. Missing call ids are
+ * added. Counts ten tokens each way.
  */
 export function scriptedModel(turns: readonly ScriptedTurn[], id = 'scripted'): AgentModel {
   return {
@@ -27,7 +27,6 @@ export function scriptedModel(turns: readonly ScriptedTurn[], id = 'scripted'): 
         calls = [],
         ...more
       } = typeof scripted === 'function' ? await scripted(messages) : scripted;
-      // Word by word.
       for (const piece of onText ? text.split(/(?<= )/) : []) onText?.(piece);
       return {
         text,

@@ -7,7 +7,7 @@ interface CommonToolOptions<Input> {
   readonly name: string;
   /** Shown to the model. */
   readonly description: string;
-  /** True, or true for this input: a person is asked before the call. The function must be pure. */
+  /** True if a person must approve the call, or a pure function that decides it. */
   readonly needsApproval?: boolean | ((input: Input) => boolean);
 }
 
@@ -46,10 +46,10 @@ export interface AgentTool {
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** Operations of an agent that no tool has: calls of the model, and messages. */
+/** Names of an agent's own operations, which no tool may have: model calls and messages. */
 export const MODEL = 'model';
 export const MESSAGE = 'message';
-/** Begins the names of questions about calls. */
+/** Prefix of the names of questions about calls. */
 export const APPROVE = 'approve-';
 const MAX_DESCRIPTION = 4_000;
 
@@ -104,7 +104,7 @@ export function defineTool(
   };
 }
 
-/** Later versions have no names of types there. */
+/** Only Zod 3 stores type names there. */
 function isOfZod3(schema: object): boolean {
   return typeof (schema as { _def?: { typeName?: unknown } })._def?.typeName === 'string';
 }
