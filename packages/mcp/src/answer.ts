@@ -8,11 +8,11 @@ export interface ToolResponse {
   /** A sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Part of a longer text, which the tool has bounded: it is not cut. */
+  /** Part of a longer text that the tool has already bounded, so it is not truncated again. */
   readonly excerpt?: string;
 }
 
-/** Refusal of this server itself, before the API is asked. */
+/** Refusal by this server, without a request to the API. */
 export class ToolProblem extends Error {
   override readonly name = 'ToolProblem';
   readonly code: string;
@@ -44,7 +44,7 @@ export function toolResult({ text, data, excerpt }: ToolResponse): CallToolResul
     ...(excerpt !== undefined && { excerpt }),
   };
   return {
-    // The data as text too, because not every client passes structured content to its model.
+    // Repeats the data as text, because some clients do not pass structured content to the model.
     content: [
       { type: 'text', text: isCut ? `${message}\n${CUT_NOTE}` : message },
       { type: 'text', text: JSON.stringify(structuredContent) },

@@ -1,16 +1,16 @@
-/** Cuts a value until its JSON fits into an answer. Pure. */
+/** Truncates a value until its JSON fits into an answer. Pure. */
 
 /** About ten thousand tokens of a model. */
 export const MAX_ANSWER_CHARS = 40_000;
 const MAX_TEXT_CHARS = 4_000;
 const MAX_ITEMS = 100;
-/** Deeper than any answer of the API itself; only values of workflows reach it. */
+/** Only values of workflows are deeper; answers of the API itself are not. */
 const MAX_DEPTH = 24;
 const CUT = '…';
 
 export interface Bounded {
   readonly value: unknown;
-  /** Something was left out. */
+  /** True if something was left out. */
   readonly isCut: boolean;
 }
 
@@ -18,13 +18,13 @@ export interface Bounded {
 export const MAX_SAID_CHARS = 20_000;
 
 export function clipped(text: string, maxChars: number): string {
-  // Half of a character is no text to many clients.
+  // Many clients refuse half of a surrogate pair.
   return text.length <= maxChars
     ? text
     : `${text.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}${CUT}`;
 }
 
-/** True if no item of its lists has to go: only texts and lists within items are cut, where they are too long for any answer. */
+/** True if all items of its lists fit. Long texts and lists within items may be truncated. */
 export function isComplete(data: Readonly<Record<string, unknown>>): boolean {
   if (Object.values(data).some((list) => Array.isArray(list) && list.length > MAX_ITEMS)) return false;
   const cut = new Cutter(MAX_TEXT_CHARS, MAX_ITEMS).cut(data, MAX_DEPTH);
@@ -36,7 +36,7 @@ export function bounded(value: unknown, maxChars: number = MAX_ANSWER_CHARS): Bo
   for (let texts = MAX_TEXT_CHARS, items = MAX_ITEMS, depth = MAX_DEPTH; ; ) {
     const cutter = new Cutter(texts, items);
     const cut = cutter.cut(value, depth);
-    // Nothing at all is shorter than any bound.
+    // `undefined` has no JSON and always fits.
     if ((JSON.stringify(cut)?.length ?? 0) <= maxChars) return { value: cut, isCut: cutter.isCut };
     texts = Math.max(1, texts >> 1);
     items >>= 1;
@@ -62,7 +62,7 @@ class Cutter {
       return CUT;
     }
     if (Array.isArray(value)) return this.#first(value).map((one) => this.cut(one, depth - 1));
-    // Members without a value are left out of JSON; they are no part of the bound either.
+    // JSON leaves out undefined members, so they do not count.
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     return Object.fromEntries(
       this.#first(members).map(([name, member]) => [this.#text(name), this.cut(member, depth - 1)]),

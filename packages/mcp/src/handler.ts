@@ -1,8 +1,8 @@
 /**
  * The tools over HTTP: streamable HTTP without sessions, as a web-standard handler.
  *
- * Owns authentication: a request carries the credential of its caller, which the API checks before anything is answered and again
- * with each request that a tool makes. Must not: hold a credential of its own, or keep anything between requests.
+ * Owns authentication: the API checks the caller's credential before the request is handled, and again with each request of a
+ * tool. Must not: hold a credential of its own, or keep anything between requests.
  */
 import { createHmac } from 'node:crypto';
 import { CairnClient, type Fetch, Unreachable } from '@cairn/client';
@@ -33,7 +33,7 @@ export function mcpHandler(options: HandlerOptions): (request: Request) => Promi
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const credential = credentialOf(requestInfo?.headers);
-      // The check below has refused such a request.
+      // Unreachable: the check below refuses a request without a credential.
       if (credential === undefined) throw new Error('a request without a credential reached the tools');
       // An agent does not see the credential of its client, so it cannot make a token.
       const secret = createHmac('sha256', credential).update('cairn preview token').digest();

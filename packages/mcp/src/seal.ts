@@ -6,7 +6,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Far below the day for which the API remembers an idempotency key: a token never outlives it. */
+/** Far less than the day for which the API keeps an idempotency key, so a token never outlives its key. */
 export const TOKEN_LIFE_MS = 15 * 60_000;
 const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
@@ -40,7 +40,7 @@ export function seal(seen: SealedPreview, { secret, now }: Sealing): Seal {
   };
 }
 
-/** The part that can be checked before the state is read again. Undefined: it is right. */
+/** Checks what needs no new read of the state. Undefined if the token and arguments are valid. */
 export function argumentProblem(
   token: string,
   { action, args }: Omit<SealedPreview, 'state'>,
@@ -53,7 +53,7 @@ export function argumentProblem(
   return now >= at + TOKEN_LIFE_MS ? 'expired' : undefined;
 }
 
-/** Undefined: the state is the one that was shown. */
+/** Undefined if the state is unchanged since the preview. */
 export function stateProblem(
   token: string,
   state: unknown,
@@ -86,7 +86,7 @@ function isSame(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-/** The same text whatever the order of members: an agent may write them in another one. */
+/** Does not depend on the order of members, because an agent may change it. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

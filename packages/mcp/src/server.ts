@@ -1,4 +1,4 @@
-/** Builds an MCP server from the table of tools. Owns nothing but the registration: tools ask the API through the client. */
+/** Builds an MCP server from the table of tools. Owns only the registration; tools call the API through the client. */
 import type { CairnClient } from '@cairn/client';
 import { McpServer } from '@modelcontextprotocol/server';
 import { failed, toolResult } from './answer.ts';
@@ -6,11 +6,11 @@ import { TOOLS } from './tools/all.ts';
 
 export interface ServerOptions {
   /**
-   * Calls the API for the person whose agent this is: its role limits the agent. A function is called for each tool call, because an
-   * installation on this machine can start later, or again at another address.
+   * Calls the API for the agent's user, whose role limits the agent. A function is called for each tool call, because a local
+   * installation can start later or restart at another address.
    */
   readonly client: CairnClient | (() => CairnClient);
-  /** Key of the tokens of previews. An agent must not know it; all servers that answer one agent must share it. */
+  /** Key that signs preview tokens. The agent must not know it; all servers of one agent must share it. */
   readonly secret: string | Uint8Array;
 }
 

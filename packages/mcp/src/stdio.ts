@@ -5,7 +5,7 @@ import { mcpServer, type ServerOptions } from './server.ts';
 export interface StdioOptions extends ServerOptions {
   /** Ends the connection. */
   readonly interrupted: AbortSignal;
-  /** Receives errors of the connection itself; a tool call that fails is answered instead. */
+  /** Receives errors of the connection. Errors of tool calls are answered instead. */
   readonly onError: (error: Error) => void;
 }
 

@@ -2,8 +2,8 @@
  * A change as two tools: `preview_X` shows its effect and returns a token, `X` applies it if the arguments and the state are
  * still those of the preview.
  *
- * The state is read again directly before the act. Changes in between are left to the API, which refuses outdated acts: a
- * decision names its wait, and an ended run does not change.
+ * The state is read again directly before the act. The API refuses acts that became outdated after that read: a decision names
+ * its wait, and an ended run does not change.
  */
 import type { CairnClient } from '@cairn/client';
 import { z } from 'zod';
@@ -111,7 +111,7 @@ const PROBLEMS: Readonly<Record<SealProblem, readonly [code: string, detail: str
     'TOKEN_MISMATCH',
     'The token belongs to a preview with other arguments, of another action or of another caller.',
   ],
-  // An agent that lost the answer calls again with its token: then the act itself is the change.
+  // The change can be the act itself, if an agent repeats a call whose answer it lost.
   other_state: [
     'STATE_CHANGED',
     'What the preview showed has changed since, by others or by an earlier call with this token. This call did nothing.',

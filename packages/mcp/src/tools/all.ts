@@ -1,4 +1,4 @@
-/** Every tool there is, in the order in which clients list them. */
+/** All tools, in the order in which clients list them. */
 import { cancelRun } from './acts/cancel.ts';
 import { decide } from './acts/decide.ts';
 import { resolveEffect } from './acts/resolve.ts';

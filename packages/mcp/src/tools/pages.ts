@@ -1,8 +1,10 @@
-/** Pages that lose nothing: an answer that does not fit is cut, and `next` leads past what was cut. */
+/**
+ * Pages without gaps: if an answer does not fit, a smaller page is requested, so that `next` continues after the last shown item.
+ */
 import type { ToolResponse } from '../answer.ts';
 import { isComplete, MAX_SAID_CHARS } from '../bounded.ts';
 
-/** A smaller page where the one asked for does not fit. */
+/** Requests a smaller page if the requested one does not fit. */
 export async function completePage(
   limit: number,
   read: (size: number) => Promise<ToolResponse>,

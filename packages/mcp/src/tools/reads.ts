@@ -11,7 +11,7 @@ import { read, type Tool } from './tool.ts';
 
 /** The longest name of a tag, a colon, the longest value. */
 const MAX_TAG_CHARS = 251;
-/** Above what the API takes: it says why it takes no more. */
+/** More than the API accepts, so that its own error message explains the limit. */
 const MAX_MATCH_CHARS = 400;
 
 const SORTS = ['newest', 'oldest', 'longest', 'updated'] as const;

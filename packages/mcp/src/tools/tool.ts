@@ -13,9 +13,9 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodObject;
-  /** False: it only reads. */
+  /** False for a tool that only reads. */
   readonly changes: boolean;
-  /** True: the effect cannot be undone. */
+  /** True if the effect cannot be undone. */
   readonly isDestructive: boolean;
   /** @throws Refusal, Unreachable, ToolProblem */
   readonly run: (context: ToolContext, args: Readonly<Record<string, unknown>>) => Promise<ToolResponse>;
@@ -35,7 +35,7 @@ export function read<S extends z.ZodObject>({ run, ...spec }: ReadSpec<S>): Tool
     ...spec,
     changes: false,
     isDestructive: false,
-    // The server has read the arguments by `input`.
+    // The server has parsed `args` with `input`.
     run: ({ client }, args) => run(client, args as z.output<S>),
   };
 }

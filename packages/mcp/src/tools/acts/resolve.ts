@@ -5,10 +5,10 @@ import { ToolProblem } from '../../answer.ts';
 import { act, type Blocker } from '../act.ts';
 import { NOTE, RUN_ID } from '../arguments.ts';
 
-/** Ten requests. Beyond, a person uses the console or the command line. */
+/** Ten requests. For more effects, use the console or the command line. */
 const MAX_SEARCHED = 1_000;
 
-/** The refusals of the API, checked here so that no person is shown a preview of an impossible act. */
+/** Checks for the refusals of the API, so that no preview of an impossible act is shown. */
 function resolvedBlockers({
   status,
   resolution,

@@ -19,7 +19,7 @@ export const startRun = act({
   isDestructive: false,
   async preview(client, { type, input = {} }) {
     const params = { type };
-    // Throws NOT_FOUND with the workflow.
+    // Throws NOT_FOUND for an unknown workflow.
     const [{ planVersion, schema }, list] = await Promise.all([
       client.get('/v1/workflows/{type}/input', { params }),
       client.get('/v1/workflows'),
@@ -60,7 +60,7 @@ export const startRun = act({
   },
 });
 
-/** Reason why the run would not move; undefined: none. The kill switch comes first, as in the API. */
+/** Reason why the run would not start now; undefined if there is none. The kill switch comes first, as in the API. */
 function stopOf({ killSwitch, restored }: WorkflowList, workflow?: WorkflowList['items'][number]) {
   if (killSwitch) return { by: 'kill_switch' } as const;
   if (restored) return { by: 'restored' } as const;
@@ -68,8 +68,8 @@ function stopOf({ killSwitch, restored }: WorkflowList, workflow?: WorkflowList[
 }
 
 /**
- * The schema may allow more than the workflow does, never less; the start itself has the last word. The validator names a
- * place as `data/items/0 must be …`.
+ * The schema may accept input that the workflow refuses at the start, never the reverse. The validator names a place as
+ * `data/items/0 must be …`.
  */
 async function problemsOf(input: unknown, schema: unknown): Promise<Blocker[]> {
   if (typeof schema !== 'object' || schema === null) return [];
@@ -87,5 +87,5 @@ async function problemsOf(input: unknown, schema: unknown): Promise<Blocker[]> {
 }
 
 const MAX_PROBLEMS = 10;
-/** The validator has one message for all problems. */
+/** The validator joins all problems in one message. */
 const BETWEEN_PROBLEMS = /, (?=data(?:\/\S*)? must )/;

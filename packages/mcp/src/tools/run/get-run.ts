@@ -1,4 +1,4 @@
-/** Explains one run. What does not fit into the answer is named, with the tool that has it. */
+/** Explains one run. Names what does not fit into the answer, and the tool that returns it. */
 import { explainRun, firstWait, newestEvents, questionText, readActivity, readPlaces } from '@cairn/client';
 import { z } from 'zod';
 import { bounded, clipped, isComplete } from '../../bounded.ts';
@@ -66,7 +66,7 @@ export const getRun = read({
       waits: waits.length < run.waits.length,
       events: lists.newestEvents.length < run.head,
     };
-    // There are nearly always more events than the newest.
+    // Leaves out events: there are nearly always more.
     const kinds = (['steps', 'effects', 'waits'] as const).filter((kind) => more[kind]);
     const values = [
       ...(input.isCut || run.inputRef ? ['input'] : []),
@@ -94,7 +94,7 @@ export const getRun = read({
 
 type Lists = Readonly<Record<string, readonly unknown[]>>;
 
-/** The lists, the longest ones shortened until all fit beside `rest`. The newest events are the last ones of their list. */
+/** Shortens the longest lists until all fit beside `rest`. The newest events are at the end of their list. */
 function fittedLists<L extends Lists>(rest: Readonly<Record<string, unknown>>, lists: L): L {
   const sizes = Object.entries(lists).map(([name, list]) => [JSON.stringify(list).length, name] as const);
   const [, longest = ''] = sizes

@@ -1,4 +1,4 @@
-/** Pages of what a run has many of. */
+/** Pages of the steps, effects, events, log lines or waits of a run. */
 import type { CairnClient } from '@cairn/client';
 import { z } from 'zod';
 import { CURSOR, DEFAULT_LISTED, LIMIT, RUN_ID } from '../arguments.ts';
@@ -54,7 +54,7 @@ export const listRunItems = read({
     }),
 });
 
-/** Ordered by id, so that a wait that ends between two pages hides no other. */
+/** Ordered by id, so that a wait that ends between two pages does not hide another. */
 async function openWaits(client: CairnClient, { params, query }: ItemQuery): Promise<ItemPage> {
   const { waits } = await client.get('/v1/runs/{id}', { params });
   const { cursor = '', limit } = query;

@@ -52,7 +52,7 @@ function outputAt(client: CairnClient, runId: string, seq: number) {
   return client.get('/v1/runs/{id}/checkpoints/{seq}/output', { params: { id: runId, seq: String(seq) } });
 }
 
-/** Not between the halves of a character. */
+/** Does not split a surrogate pair. */
 function endOfPart(text: string, offset: number): number {
   const end = Math.min(text.length, offset + MAX_PART_CHARS);
   return end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1] ?? '') ? end - 1 : end;

@@ -10,7 +10,7 @@ export function shortRun(run: Answer<'RunSummary'>) {
   return { ...what, threadId, tags, supersededBy, createdAt, updatedAt, completedAt };
 }
 
-/** Without the books that the engine keeps, and without what a long run has many of. */
+/** The run without internal data of the engine, and without lists that are long in a long run. */
 export function wholeRun(run: Answer<'Run'>) {
   const { running, steps, parent, source, suspension, cancellation, decisions, feedback } = run;
   const { inputRef, resultRef, error, finding, blocked, parked, head } = run;
