@@ -1,10 +1,10 @@
-/** Address of a call: below the address of the instance's receiver, and nowhere else. */
+/** Makes the URL of a call, which must be below the URL of the instance's receiver. */
 import { NotApplied } from 'cairn';
 
 /**
  * @param base the parameter `CALL_TARGET_URL`
  * @param path begins with `/`; may have a query
- * @throws NotApplied if the parameter is no address, or the path leads out of it
+ * @throws NotApplied if the parameter is not a URL, or the path leads out of it
  */
 export function callUrl(base: string, path: string): URL {
   const root = URL.parse(base);

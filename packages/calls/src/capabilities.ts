@@ -1,4 +1,4 @@
-/** The call as a capability, in two forms: whether the receiver may be called again is a property of the capability. */
+/** The call as two capabilities: one may be repeated after a crash, the other may not. */
 import { defineCapability } from 'cairn';
 import { z } from 'zod';
 
@@ -21,7 +21,7 @@ export type HttpCall = z.output<typeof HttpCall>;
 
 const CallAnswer = z.object({
   status: z.number().int(),
-  /** JSON if the receiver says that it is and a run can keep it, otherwise text. */
+  /** JSON if the receiver declares it and the journal can store it, otherwise text. */
   body: z.json(),
   /** The body exceeded the limit, or was cut off. */
   truncated: z.boolean(),
@@ -38,7 +38,7 @@ export const repeatableCall = defineCapability({
   response: CallAnswer,
 });
 
-/** For all others: an operator resolves a call in doubt. */
+/** For other receivers: an operator resolves a call in doubt. */
 export const singleCall = defineCapability({
   id: 'http.single-call',
   sideEffects: 'external_action',

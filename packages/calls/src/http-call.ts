@@ -8,10 +8,10 @@ export interface Terms {
   readonly inDoubt: InDoubt;
 }
 
-/** A person reads the beginning; the whole is the input of the run. */
+/** The question shows this much of the call; the whole is the input of the run. */
 const SHOWN_CHARS = 2_000;
 
-/** @param terms of the instance as they are now. A run keeps those under which it began */
+/** @param terms current terms of the instance; a run keeps the terms under which it began */
 export const httpCallUnder = (terms: () => Terms): Workflow =>
   defineWorkflow({
     type: 'http-call',

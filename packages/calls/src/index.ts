@@ -1,6 +1,6 @@
 /**
- * The functions of the kit. They are exported by their own names, so that an instance `orders` is deployed as `kit-orders-api`,
- * `kit-orders-drive` and so on, keeps its runs in collections that begin with `kit_orders_`, and meets no other instance.
+ * The functions of the kit, exported by their own names. An instance `orders` is deployed as `kit-orders-api`, `kit-orders-drive`
+ * and so on, and its collections begin with `kit_orders_`, so that instances are separate.
  */
 import { cairnFunctions } from 'cairn/functions';
 import { assertInstanceId } from './instance-id.ts';
@@ -22,6 +22,6 @@ export const { api, drive, driveAlone, recoverRuns, fireSchedules, checkRuns, de
     region,
     console: true,
     runEventsTopic: '',
-    // The codebase has no functions but these.
+    // The codebase has no other functions.
     managedAccount: true,
   });

@@ -1,7 +1,7 @@
 /**
  * Calls the receiver of an instance over HTTP. Owns the meaning of its response, or of a missing one, for the call.
  *
- * Must not: repeat a call; the step does, and the ledger knows whether it may.
+ * Must not: repeat a call. The step does, if the ledger allows it.
  */
 import { type Binding, type CallOptions, defineBinding, NotApplied } from 'cairn';
 import { retryAfter, wasNeverSent } from 'cairn/outside';
@@ -9,7 +9,7 @@ import { callUrl } from './address.ts';
 import { type CallAnswer, type HttpCall, repeatableCall, singleCall } from './capabilities.ts';
 
 export interface Receiver {
-  /** Asked at each call. */
+  /** Called for each request. */
   readonly url: () => string;
   /** `none`: nothing is sent. */
   readonly token: () => string;
@@ -20,13 +20,13 @@ export interface Receiver {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Below the 200 levels of a result, in which it is a member. */
+/** Less than the 200 levels of a result, which contains the body. */
 const MAX_ANSWER_DEPTH = 100;
-/** The receiver says that it has not begun: too early, too many. */
+/** The receiver has not acted: too early, too many requests. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([425, 429]);
-/** Sent by many receivers after they have acted, to show the result elsewhere (RFC 9110, 15.4.4): 302 in place of 303. */
+/** Redirects to the result of an action that took place (RFC 9110, 15.4.4). Many receivers send 302 in place of 303. */
 const SHOWN_ELSEWHERE: ReadonlySet<number> = new Set([302, 303]);
-/** Temporary refusals because of other requests: conflict, locked. */
+/** Temporary refusals: conflict, locked. */
 const PASSING: ReadonlySet<number> = new Set([409, 423]);
 
 export function callsTo(receiver: Receiver): readonly Binding[] {
@@ -46,7 +46,7 @@ async function made(receiver: Receiver, request: HttpCall, options: CallOptions)
   throw refusalOf(status, retryAfter(response.headers.get('retry-after') ?? undefined, receiver.now()));
 }
 
-/** Meaning of an answer that is no success. */
+/** Error for a response without success. */
 export function refusalOf(status: number, retryAt: number | undefined): Error {
   const message = `the receiver answered ${status}`;
   if (status === 408 || status >= 500 || SHOWN_ELSEWHERE.has(status)) return new Error(message);
@@ -69,7 +69,7 @@ async function sent(receiver: Receiver, request: HttpCall, options: CallOptions)
         ...(traceparent === undefined ? {} : { traceparent }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A redirect is an error: a receiver that has moved must be configured again.
+      // A redirect is an error: a receiver that has moved needs a new configuration.
       redirect: 'manual',
       signal,
     });
@@ -79,7 +79,7 @@ async function sent(receiver: Receiver, request: HttpCall, options: CallOptions)
   }
 }
 
-/** The receiver has acted already, so a body that is too long, breaks off or cannot be kept as JSON is no failure. */
+/** The receiver has already acted, so a body that is too long, incomplete or not storable as JSON is not a failure. */
 async function bodyOf(response: Response): Promise<Omit<CallAnswer, 'status'>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -110,7 +110,10 @@ function jsonOr(text: string, headers: Headers): CallAnswer['body'] {
   }
 }
 
-/** JSON text may say what no run keeps: `1e400`, half of a character, thousands of levels, or a member that the schema drops. */
+/**
+ * False for JSON that the journal refuses, such as `1e400`, a lone surrogate or thousands of levels, and for a member that the
+ * schema would drop.
+ */
 function isKept(value: unknown, levels: number): value is CallAnswer['body'] {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);
