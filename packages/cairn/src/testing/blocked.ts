@@ -6,7 +6,7 @@ import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 type ReadState = (runId: string) => RunState | undefined;
 
 interface NextMove {
-  /** Time of the next event without external input, epoch ms; infinity: never, negative infinity: now. */
+  /** Time at which the run continues without external input, epoch ms; infinity: never, negative infinity: now. */
   readonly movesAt: number;
   /** Pending requests, with their deadlines. */
   readonly asked: readonly { readonly text: string; readonly until: number }[];
@@ -16,8 +16,8 @@ const AT_ONCE = Number.NEGATIVE_INFINITY;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * Description of the external input that a run needs; undefined if it continues by itself. A question that would expire
- * first counts as one that is to be answered: a test that wants it to expire says so.
+ * Description of the external input that a run needs; undefined if it continues by itself. A question with a deadline counts as
+ * required input: to let it expire, a test advances time itself.
  */
 export function blockedBy(state: RunState, read: ReadState): string | undefined {
   const { movesAt, asked } = nextMove(state, read);
@@ -37,7 +37,7 @@ function nextMove(state: RunState, read: ReadState): NextMove {
   if (state.parked !== undefined) {
     parts.push({ movesAt: NEVER, asked: [{ text: `blocked on deployment: ${state.parked}`, until: NEVER }] });
   }
-  // Deadlines would move it as well, but a test that runs to the end rarely wants them to pass.
+  // Deadlines are ignored, because a test that runs to the end rarely wants them to pass.
   for (const step of state.steps.values()) {
     if (step.phase === 'retrying' && !step.whenRoom) parts.push({ movesAt: step.retryAt, asked: [] });
   }
@@ -47,7 +47,7 @@ function nextMove(state: RunState, read: ReadState): NextMove {
   };
 }
 
-/** The reason why a child cannot be started, if nothing else is left to the run. */
+/** The reason why a child cannot be started, if the run has nothing else to do. */
 function missingChild({ status, lease, failures }: RunState): string | undefined {
   const isBackingOff = status === 'running' && lease === undefined;
   return isBackingOff && failures?.error.code === 'PLAN_VERSION_UNAVAILABLE'

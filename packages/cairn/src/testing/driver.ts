@@ -1,6 +1,6 @@
 /**
- * Does in pretended time what the queue, the scheduler and the clock do in real time: delivers tasks when they are due,
- * ticks the scan, fires timers. One process at a time executes runs; it can be killed, and another takes its place.
+ * Replaces the queue, the scheduler and the clock in simulated time: delivers due tasks, ticks the scan, fires timers. One
+ * process at a time executes runs; it can be killed, and another one replaces it.
  */
 import type { EngineDeps } from '../engine/deps.ts';
 import { drive } from '../engine/drive/drive.ts';
@@ -16,7 +16,7 @@ import { settle } from './world/virtual-clock.ts';
 const SCAN_EVERY_MS = 60_000;
 /** The shortest back-off of the queue. */
 const REDELIVERY_MS = 100;
-/** Keeps the processes of one seed apart from those of the next, and from the installation itself. */
+/** Separates the seeds of processes of different tests, and of the installation itself. */
 const SEED_STRIDE = 1_000_003;
 /** Maximum of actions at one moment. More means an endless loop. */
 const MAX_TURNS = 10_000;
@@ -58,7 +58,7 @@ export class Driver {
     this.#process = this.#newProcess();
   }
 
-  /** Does all work that is due now, and waits for running bodies. Time does not advance. */
+  /** Does all work that is due, and waits for running bodies. Time does not advance. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
       await settle();
@@ -69,7 +69,7 @@ export class Driver {
     throw new Error(`the runtime did not become idle within ${MAX_TURNS} turns at one point in time`);
   }
 
-  /** Moves time to the next moment at which something is due, if that is not after `limit` (epoch ms). */
+  /** Moves time to the next due work, if that is not after `limit` (epoch ms). */
   moveOn(limit: number): boolean {
     const { clock, queue } = this.#installation;
     const times = [clock.nextAt, queue.nextAt(), this.#nextScanAt()].filter((at) => at !== undefined);
@@ -93,7 +93,7 @@ export class Driver {
   #dispatch(task: QueuedTask): void {
     this.#installation.queue.take(task.id);
     this.#underWay.add(task);
-    // A process that died never answers, and its tasks are repeated by `crash`.
+    // A dead process never answers; `crash` redelivers its tasks.
     this.#begin((deps) => drive(deps, driveRequestOf(task)).finally(() => this.#underWay.delete(task)));
   }
 

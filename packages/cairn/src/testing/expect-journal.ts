@@ -14,7 +14,7 @@ type ExpectedEnding = 'completed' | 'failed' | 'cancelled';
 
 /** Expectations can be chained. A step is named by its id, an item of a map by `id[3]`. */
 export interface JournalExpectations {
-  /** The step ended by doing its work; with `times`: after so many recorded attempts, over all revisions. */
+  /** The body of the step ran and the step ended; with `times`: after exactly this many recorded attempts, over all revisions. */
   toHaveRun(step: string, times?: number): JournalExpectations;
   /** No attempt of the step was recorded, not even a failed one. */
   notToHaveRun(step: string): JournalExpectations;
@@ -23,11 +23,11 @@ export interface JournalExpectations {
   toHaveFailed(step: string, code?: string): JournalExpectations;
   /** These steps ended in this order; others may have ended before, between and after them. */
   toHaveEndedInOrder(...steps: string[]): JournalExpectations;
-  /** The steps undone, all of them, in this order. */
+  /** Exactly these steps were compensated, in this order. */
   toHaveCompensated(...steps: string[]): JournalExpectations;
-  /** A person decided on the step, in the end like this. */
+  /** The last decision about the step was this one. */
   toHaveDecided(step: string, decision: Decision): JournalExpectations;
-  /** There is an event of this type (with `times`: exactly so many). */
+  /** The journal has an event of this type; with `times`: exactly this many. */
   toHave(type: EventType, times?: number): JournalExpectations;
   /** The run has ended with this status; `code`: the error code of a failed run. */
   toEndAs(status: ExpectedEnding, code?: string): JournalExpectations;
@@ -44,7 +44,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       const problem = problemOf(...args);
       if (problem === undefined) return expectations;
       const error = new JournalMismatch(`${problem}\n\n${timelineOf(events)}`);
-      // A test framework then points at the line of the test.
+      // Makes the test framework point at the line of the test.
       Error.captureStackTrace(error, expectation);
       throw error;
     };
@@ -52,10 +52,10 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
   return expectations as JournalExpectations;
 }
 
-/** Undefined: the journal is as expected. */
+/** Undefined if the journal is as expected. */
 type Problem = string | undefined;
 
-/** For each expectation, the function that finds what contradicts it. */
+/** For each expectation, the function that checks it. */
 type Claims = {
   readonly [K in keyof JournalExpectations]: (...args: Parameters<JournalExpectations[K]>) => Problem;
 };
@@ -140,7 +140,7 @@ function claimsAbout(events: readonly RunEvent[]): Claims {
   };
 }
 
-/** The end of an execution in which the step did something, well or badly. */
+/** The end of an execution in which the body ran, successful or not. */
 function isWork({ type }: RunEvent): boolean {
   return type === 'step_succeeded' || type === 'step_degraded' || type === 'step_failed';
 }

@@ -1,4 +1,4 @@
-/** The test kit, as tests of workflows import it. Everything else in this folder is how it works. */
+/** Public entry of the test kit. All other files of this folder are internal. */
 
 export { expectJournal, type JournalExpectations, JournalMismatch } from './expect-journal.ts';
 export type {

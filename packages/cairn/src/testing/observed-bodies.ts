@@ -1,7 +1,4 @@
-/**
- * Between the engine and the bodies under test: counts calls, tracks running ones, and lets the process die at one of
- * them.
- */
+/** Wraps the bodies under test: counts calls, tracks running ones, and lets the process die at one of them. */
 import type { Context, FlowObserver, FlowStep, StepDefinition, Workflow } from '../engine/define/steps.ts';
 import type { CrashPlan, Moment } from './world/crash-plan.ts';
 import { never } from './world/intercept.ts';
@@ -20,7 +17,7 @@ interface BodyCrash {
 
 interface BodyUnderWay {
   readonly ended: Promise<void>;
-  /** It has used its share of real time; simulated time may advance. */
+  /** True if the body has used its share of real time, so that simulated time may advance. */
   waitedFor: boolean;
 }
 
@@ -70,12 +67,12 @@ export class ObservedBodies {
     return this.#calls.get(`${runId} ${part} ${step}`) ?? 0;
   }
 
-  /** The process is dead: its work is no longer awaited. */
+  /** Called when the process has died: its work is no longer awaited. */
   forget(): void {
     this.#underWay = new Set();
   }
 
-  /** Waits in real time until a body has ended. False if none is running, or all have had their time. */
+  /** Waits in real time until a body has ended. False if no body is running, or all have used their share of real time. */
   async anyEnds(): Promise<boolean> {
     const open = [...this.#underWay].filter(({ waitedFor }) => !waitedFor);
     if (open.length === 0) return false;
@@ -96,7 +93,7 @@ export class ObservedBodies {
     };
   }
 
-  /** Its operations are observed as the items of a map are; its code counts as under way while it does not wait for them. */
+  /** Observes operations like items of a map. The code of the flow counts as running while it does not wait for them. */
   #flow(step: FlowStep): FlowStep {
     const undo = Object.entries(step.undo).map(([name, undoing]) => {
       return [name, { ...undoing, compensate: this.#observed(undoing.compensate, 'compensate', [step.id]) }];
@@ -108,7 +105,7 @@ export class ObservedBodies {
     return { ...step, undo: Object.fromEntries(undo), observer };
   }
 
-  /** @param known keys of the execution, where its context does not tell them */
+  /** @param known keys of the execution, if its context does not have them */
   #observed(original: ObservedBody, part: BodyPart, known?: readonly string[]): ObservedBody {
     return (context) => {
       const keys = known ?? keysOf(context);

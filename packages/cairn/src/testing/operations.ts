@@ -1,4 +1,4 @@
-/** Entry points of a test: the API's operations without HTTP, as one tenant and one caller. */
+/** The API's operations without HTTP, for one tenant and one caller. */
 import type { Resolution } from '../core/effects/effect.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey } from '../core/encoding/idempotency-keys.ts';
@@ -26,17 +26,19 @@ export interface StartOptions {
 }
 
 export interface DecideOptions {
-  /** Id of the step whose question it is; absent: the only one that is open. */
+  /** Id of the step that asks. Default: the step of the only open question. */
   readonly step?: string;
   /** Reason of the decision; a waiver needs one. */
   readonly note?: string;
   /** With `retry_with_feedback`: feedback for the steps that run again. */
   readonly feedback?: string;
-  /** With `retry_with_feedback`: which steps run again, with all that follow; absent: those the approval needs. */
+  /** With `retry_with_feedback`: steps that run again, with all that follow. Default: the dependencies of the approval. */
   readonly steps?: readonly string[];
-  /** With `approve` of a budget: by how much limits are raised; absent: those reached, by what the workflow declares. */
+  /**
+   * With `approve` of a budget: amounts by which limits are raised. Default: the limits reached, by what the workflow declares.
+   */
   readonly raise?: Budget;
-  /** With `approve`: what the schema of the approval takes. */
+  /** With `approve`: data for the schema of the approval. */
   readonly data?: unknown;
   /** Actor of the decision. */
   readonly by?: string;
@@ -44,19 +46,19 @@ export interface DecideOptions {
 
 export interface SentEvent {
   readonly event: string;
-  /** The correlation key of the runs it is for. */
+  /** Correlation key of the event. */
   readonly key: string;
   readonly data?: unknown;
-  /** The same for every sending of one event; absent: each call sends another one. */
+  /** Identifies repeated sends of one event. Default: each call sends a new event. */
   readonly eventId?: string;
 }
 
 export interface SentSignal {
   readonly event: string;
-  /** Absent: whatever the key of the step that waits. */
+  /** Default: matches any key. */
   readonly key?: string;
   readonly data?: unknown;
-  /** The same for every sending of one signal; absent: each call sends another one. */
+  /** Identifies repeated sends of one signal. Default: each call sends a new signal. */
   readonly signalId?: string;
 }
 
@@ -115,9 +117,9 @@ export function decide(
 }
 
 export interface ResolveOptions {
-  /** Absent: the one that is asked about. */
+  /** Default: the effect that the run asks about. */
   readonly effect?: string;
-  /** Response of an action that took effect. */
+  /** Response of the receiver, if the action took place. */
   readonly result?: unknown;
   readonly note?: string;
   readonly by?: string;

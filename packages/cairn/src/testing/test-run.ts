@@ -59,7 +59,7 @@ export class TestRun {
     return this.state().error;
   }
 
-  /** The steps that have begun, in the order in which they first did; an item of a map is a step `id[3]`. */
+  /** The steps that have begun, in order of their first start; an item of a map is a step `id[3]`. */
   steps(): readonly StepRecord[] {
     return [...this.#documents().steps.values()];
   }
@@ -110,7 +110,7 @@ export class TestRun {
     return timelineOf(this.journal());
   }
 
-  /** The folded state of the run's journal, without members that have no value. */
+  /** The folded state of the run's journal, without undefined members. */
   state(): RunState {
     return present(fold(this.id, this.journal())) as RunState;
   }

@@ -1,8 +1,8 @@
 /**
- * The test kit's runtime: runs workflows as they run when deployed, with all that this means (tasks, leases, journals,
- * recovery), in memory and in a time that only the test moves.
+ * The runtime of the test kit: runs workflows as deployed, with tasks, leases, journals and recovery, in memory and in simulated
+ * time that only the test advances.
  *
- * Must not: know a shortcut. Whatever happens to a run here goes through the operations and dispatches of a deployment.
+ * Must not: take shortcuts. Every change of a run goes through the operations and dispatches of a deployment.
  */
 
 import type { BudgetOptions } from '../core/budget/day-limits.ts';
@@ -39,21 +39,21 @@ export interface TestRuntimeOptions {
   readonly callPolicy?: CallPolicy;
   /** Like `budgets` of the installation. */
   readonly budgets?: BudgetOptions;
-  /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
+  /** Start of simulated time: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
   readonly now?: number | string | Date;
-  /** Decides ids and jitter; default 1. The same seed gives the same ones. */
+  /** Determines ids and jitter; default 1. */
   readonly seed?: number;
-  /** Some of the engine's times and bounds; the others are those of production. */
+  /** Overrides of the engine's times and limits. Default: those of production. */
   readonly settings?: Partial<EngineSettings>;
   /**
-   * Real time, ms, that one execution of a body may take while simulated time does not advance; default 1,000. Relevant for
-   * bodies that really wait (files, servers of the test). 0: time advances past everything that does not end at once.
+   * Real time, ms, for which simulated time waits for one execution of a body; default 1,000. Relevant for bodies that really
+   * wait (files, servers of the test). 0: simulated time does not wait.
    */
   readonly patienceMs?: number;
 }
 
 const DEFAULT_PATIENCE_MS = 1_000;
-/** Moments that `runToEnd` goes through: years of hourly work; more means that it will never end. */
+/** Maximum of clock steps of `runToEnd`: years of hourly work. A run that needs more never ends. */
 const MAX_MOMENTS = 100_000;
 
 /** A workflow with a step longer than a usual dispatch has functions of its own (`drives` of `cairnFunctions`). */
@@ -69,7 +69,7 @@ export class TestRuntime {
   readonly #driver: Driver;
   readonly #log: CollectedLog;
 
-  /** @param plan where processes die by themselves: the sweep's */
+  /** @param plan where processes die, for a sweep */
   constructor(options: TestRuntimeOptions, plan?: CrashPlan) {
     const {
       workflows,
@@ -97,7 +97,7 @@ export class TestRuntime {
     this.#driver = new Driver({ installation: this.#installation, bodies: this.#bodies, seed, plan });
   }
 
-  /** The pretended time, epoch ms. */
+  /** Simulated time, epoch ms. */
   now(): number {
     return this.#installation.clock.now();
   }
@@ -108,9 +108,9 @@ export class TestRuntime {
   }
 
   /**
-   * Starts a run of the newest version of the type. It is not driven yet: `settle`, `advance` and `runToEnd` do that.
+   * Starts a run of the newest version of the type. `settle`, `advance` and `runToEnd` dispatch it.
    *
-   * @throws CairnError INVALID_INPUT for an input that the workflow refuses, IDEMPOTENCY_KEY_REUSED
+   * @throws CairnError INVALID_INPUT if the workflow refuses the input, IDEMPOTENCY_KEY_REUSED
    */
   async start(type: string, input: unknown = {}, options: operations.StartOptions = {}): Promise<TestRun> {
     return this.run(await operations.start(this.#installation, { type, input, ...options }));
@@ -126,12 +126,12 @@ export class TestRuntime {
     return [...this.#installation.db.runs.keys()].map((id) => this.run(id));
   }
 
-  /** Does all that is due now, without advancing time. Waits for bodies that wait in real time. */
+  /** Does all due work without advancing time. Waits for bodies that wait in real time. */
   settle(): Promise<void> {
     return this.#driver.settle();
   }
 
-  /** Moves time by a duration ('24h', or ms), and does everything that becomes due on the way, in its order. */
+  /** Advances time by a duration ('24h', or ms), and does all work that becomes due, in order. */
   async advance(duration: string | number): Promise<void> {
     const until = this.now() + parseDuration(duration);
     await this.settle();
@@ -140,10 +140,10 @@ export class TestRuntime {
   }
 
   /**
-   * Moves time until the run has ended.
+   * Advances time until the run has ended.
    *
    * @returns how it ended
-   * @throws Error naming what the run waits for, if that has to come from outside: a decision, an event
+   * @throws Error naming the decision or event that the run waits for
    */
   async runToEnd(run: TestRun): Promise<RunStatus> {
     const wanted = await this.#moveOn(run);
@@ -153,8 +153,7 @@ export class TestRuntime {
   }
 
   /**
-   * Moves time until the run needs something from outside (a decision, an event), or has ended. A question that would
-   * expire counts: time stops before it does.
+   * Advances time until the run needs external input (a decision, an event) or has ended. Time stops before a question expires.
    *
    * @returns its status
    */
@@ -163,7 +162,7 @@ export class TestRuntime {
     return run.status();
   }
 
-  /** Moves time until the run has ended, or needs something from outside, which is returned. */
+  /** Advances time until the run has ended or needs external input, which is returned. */
   async #moveOn(run: TestRun): Promise<string | undefined> {
     for (let moment = 0; moment < MAX_MOMENTS; moment += 1) {
       await this.settle();
@@ -186,8 +185,8 @@ export class TestRuntime {
   /**
    * Answers the question that a step of the run asks.
    *
-   * @throws CairnError as the API answers: APPROVAL_DECIDED, APPROVAL_EXPIRED, INVALID_INPUT, RUN_TERMINAL_STATE …;
-   *   Error listing what the run waits for, if no step was named and not exactly one asks
+   * @throws CairnError as in the API: APPROVAL_DECIDED, APPROVAL_EXPIRED, INVALID_INPUT, RUN_TERMINAL_STATE …; Error listing the
+   * open waits, if no step was named and not exactly one asks
    */
   decide(run: TestRun, decision: Decision, options: operations.DecideOptions = {}): Promise<ApprovalDecided> {
     return operations.decide(this.#installation, run, { decision, ...options });
@@ -196,7 +195,7 @@ export class TestRuntime {
   /**
    * Resolves an effect in doubt, or one whose repetition needs permission.
    *
-   * @throws CairnError as in the API: EFFECT_RESOLVED, INVALID_INPUT …; Error if the run asks about none
+   * @throws CairnError as in the API: EFFECT_RESOLVED, INVALID_INPUT …; Error if the run asks about no effect
    */
   resolve(
     run: TestRun,

@@ -1,8 +1,8 @@
-/** A journal as lines that a person reads: what a failed expectation shows. Reads events; judges nothing. */
+/** Formats a journal as lines of text, for the message of a failed expectation. */
 import type { EventData, RunEvent } from '../core/run/events.ts';
 import { stepKey } from '../core/run/state.ts';
 
-/** One line an event: its number, the time since the start of the run, its type, and its subject. */
+/** One line for each event: number, time since the start of the run, type and subject. */
 export function timelineOf(events: readonly RunEvent[]): string {
   const [first] = events;
   if (!first) return '(the journal is empty)';
@@ -21,7 +21,7 @@ function elapsed(ms: number): string {
   return days === 0 ? `+${time}` : `+${days}d ${time}`;
 }
 
-/** The members that events have in common, in the order in which they make a sentence. */
+/** Common members of events, in the order of a sentence. */
 function subjectOf({ data, actor }: RunEvent): string {
   const seen = data as Partial<
     EventData['step_retry_scheduled'] &

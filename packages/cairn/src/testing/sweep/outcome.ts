@@ -1,4 +1,4 @@
-/** The outcome of a performance, and how one differs from another. Pure. */
+/** Outcomes of performances, and their differences. Pure. */
 import type { Json } from '../../core/encoding/json.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 
@@ -19,7 +19,7 @@ export interface SweepResult {
   readonly thrown?: string | undefined;
 }
 
-/** One sentence for each way in which the outcome differs from the undisturbed one. */
+/** One sentence for each difference from the undisturbed outcome. */
 export function differencesOf(undisturbed: SweepResult, outcome: SweepResult): string[] {
   return [
     ...(outcome.thrown === undefined ? [] : [`the scenario did not end: ${outcome.thrown}`]),

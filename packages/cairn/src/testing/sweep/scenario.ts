@@ -2,14 +2,14 @@
 import type { TestRuntime, TestRuntimeOptions } from '../test-runtime.ts';
 import type { Moment } from '../world/crash-plan.ts';
 
-/** One performance: workflows on its own stand-ins, and the actions on their runs. */
+/** One performance: workflows with fresh stand-ins, and the actions on their runs. */
 export interface Arranged extends TestRuntimeOptions {
   /**
-   * Starts runs, sends events, decides, until everything has ended. Wait with `runtime.runUntilBlocked` and `runtime.runToEnd`, not
-   * with `settle` or `advance`: a crash delays everything.
+   * Starts runs, sends events and decides until all runs have ended. Wait with `runtime.runUntilBlocked` and `runtime.runToEnd`,
+   * not with `settle` or `advance`, because a crash delays everything.
    */
   perform(runtime: TestRuntime): Promise<void>;
-  /** Actions of the stand-ins, one text each, in any order. */
+  /** Actions that the stand-ins received, one text each, in any order. */
   actions(): readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface SweepOptions {
   arrange(): Arranged;
 }
 
-/** A crash point of a scenario: where its process died. */
+/** The point at which the process of a scenario died. */
 export interface SweepPoint {
   /** Number of the call in the undisturbed performance, from 0. */
   readonly call: number;
@@ -38,13 +38,12 @@ export interface SweepReport {
   readonly name: string;
   /** Crash points tried: two for each call of the undisturbed performance. */
   readonly points: number;
-  /** Points after which everything ended as without a crash, and no action was repeated or lost. */
+  /** Points after which the outcome was the same as without a crash: no action was repeated or lost. */
   readonly recovered: number;
   readonly failures: readonly SweepDifference[];
   /**
-   * Bodies that ran more often than without a crash, with the number of crash points after which they did. That is no failure:
-   * a body that was running when its process died runs again, unless its step is `idempotent: false`. Its actions must tolerate
-   * that.
+   * Bodies that ran more often than without a crash, each with the number of such crash points. This is not a failure: a body
+   * that was running when its process died runs again, unless its step is `idempotent: false`. Its actions must tolerate that.
    */
   readonly repeatedBodies: Readonly<Record<string, number>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Crashes a user's own workflow at each call that leaves its process, one after the other, and compares each outcome with that of a
- * run without crashes. Everything is simulated and deterministic; only bodies that really wait take real time.
+ * Crashes a user's workflow at each call that leaves its process, one crash per performance, and compares the outcome with that
+ * of a performance without crashes. Everything is simulated and deterministic; only bodies that really wait take real time.
  */
 import type { Json } from '../../core/encoding/json.ts';
 import { isOver } from '../../core/run/state.ts';
@@ -10,23 +10,23 @@ import { differencesOf, repeatedBodies, type SweepResult, type SweptRun } from '
 import type { SweepDifference, SweepOptions, SweepReport } from './scenario.ts';
 
 const MOMENTS: readonly Moment[] = ['before', 'after'];
-/** Calls of one performance: more means a scenario that is too large to be repeated for each of them. */
+/** Maximum of calls of a performance, because it is repeated twice for each call. */
 const MAX_CALLS = 10_000;
 
 /** A scenario to be swept, by `sweep` or by `cairn sweep`. */
 export interface Sweep {
   readonly kind: 'sweep';
   readonly name: string;
-  /** Types of the workflows that it arranges. */
+  /** Types of the workflows of the scenario. */
   types(): readonly string[];
   /**
-   * @param onPoint called after each point with the number of points done and of all
-   * @throws Error if the undisturbed performance fails, does not end, or is not the same twice
+   * @param onPoint called after each point with the number of finished points and the total
+   * @throws Error if the undisturbed performance fails, does not end, or is not deterministic
    */
   run(onPoint?: (done: number, points: number) => void): Promise<SweepReport>;
 }
 
-/** A scenario as an export that `cairn sweep` finds. */
+/** Defines a scenario. `cairn sweep` finds it if a file exports it. */
 export function defineSweep(options: SweepOptions): Sweep {
   return {
     kind: 'sweep',
@@ -68,7 +68,10 @@ interface PerformedScenario {
   readonly calls: readonly string[];
 }
 
-/** The undisturbed performance, twice: points are addresses only if both make the same calls. */
+/**
+ * Performs the scenario twice without crashes. Both must make the same calls, because a call number is the address of a crash
+ * point.
+ */
 async function performedAlone(options: SweepOptions): Promise<PerformedScenario> {
   const [first, second] = [await perform(options), await perform(options)];
   const { outcome, calls } = first;

@@ -6,11 +6,11 @@ export interface CollectedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly event: string;
   readonly fields: LogFields;
-  /** Epoch ms of the pretended time. */
+  /** Simulated time, epoch ms. */
   readonly at: number;
 }
 
-/** Lines kept: a test that writes more reads the newest ones, and its memory stays bounded. */
+/** Newest lines that are kept, so that memory stays bounded. */
 const MAX_LINES = 10_000;
 
 export class CollectedLog implements Log {

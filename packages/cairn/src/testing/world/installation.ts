@@ -50,13 +50,13 @@ interface InstallationOptions {
   readonly bus?: EventBus | undefined;
   /** Receives spans; absent: none. */
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
-  /** Asked about each call with side effects; absent: all are allowed. */
+  /** Decides about each call with side effects; absent: all are allowed. */
   readonly callPolicy?: CallPolicy | undefined;
   /** Daily limits of tenants; absent: no limits. */
   readonly budgets?: BudgetOptions | undefined;
-  /** Knows the source of the workflows; absent: the location of a flow's code is not recorded. */
+  /** Finds source locations; absent: the location of a flow's code is not recorded. */
   readonly sources?: SourceLocations | undefined;
-  /** Made once the clock is there, since lines carry its time. */
+  /** Makes the log; its lines carry the time of the clock. */
   readonly logTo: (clock: VirtualClock) => Log;
 }
 

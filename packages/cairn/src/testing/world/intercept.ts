@@ -1,14 +1,14 @@
-/** Puts a test between a caller and a port: every method call passes through one function. */
+/** Passes every method call of a port through one function. */
 
 export interface InterceptedCall {
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-/** Carries the call out, as often as it is called. */
+/** Carries out the intercepted call; may be called several times. */
 export type Proceed = () => Promise<unknown>;
 
-/** A port whose every method call is handed to `around`, which answers it. */
+/** Returns the port with every method call passed to `around`, which answers it. */
 export function intercept<T extends object>(
   target: T,
   around: (call: InterceptedCall, proceed: Proceed) => Promise<unknown>,

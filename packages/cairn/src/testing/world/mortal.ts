@@ -16,8 +16,8 @@ export interface Mortal {
 }
 
 /**
- * Members that belong to the process itself or have no effect outside it. Everything else dies with it. Bindings do
- * not: one is only called after an append, and a request sent before the death arrives.
+ * Members that have no effect outside the process. All other members stop with it, except bindings: a binding is called only
+ * after an append, and a request sent before the death arrives.
  */
 const OWN: ReadonlySet<string> = new Set([
   'bindings',
@@ -32,7 +32,7 @@ const OWN: ReadonlySet<string> = new Set([
   'tracer',
 ]);
 
-/** Metrics leave the process later, and nothing depends on them: a death there is a death at the next call. */
+/** Metrics are not counted, because they are sent later and nothing depends on them. */
 const UNCOUNTED = 'metrics.';
 
 /** A process that dies at the calls of a plan. */
@@ -42,7 +42,7 @@ interface PlannedCrash {
   readonly onDeath: () => void;
 }
 
-/** @param seed another one for each process: owners of leases must differ */
+/** @param seed different for each process, because owners of leases must differ */
 export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): Mortal {
   let alive = true;
   const shutdown = new AbortController();
@@ -89,7 +89,7 @@ export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): 
   };
 }
 
-/** A binding acts outside: its call may arrive although the process dies. */
+/** A call of a binding may arrive although the process dies. */
 function swept(binding: Binding, through: (label: string, proceed: Proceed) => Promise<unknown>): Binding {
   const { capability, call, lookup } = binding;
   return {

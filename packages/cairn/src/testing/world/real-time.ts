@@ -1,6 +1,6 @@
 /**
- * Real time, which the kit needs in one case: a body may read a file or call a server, and simulated time must not run out
- * meanwhile. The only file of the kit that waits.
+ * Waits in real time while a body reads a file or calls a server, so that simulated time does not pass. The only file of the kit
+ * that waits.
  */
 
 /** Resolves to true once one of `ends` has, or to false after `patienceMs` of real time. */

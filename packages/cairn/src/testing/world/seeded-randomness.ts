@@ -1,8 +1,8 @@
-/** Numbers that look random and are the same each time a test runs. */
+/** Pseudorandom numbers that are the same in each run of a test. */
 import { makeRunId } from '../../core/encoding/ids.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 
-/** Different seeds give different ids: owners of leases must differ, so each pretended process has its own seed. */
+/** Each simulated process has its own seed, because owners of leases must differ. */
 export function seededRandomness(seed = 1): Randomness {
   let state = seed;
   const unit = () => {
