@@ -26,7 +26,7 @@ import {
   wrapped,
 } from './syntax.ts';
 
-/** Methods of a flow that return promises, and which argument is a body. */
+/** Methods of a flow that return promises, each with the index of the argument that is a body. */
 const OPERATIONS: ReadonlyMap<string, number | undefined> = new Map([
   ['step', 1],
   ['map', 2],
@@ -38,9 +38,9 @@ const OPERATIONS: ReadonlyMap<string, number | undefined> = new Map([
   ['now', undefined],
   ['random', undefined],
 ]);
-/** Functions of the packages that carry out operations of the flow they get. */
+/** Functions of packages that carry out operations of the flow passed to them. */
 const CARRIES_OUT = new Set(['@cairn/agents:runAgent']);
-/** Functions of a loop that may be called again for the same turn. */
+/** Functions of a loop that may be called several times for one turn. */
 const CONDITIONS = ['state', 'while', 'pause'];
 /** Methods that call their first argument before they return. */
 export const CALLS_AT_ONCE = new Set([
@@ -64,7 +64,7 @@ export class FlowCodeScan {
   /** Variables that hold a flow, and those that hold a method of one. */
   readonly #flows = new Set<Scope.Variable>();
   readonly #methods = new Map<Scope.Variable, string>();
-  /** Given to the engine. */
+  /** Functions that the engine calls. */
   readonly #roots = new Set<FunctionSyntax>();
   readonly #code = new Set<FunctionSyntax>();
   readonly #bodies = new Set<FunctionSyntax>();
@@ -101,7 +101,7 @@ export class FlowCodeScan {
     });
   }
 
-  /** A part of the time that a sleep takes: it is not compared, and may be worked out from the clock. */
+  /** True in the time argument of a sleep, which is not compared in a replay and so may use the clock. */
   isTimeOfSleep(node: Syntax): boolean {
     for (let at = node, parent = parentOf(at); parent; at = parent, parent = parentOf(at)) {
       if (isFunction(at)) return false;
@@ -111,12 +111,12 @@ export class FlowCodeScan {
     return false;
   }
 
-  /** Functions of flows, as the engine calls them. */
+  /** True for a function that the engine calls. */
   isRoot(node: FunctionSyntax): boolean {
     return this.#roots.has(node);
   }
 
-  /** Caller of the code around a node: a flow, or a loop that may call it again; undefined: something else. */
+  /** Caller of the code around a node: a flow, or a loop that may call it again; undefined for others. */
   runnerOf(node: Syntax): 'flow' | 'loop' | undefined {
     const around = functionAround(node);
     if (!around) return undefined;
@@ -127,7 +127,7 @@ export class FlowCodeScan {
     return this.#code.has(node);
   }
 
-  /** The expression may be or contain the promise of an operation, except through a value that was awaited. */
+  /** True if the expression may be or contain the promise of an operation, other than through an awaited value. */
   derives(expression: Syntax): boolean {
     for (const node of nodesOf(this.#source, expression)) {
       if (node.type !== 'Identifier' || isPropertyName(node)) continue;
@@ -153,7 +153,7 @@ export class FlowCodeScan {
     return is;
   }
 
-  /** A parameter whose callers are not known counts as derived: its value may have to do with a flow. */
+  /** A parameter counts as derived if its callers are unknown. */
   #isDerivedParam({ identifiers: [name] }: Scope.Variable, node: FunctionSyntax): boolean {
     if (this.#roots.has(node)) return false;
     if (isCalledAtOnce(node)) {
@@ -191,7 +191,7 @@ export class FlowCodeScan {
     this.#takeParam(found, 0);
   }
 
-  /** A function that receives a flow is code of it. */
+  /** A function that receives a flow is code of the flow. */
   #takeParam(node: FunctionSyntax, at: number): void {
     this.#code.add(node);
     this.#takeFlow(node.params[at]);
@@ -202,11 +202,11 @@ export class FlowCodeScan {
     type TypedSyntax = { typeAnnotation?: { typeAnnotation?: { type: string; typeName?: Syntax } } };
     const type = (param as TypedSyntax).typeAnnotation?.typeAnnotation;
     if (type?.type !== 'TSTypeReference' || type.typeName?.type !== 'Identifier') return false;
-    // A parser need not tell the parents of types.
+    // Sets the parent, because parsers may not set it for types.
     return importedFrom(this.#source, Object.assign({}, type.typeName, { parent: param })) === 'cairn:Flow';
   }
 
-  /** The target gets a flow, or members of one. */
+  /** The target is assigned a flow, or members of a flow. */
   #takeFlow(target: Syntax | undefined): void {
     if (target?.type === 'AssignmentPattern') this.#takeFlow(target.left);
     if (target?.type === 'Identifier') {
@@ -252,7 +252,7 @@ export class FlowCodeScan {
   }
 
   #findCode(): void {
-    // Whatever calls it: a function that requests an operation is code of a flow.
+    // A function that requests an operation is code of a flow, whatever its caller.
     for (const call of this.#operations.keys()) {
       const around = functionAround(call);
       if (around && !this.#isInBody(call)) this.#code.add(around);
@@ -334,7 +334,7 @@ function isPropertyName(node: Identifier): boolean {
   return parent?.type === 'Property' && parent.key === node && !parent.computed && !parent.shorthand;
 }
 
-/** The expression awaits the node itself, so that it has its value. A function in between returns a promise, whatever it awaits. */
+/** True if the expression awaits the node. A function in between does not count, because it returns a promise. */
 function isAwaitedIn(node: Syntax, expression: Syntax): boolean {
   let isAwaited = false;
   for (let at: Syntax | undefined = node; at; at = at === expression ? undefined : parentOf(at)) {
@@ -346,7 +346,7 @@ function isAwaitedIn(node: Syntax, expression: Syntax): boolean {
 
 const known = new WeakMap<SourceCode, FlowCodeScan>();
 
-/** Found once for all rules. */
+/** Computes the result once for all rules. */
 export function flowCodeOf(source: SourceCode): FlowCodeScan {
   const code = known.get(source) ?? new FlowCodeScan(source);
   known.set(source, code);

@@ -38,7 +38,7 @@ export class Promises {
   /**
    * An expression that is not understood uses the promise.
    *
-   * @param isArray it is not the promise, but an array or object of promises: to await that is not to wait
+   * @param isArray true for an array or object of promises, for which `await` does not wait
    */
   useOf(expression: Syntax, isArray = false): PromiseUse {
     const node = wrapped(expression);
@@ -85,13 +85,13 @@ export class Promises {
     }
   }
 
-  /** @param isAwaited the function continues after it, so only the promise of the function remains */
+  /** @param isAwaited true if the function continues after it, so that only the promise of the function remains */
   #useOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): PromiseUse {
     if (isArray && (isAwaited || (node && this.#code.isRoot(node)))) return 'value';
     return node && !this.#code.isRoot(node) ? this.#useOfCallback(node, isArray) : 'used';
   }
 
-  /** The fate of a callback's result, by its caller. A named function is called elsewhere. */
+  /** Use of a callback's result by its caller. A named function is called elsewhere. */
   #useOfCallback(callback: FunctionSyntax, isArray: boolean): PromiseUse {
     const node = wrapped(callback);
     const call = parentOf(node);
@@ -107,7 +107,7 @@ export class Promises {
   }
 
   #useOfAssigned(target: Syntax, isArray: boolean): PromiseUse {
-    // Members of a promise are not those of its value.
+    // Destructuring a promise does not give members of its value.
     if (target.type === 'ObjectPattern' || target.type === 'ArrayPattern') return isArray ? 'used' : 'value';
     const variable = target.type === 'Identifier' ? variableOf(this.#source, target) : undefined;
     if (!variable || this.#followed.has(variable)) return 'used';
@@ -139,7 +139,7 @@ export class Promises {
   }
 }
 
-/** `list` of `list.push(…)`, and where it is declared. */
+/** True for `list` of `list.push(…)`, and for its declaration. */
 function isOnlyAddedTo(identifier: Syntax): boolean {
   const parent = parentOf(identifier);
   if (parent?.type === 'VariableDeclarator') return parent.id === identifier;

@@ -6,7 +6,7 @@
  */
 import type { Rule, Scope, SourceCode } from 'eslint';
 
-/** A node as parsers make it; ESLint adds its parent. */
+/** A node of the parser; ESLint adds its parent. */
 export type Syntax = Parameters<SourceCode['getScope']>[0];
 export type CallSyntax = Extract<Syntax, { type: 'CallExpression' }>;
 export type Identifier = Extract<Syntax, { type: 'Identifier' }>;
@@ -15,7 +15,7 @@ export type FunctionSyntax = Extract<
   { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }
 >;
 
-/** Nodes around an expression that change its type, or nothing. */
+/** Nodes around an expression that change only its type, or nothing. */
 const WRAPPERS = new Set([
   'ChainExpression',
   'ParenthesizedExpression',
@@ -82,7 +82,7 @@ export function variableOf(source: SourceCode, node: Identifier): Scope.Variable
   return undefined;
 }
 
-/** The function that an expression is or names; undefined: it is not written in this file, or is assigned more than once. */
+/** The function that an expression is or names; undefined if it is not in this file or is assigned more than once. */
 export function functionOf(source: SourceCode, expression: Syntax): FunctionSyntax | undefined {
   const node = unwrapped(expression);
   if (isFunction(node)) return node;
@@ -119,7 +119,8 @@ export function methodOf({ callee }: CallSyntax): string | undefined {
 }
 
 /**
- * The origin of a value: `Date.now` of a global, `crypto:randomUUID` of a module, without `node:`. Undefined: it is made in this file.
+ * The origin of a value: `Date.now` of a global, `crypto:randomUUID` of a module, without `node:`. Undefined if the value is made
+ * in this file.
  */
 export function importedFrom(source: SourceCode, expression: Syntax): string | undefined {
   const node = unwrapped(expression);

@@ -22,7 +22,7 @@ const TIMERS = new Set([
   ...['timers:setTimeout', 'timers:setInterval', 'timers:setImmediate'],
   ...['timers/promises:setTimeout', 'timers/promises:setInterval', 'timers/promises:scheduler.wait'],
 ]);
-/** Modules that do I/O. Only the author knows what other calls do; a promise of theirs that is awaited is reported. */
+/** Modules that do I/O. The effect of other calls is unknown, so they are reported only if their promise is awaited. */
 const OUTSIDE =
   /^(?:fs|fs\/promises|child_process|http|https|http2|net|dgram|undici|axios|got|node-fetch|firebase-admin\/[a-z]+):/;
 const OF_PROMISES = new Set(['then', 'catch', 'finally']);
@@ -86,7 +86,7 @@ function workOf(source: SourceCode, { callee }: CallSyntax): keyof typeof INSTEA
   return origin === 'fetch' || OUTSIDE.test(origin) ? 'outside' : undefined;
 }
 
-/** Calls whose promises the expression waits for, and which do not concern the flow. Syntax that is not understood counts as none. */
+/** Calls, other than of the flow, whose promises the expression waits for. Unknown syntax counts as none. */
 function otherWork(source: SourceCode, code: FlowCodeScan, expression: Syntax): Syntax[] {
   const work = (node: Syntax | null | undefined) => (node ? otherWork(source, code, node) : []);
   const node = unwrapped(expression);
