@@ -1,4 +1,4 @@
-/** A map that keeps its newest entries: the one that was set longest ago makes room, so that made-up keys cannot fill it. */
+/** A map of limited size that drops its oldest entry, so that invented keys cannot fill memory. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number;
 

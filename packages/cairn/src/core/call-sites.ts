@@ -1,15 +1,13 @@
 /**
- * Calls on the stack, as V8 has them. Nothing else may read a stack meanwhile: how stacks are prepared is a setting of the process.
+ * Reads the calls on V8's stack. Changes `Error.prepareStackTrace`, a process-wide setting, so no other code may read a stack at
+ * the same time.
  *
  * Must not: leave the setting changed.
  */
 
 type Below = Parameters<typeof Error.captureStackTrace>[1];
 
-/**
- * Reads the calls around that of `below`; by default the caller and those around it. Undefined if the process prepares stacks in a way that
- * cannot be replaced.
- */
+/** Reads the callers of `below`; by default the caller and its callers. Undefined if the setting cannot be replaced. */
 export function readCallSites<T>(
   read: (sites: readonly NodeJS.CallSite[]) => T,
   below: Below = readCallSites,

@@ -1,6 +1,8 @@
-/** Finds the known word that is closest to a mistyped one. Pure. The CLI, which loads nothing of the engine, has one of its own. */
+/**
+ * Finds the known word that is closest to a mistyped one. Pure. The CLI, which may not import the engine, has its own version.
+ */
 
-/** More slips than this are another word. */
+/** More differences make another word. */
 const MAX_SLIPS = 2;
 
 /** @returns the nearest of the known words, or undefined if none is near */

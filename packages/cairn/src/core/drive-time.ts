@@ -2,12 +2,12 @@
 
 /** The timeout of a function that does not set one. */
 export const DRIVE_TIMEOUT_S = 540;
-/** A dispatch needs room before its first step and after its last one. */
+/** A dispatch needs time before its first step and after its last one. */
 export const SHORTEST_DRIVE_S = 60;
-/** Cloud Tasks waits no longer for an answer. */
+/** Cloud Tasks waits at most this long for an answer. */
 export const LONGEST_DRIVE_S = 1_800;
 
-/** Maximum that a dispatch reserves for steps to end and for the hand-over of the run. */
+/** Maximum of the time that a dispatch reserves for steps to end and for the hand-over of the run. */
 const HAND_OVER_MS = 108_000;
 /** Time for the work before the first step: the claim, and outputs of earlier steps. */
 const BEFORE_STEPS_MS = 32_000;
@@ -18,8 +18,8 @@ export function budgetOf(timeoutS: number): number {
 }
 
 /**
- * Longest timeout of a step in dispatches of that budget, ms: one that could outlast what a dispatch has left would be handed on
- * for ever instead of timing out.
+ * Longest timeout of a step in dispatches of that budget, ms: a longer one could exceed the remaining time of every dispatch and
+ * be handed over forever instead of timing out.
  */
 export function longestStepIn(budgetMs: number): number {
   return budgetMs - BEFORE_STEPS_MS;

@@ -1,5 +1,5 @@
 /**
- * Owns how a length of time is written in a workflow definition or a request.
+ * Parses and formats durations of workflow definitions and requests.
  *
  * Must not: know the time of day.
  */
@@ -7,7 +7,7 @@ import { invalidInput } from './errors.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Longest duration: a hundred years. An unlimited time is expressed by omission. */
+/** Longest duration: a hundred years. To set no limit, omit the option. */
 const MAX_DURATION_MS = 100 * 365 * 86_400_000;
 
 /**
@@ -33,13 +33,13 @@ function parseText(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
-/** `'14d'`, `'1h 30m'`, `'1s 500ms'`: in the units of {@link parseDuration}, cut to the largest and the next smaller one. */
+/** `'14d'`, `'1h 30m'`, `'1s 500ms'`: in the units of {@link parseDuration}, truncated to the two largest. */
 export function durationText(ms: number): string {
   const [largest, next] = unitsOf(ms);
   return textOf(next && largest && next.place === largest.place + 1 ? [largest, next] : [largest ?? NONE]);
 }
 
-/** `'1d 5ms'`: as {@link durationText}, but whole, so that two durations that differ have different texts. */
+/** `'1d 5ms'`: as {@link durationText}, but exact, so that different durations have different texts. */
 export function exactDurationText(ms: number): string {
   const units = unitsOf(ms);
   return textOf(units.length === 0 ? [NONE] : units);

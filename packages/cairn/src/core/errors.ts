@@ -1,8 +1,8 @@
 /**
- * Owns the error codes callers may rely on, the error type that carries one, its form on the wire
- * (RFC 9457 problem details), and the errors by which a step body tells the engine what to do next.
+ * Owns the stable error codes, the error type that carries one, its form in a response (RFC 9457 problem details), and the errors
+ * by which a step body controls the engine.
  *
- * Must not: put a stack, or the message of an error that is not ours, on the wire.
+ * Must not: send a stack, or the message of a foreign error, to the caller.
  */
 import type { Json } from './encoding/json.ts';
 import { MAX_TIME } from './time.ts';
@@ -181,7 +181,7 @@ interface CairnErrorOptions {
   /** The field of the request, or the header, at fault. */
   readonly field?: string | undefined;
   readonly stepId?: string | undefined;
-  /** Replaces the general advice of the code where something more precise is known. */
+  /** More precise advice that replaces the general one of the code. */
   readonly help?: string | undefined;
   /** Facts for programs, for example the id of the conflicting run. Sent to the caller: nothing secret. */
   readonly details?: Readonly<Record<string, Json | undefined>> | undefined;

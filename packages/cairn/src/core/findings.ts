@@ -3,7 +3,10 @@ import { isOver, type RunState } from './run/state.ts';
 
 /** Consecutive failed dispatches after which a run is stuck. With the back-off between them this takes about two minutes; most outages are shorter. */
 export const STUCK_AFTER = 10;
-/** Consecutive dispatches that could not evaluate the workflow's policy. With the pauses between them this takes about four minutes. */
+/**
+ * Consecutive dispatches that failed to evaluate the workflow's policy. With the pauses between them this takes about four
+ * minutes.
+ */
 const UNASKED_AFTER = 4;
 /** Shortest back-off, ms, that identifies a failed policy evaluation: other failures have a shorter one after so few attempts. */
 const UNASKED_REST_MS = 2 * 60_000;
@@ -31,7 +34,7 @@ export function isStuck({
   compensating,
 }: Pick<RunState, 'failures' | 'policyDue' | 'dueAt' | 'updatedAt' | 'compensating'>): boolean {
   const times = failures?.times ?? 0;
-  // No policy is asked about compensations.
+  // The policy is not evaluated for compensations.
   const isUnasked = policyDue && !compensating && dueAt - updatedAt >= UNASKED_REST_MS;
   return times >= (isUnasked ? UNASKED_AFTER : STUCK_AFTER);
 }

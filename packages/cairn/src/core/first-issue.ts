@@ -1,10 +1,10 @@
 /**
- * Issues of a schema validation, in a form that fits a response or a journal. Member names and messages of authors
- * can have any length.
+ * Truncates issues of a schema validation for a response or a journal, because member names and messages of authors can have any
+ * length.
  */
 import { cut } from './run/records.ts';
 
-/** In the form of a schema library. */
+/** An issue as schema libraries report it. */
 export interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;

@@ -1,10 +1,9 @@
 /**
- * Changes by bodies to the language with which no run of this process works any more: built-ins that were replaced by others with wrong
- * results, and members that were added to prototypes. JSON has other text then, awaited objects never resolve, or assigned members are
- * lost.
+ * Detects changes by bodies to built-ins and prototypes that break all runs of this process: replacements that return wrong
+ * results, and added members. Then JSON text changes, awaited objects never resolve, or assigned members are lost.
  *
- * Must not: report what packages do without harm, such as a wrapped `JSON.stringify`, `should`, or `Array.prototype.last`. Nor call
- * anything that a body may have replaced, but to see what it returns.
+ * Must not: report harmless changes of packages, such as a wrapped `JSON.stringify`, `should`, or `Array.prototype.last`; or call
+ * a replaceable built-in except to check its result.
  */
 import { MEMBER_NAMES } from './member-names.ts';
 
@@ -17,7 +16,7 @@ export interface AddedMember {
   readonly key: PropertyKey;
 }
 
-/** Members that the language asks every value for. */
+/** Members that JavaScript reads from every value. */
 const ASKED_OF_ALL: readonly AddedMember[] = [
   { name: 'Object.prototype', holder: Object.prototype },
   { name: 'Array.prototype', holder: Array.prototype },
@@ -27,11 +26,11 @@ const ASKED_OF_ALL: readonly AddedMember[] = [
 ].flatMap(({ name, holder }) => ['toJSON', 'then'].map((key) => ({ name: `${name}.${key}`, holder, key })));
 /** Members of property descriptors and of results of iterators. */
 const ASKED_OF_PLAIN = ['get', 'set', 'value', 'writable', 'enumerable', 'configurable', 'done'];
-/** An object without one of them seems to have it once `Object.prototype` has, and may lose it when it is assigned. */
+/** If `Object.prototype` gets one of these members, every object seems to have it, and assignments to it may be lost. */
 const asked: ReadonlySet<PropertyKey> = new Set([...ASKED_OF_PLAIN, ...MEMBER_NAMES]);
 const isAsked = asked.has.bind(asked);
 
-/** Finds harmful members that were added after its creation: what the app added before belongs to it. */
+/** Finds harmful members that were added after its creation. Earlier ones belong to the app. */
 export class AddedMembers {
   readonly #askedOfAll = ASKED_OF_ALL.filter(({ holder, key }) => !getOwnPropertyDescriptor(holder, key));
   readonly #known = new Set<PropertyKey>(ownKeys(Object.prototype));
@@ -57,8 +56,8 @@ export class AddedMembers {
 }
 
 /**
- * Packages of monitoring replace built-ins by functions that still work. False if one that runs need returns a wrong result. Takes tens of
- * microseconds, and says nothing of what calls back later.
+ * False if a built-in that runs need returns a wrong result. Monitoring packages replace built-ins by functions that still work.
+ * Takes tens of microseconds; does not check asynchronous callbacks.
  */
 export function builtinsWork(): boolean {
   return jsonWorks() && othersWork();
@@ -91,7 +90,7 @@ function jsonWorks(): boolean {
   }
 }
 
-/** Each replaced function is to give another result. */
+/** Each replaced function should give a different result. */
 function othersWork(): boolean {
   try {
     const text = ' Ab-c ';

@@ -1,7 +1,7 @@
-/** Limited concurrency: enough that waits overlap, and not so much that a store or a quota is exhausted. Pure: the caller does the work. */
+/** Limited concurrency: waits overlap without exhausting a store or a quota. Pure: the caller does the work. */
 
 /**
- * The next start when all earlier ones have ended. @returns results in order
+ * Processes items in groups; a group starts when the previous one has ended. @returns results in order
  *
  * @throws the first failure; items after the running ones are not started
  */
@@ -18,9 +18,9 @@ export async function mapConcurrently<T, R>(
 }
 
 /**
- * Starts each item as soon as an earlier one has ended, so that a slow one delays no other.
+ * Starts an item as soon as an earlier one has ended, so that a slow item does not delay others.
  *
- * @param next the next item; undefined: no item is left, or no more may start
+ * @param next the next item; undefined if no item is left or no more may start
  *
  * @throws the first failure, of `next` or of the work. It ends one of the `atOnce` rows of items; the others continue before
  */

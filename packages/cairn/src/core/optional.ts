@@ -1,4 +1,4 @@
-/** Members that are absent where there is no value, because absent members are not stored. */
+/** Removes undefined members, because absent members are not stored. */
 export function optional<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]?: V });
 }
@@ -11,9 +11,9 @@ export function present<T extends object>(
   return Object.fromEntries(entries) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The value without members that are undefined, at any depth: the value itself where there are none. For plain objects and arrays. */
+/** The value without undefined members at any depth; the same object if it has none. For plain objects and arrays. */
 export function withoutUndefined<T>(value: T): T {
-  // Nearly all have none, and this runs for every event: no list of members is made for them.
+  // Checks first without allocating, because this runs for every event and nearly all values have none.
   return hasUndefined(value) ? (stripped(value) as T) : value;
 }
 
@@ -38,12 +38,12 @@ function stripped(value: unknown): unknown {
   return kept;
 }
 
-/** Sets an own member, also one that is named `__proto__`. */
+/** Sets an own member, even one named `__proto__`. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
   else object[name] = value;
 }
 
-/** Members that other members of a union have: absent, and readable as such. */
+/** Members that only other variants of a union have: always absent, but readable. */
 export type Without<K extends string> = { readonly [P in K]?: undefined };

@@ -11,7 +11,7 @@ interface Schema<T> {
     | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
 }
 
-/** The data as the schema of an author returns it, or why it refuses it. */
+/** The data that the author's schema returns, or its issues. */
 export function parsedData<T>(
   schema: Schema<T>,
   data: unknown,

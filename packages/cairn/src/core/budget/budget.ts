@@ -13,7 +13,7 @@ export interface BudgetLimits {
   readonly effects?: number;
   /** Attempts of bodies: of steps, items and operations of flows. */
   readonly operations?: number;
-  /** Since the start of the run, without the time for which the run asked for more. */
+  /** Time since the start of the run, without the time spent asking for more budget. */
   readonly wallClockMs?: number;
 }
 
@@ -35,17 +35,17 @@ export interface AttemptRef {
   readonly attempt: number;
 }
 
-/** Reserved by an attempt whose end is not in the journal. */
+/** Reservation of an attempt whose end is not in the journal. */
 export interface Reservation extends AttemptRef, Spend {}
 
 export interface BudgetState {
-  /** With all raises. */
+  /** Includes all raises. */
   readonly limits: BudgetLimits;
   /** As declared by the workflow when the run started. */
   readonly declared: BudgetLimits;
   readonly spent: Required<Spend> & { readonly effects: number; readonly operations: number };
   readonly reserved: readonly Reservation[];
-  /** Time for which the run asked for more, ms. */
+  /** Total time spent asking for more budget, ms. */
   readonly askedMs: number;
 }
 

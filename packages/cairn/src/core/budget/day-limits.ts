@@ -1,4 +1,4 @@
-/** Budgets of tenants for a UTC day, as an installation gives them. */
+/** Budgets of tenants for a UTC day, from the options of the installation. */
 import { closest } from '../closest.ts';
 import { invalidInput } from '../errors.ts';
 import type { Spend } from './budget.ts';
@@ -7,12 +7,12 @@ import { budgetLimits, estimatedSpend, type GivenBudget, type GivenSpend } from 
 
 /** Limits of one tenant and UTC day, over all its runs. */
 export interface DayBudgetLimits extends Omit<GivenBudget, 'wallClock'> {
-  /** Reserved by an attempt without an estimate before one of its kind has ended. Default: nothing. */
+  /** Reserved by an attempt without an estimate until one of its kind has ended. Default: nothing. */
   readonly estimate?: GivenSpend;
 }
 
 export interface BudgetOptions {
-  /** Limits of each tenant that `tenants` does not name. Absent: they have none. */
+  /** Limits of each tenant that is not in `tenants`. Default: none. */
   readonly perTenantAndDay?: DayBudgetLimits;
   readonly tenants?: Readonly<Record<string, DayBudgetLimits | 'unlimited'>>;
 }
@@ -23,7 +23,7 @@ export interface TenantLimits {
   readonly estimate?: Spend | undefined;
 }
 
-/** Undefined: the tenant has no limit, and nothing is read or written for it. */
+/** Returns undefined for a tenant without limits, for which nothing is read or written. */
 export type LimitsOf = (tenantId: string) => TenantLimits | undefined;
 
 const MEMBERS: Readonly<Record<keyof BudgetOptions, true>> = { perTenantAndDay: true, tenants: true };

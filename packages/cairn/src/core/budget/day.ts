@@ -12,14 +12,14 @@ import { largerOf } from './decision.ts';
 /** Limits of a day. It has no limit of wall-clock time, because every day has the same length. */
 export const DAY_LIMITS = ['microUsd', 'tokens', 'effects', 'operations'] as const;
 export type DayLimit = (typeof DAY_LIMITS)[number];
-/** An absent member is unlimited in a limit, and 0 in an amount. */
+/** An absent member means unlimited in a limit, and 0 in an amount. */
 export type DayAmounts = Pick<BudgetLimits, DayLimit>;
 
 /** The amounts that one dispatch may spend without asking again. */
 interface DayHold {
   /** Token of the dispatch. */
   readonly owner: string;
-  /** In total, including what it has spent. */
+  /** Total, including the amounts already spent. */
   readonly granted: DayAmounts;
   /** The dispatch is dead by then, epoch ms. */
   readonly expiresAt: number;
@@ -51,10 +51,10 @@ export interface DayBudget {
   readonly largest: Readonly<Record<string, Spend>>;
 }
 
-/** Dispatches of one tenant that may hold something at a time; others wait. About 100 bytes each. */
+/** Maximum of dispatches of a tenant with a hold; others wait. About 100 bytes each. */
 export const MAX_HOLDS = 1_000;
 export const MAX_RAISES = 50;
-/** Kinds of attempts whose spend is remembered; those beyond are estimated as if they had never run. */
+/** Kinds of attempts whose spend is stored; further kinds are estimated as if they had never run. */
 export const MAX_KINDS = 500;
 const MAX_KIND_CHARS = 200;
 
@@ -96,21 +96,21 @@ export function usedOf({ spent, holds }: Pick<DayBudget, 'spent' | 'holds'>): Da
 
 export interface DayTake {
   readonly owner: string;
-  /** The dispatch is dead by then, epoch ms. */
+  /** Time by which the dispatch must have ended, epoch ms. */
   readonly expiresAt: number;
   /** Total granted to the dispatch, as far as it knows. */
   readonly reserved: DayAmounts;
   readonly need: DayAmounts;
   /** The configured limits. */
   readonly limits: DayAmounts;
-  /** The amount is spent already, or cannot be stopped: it is granted even beyond the limit. */
+  /** True if the amount is already spent or cannot be stopped, so that it is granted even beyond the limit. */
   readonly isSpent?: boolean;
-  /** Spend that the dispatch found, by kind of attempt without an estimate. */
+  /** Observed spend, by kind of attempt without an estimate. */
   readonly kinds?: Readonly<Record<string, Spend>>;
 }
 
 export type DayTakeResult =
-  /** `day` is to be written; absent: it has been, by a write whose answer was lost. */
+  /** The caller writes `day`; absent if it was already written, by a write whose answer was lost. */
   | { readonly kind: 'granted'; readonly reserved: DayAmounts; readonly day?: DayBudget }
   /** Other dispatches may leave enough. */
   | { readonly kind: 'busy' }
@@ -133,9 +133,9 @@ export type DayRefusal =
 export type BudgetRefusal = { readonly kind: 'ask'; readonly reached: readonly BudgetName[] } | DayRefusal;
 
 /**
- * Grants what is needed if it fits beside the amounts spent and reserved. A repeated take of a dispatch is granted more than it
- * needs, up to its current hold, a hundredth of the limit, and a tenth of the rest: so it writes seldom, and withholds little
- * from others.
+ * Grants the needed amount if it fits beside the amounts spent and reserved. A repeated take gets more than it needs, up to the
+ * smallest of the current hold, a hundredth of the limit and a tenth of the rest, so that it writes rarely and withholds little
+ * from other dispatches.
  *
  * @param now epoch ms
  */
@@ -179,8 +179,8 @@ interface Settling {
 }
 
 /**
- * Replaces the hold of a dispatch by its spending. Undefined: it was settled before, or its dispatch was presumed dead and
- * counted in full.
+ * Replaces the hold of a dispatch by its spending. Undefined if the hold was already settled, or counted in full because its
+ * dispatch was presumed dead.
  */
 export function settleHold(before: DayBudget, { owner, spent, kinds = {} }: Settling): DayBudget | undefined {
   if (!before.holds.some((hold) => hold.owner === owner)) return undefined;
@@ -192,7 +192,7 @@ export function settleHold(before: DayBudget, { owner, spent, kinds = {} }: Sett
   };
 }
 
-/** Undefined: the answer has been counted. A raise of an amount that is not limited changes nothing. */
+/** Undefined if the answer was already counted. A raise of an unlimited amount changes nothing. */
 export function raise(before: DayBudget, given: DayRaise): DayBudget | undefined {
   if (before.raises.some(({ id }) => id === given.id)) return undefined;
   const raises = [...before.raises, given].slice(-MAX_RAISES);
@@ -212,7 +212,7 @@ export function attemptKind({
   return kind === 'step' && itemKey !== undefined ? `${stepId}[${givenName(itemKey)}]` : stepId;
 }
 
-/** Those that fit into the rest of the day, in order, each together with those before it. */
+/** The requests that fit into the rest of the day together, taken in order. */
 export function admittable<T extends { readonly need: DayAmounts }>(
   day: DayBudget,
   waiting: readonly T[],
@@ -229,7 +229,7 @@ export function admittable<T extends { readonly need: DayAmounts }>(
   });
 }
 
-/** Counts expired holds as spent, because the amount that was spent of them is unknown. */
+/** Counts expired holds as spent, because it is unknown how much of them was spent. */
 function withoutDead(day: DayBudget, now: number): DayBudget {
   const dead = day.holds.filter(({ expiresAt }) => expiresAt <= now);
   if (dead.length === 0) return day;

@@ -28,13 +28,13 @@ export interface Beginning {
   readonly estimate?: Spend | undefined;
   /** Most that an attempt of its kind has cost in this dispatch; undefined: none has ended. */
   readonly largest?: Spend | undefined;
-  /** It calls capabilities with side effects and cannot be stopped between two of them. */
+  /** True if the attempt calls capabilities with side effects and cannot be stopped between two calls. */
   readonly actsAtOnce: boolean;
 }
 
 interface BudgetSituation {
   readonly underWay: readonly UnderWay[];
-  /** Start of the run and the present, epoch ms. */
+  /** Start of the run, and current time, epoch ms. */
   readonly startedAt: number;
   readonly now: number;
 }
@@ -83,10 +83,10 @@ function admissionOf(
 }
 
 /**
- * With an estimate the attempt has to fit beside the reservations. Without one it reserves the highest spend of its kind so far;
- * where that does not fit, or nothing is known of its kind, it runs alone, so that at most one attempt overruns the limit.
+ * With an estimate, the attempt must fit beside the reservations. Without one, it reserves the highest spend of its kind so far.
+ * If that does not fit or is unknown, the attempt runs alone, so that at most one attempt overruns the limit.
  *
- * @param left of the limit, without the reservations of attempts under way
+ * @param left rest of the limit; the reservations of running attempts are not subtracted
  */
 function costAdmission(
   name: keyof Spend,

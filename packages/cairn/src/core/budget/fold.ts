@@ -15,7 +15,7 @@ import {
   sumOfSpends,
 } from './budget.ts';
 
-/** @param waits those that were open before the event */
+/** @param waits waits that were open before the event */
 export function budgetAfter(budget: BudgetState, event: RunEvent, waits: readonly Wait[]): BudgetState {
   switch (event.type) {
     case 'step_started': {
@@ -72,7 +72,7 @@ function withEffect(budget: BudgetState): BudgetState {
   return { ...budget, spent: { ...budget.spent, effects: budget.spent.effects + 1 } };
 }
 
-/** The limits, each with its raise. A raise of an amount that is not limited changes nothing. */
+/** Adds a raise to each limit. A raise of an unlimited amount changes nothing. */
 export function raised(limits: BudgetLimits, by: BudgetLimits): BudgetLimits {
   const members = BUDGET_NAMES.flatMap((name) => {
     const limit = limits[name];

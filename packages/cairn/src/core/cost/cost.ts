@@ -1,6 +1,6 @@
 /**
- * Cost of a run so far, in billed units: Firestore documents and dispatched tasks. Counted by its writers
- * (`journal/cost/`), stored with the snapshot, only ever added to.
+ * Cost of a run so far, in billed units: Firestore documents and dispatched tasks. Counted by the writers (`journal/cost/`),
+ * stored with the snapshot, and never decreased.
  *
  * Must not: know prices; see `prices.ts`.
  */

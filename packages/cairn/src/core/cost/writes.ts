@@ -5,10 +5,7 @@
 import type { RunEvent } from '../run/events.ts';
 import { isBoundary, stepRecordOf } from '../run/records.ts';
 
-/**
- * At least so many documents: events, their checkpoints, rows of the ledger that began, and each step once, however many
- * commits have written it.
- */
+/** Lower bound: events, their checkpoints, new ledger rows, and each step once, although several commits may have written it. */
 export function writesOf(events: readonly RunEvent[]): number {
   const steps = new Set<string>();
   let writes = events.length;

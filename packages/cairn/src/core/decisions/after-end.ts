@@ -1,21 +1,19 @@
 /**
- * Decides what a dispatch does once it no longer works on the run that it had claimed: which dispatch follows, and what becomes of the
- * run's completion duties and unpublished events. Pure and total. The first row that applies decides:
+ * Decides what a dispatch does when its work on a claimed run has ended: which dispatch follows, and who handles the run's
+ * completion duties and unpublished events. Pure and total. The first row that applies decides:
  *
  * | the work ended as     | reported as     | next dispatch | duties and events                        |
- * |-----------------------|-----------------|---------------|------------------------------------------|
- * | lease_lost            | lease_lost      | –             | left to the worker that took the run     |
- * | any, and it is over   | closed          | –             | settled                                  |
- * | not_begun             | waiting         | –             | settled                                  |
- * | released              | released        | now           | published; the next claim comes too soon |
- * |                       |                 |               | for the watermark to be written          |
- * | released until a time | released        | then          | settled                                  |
- * | suspended             | suspended       | –             | settled                                  |
- * | suspended until a time| suspended       | then          | settled                                  |
- * | failed until a time   | failed          | then          | left to the next dispatch                |
+ * |-----------------------|-----------------|---------------|------------------------------------------| | lease_lost |
+ * lease_lost      | –             | left to the worker that took the run     | | any, and it is over   | closed          | – |
+ * settled                                  | | not_begun             | waiting         | –             | settled | | released
+ * | released        | now           | published; the next claim comes too soon | | |                 |               | for the
+ * watermark to be written          | | released until a time | released        | then | settled
+ * | | suspended             | suspended       | –             | settled | | suspended until a time| suspended       | then
+ * | settled                                  | | failed until a time | failed          | then          | left to the next
+ * dispatch                |
  *
- * A run that is over may have been ended by another process after this dispatch released it. A run that was released or whose
- * dispatch failed is reported if its dispatches fail one after the other.
+ * Another process may have ended the run after this dispatch released it. A released or failed run is reported if its dispatches
+ * fail repeatedly.
  */
 
 /** End of the work on a claimed run. Times in epoch ms. */

@@ -48,7 +48,8 @@ export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: n
     ({ stepId, waitId }) => stepId === answer.step && isMeant(answer, waitId),
   );
   if (open) {
-    // This may repeat the earlier request, or answer the question that followed. A decision that is harmful twice is refused.
+    // The request may repeat the earlier one or answer the question that followed. A decision that would be harmful twice is
+    // refused.
     if (decided && isSame(decided, answer) && decided.waitId !== open.id) {
       if (answer.decision === 'retry_with_feedback') return { kind: 'repeated', decided };
       if (open.purpose === 'doubt' || open.purpose === 'budget') throw decidedError(decided, answer, open);
@@ -61,7 +62,7 @@ export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: n
 
 type Question = DecidableQuestion | EffectQuestion;
 
-/** An answer without `waitId` means any question of the step. */
+/** An answer without `waitId` may mean any question of the step. */
 function isMeant({ waitId }: ApprovalAnswer, id: string): boolean {
   return waitId === undefined || waitId === id;
 }
@@ -84,7 +85,7 @@ function decidable(state: RunState, wait: Question, now: number): DecidableQuest
       },
     );
   }
-  // Applies even if no dispatch has recorded the expiry yet: a late answer must not be accepted.
+  // Refuses a late answer even if no dispatch has recorded the expiry yet.
   if (wait.dueAt !== undefined && now >= wait.dueAt) throw expiredError(step, wait.id, wait.dueAt);
   if (state.cancellation || state.compensating) {
     const why = state.cancellation ? 'is being cancelled' : 'has failed and is running compensations';
@@ -103,7 +104,7 @@ function repeated(decided: Decided, answer: ApprovalAnswer): Decided {
   throw decidedError(decided, answer);
 }
 
-/** @param open the question that the answer does not name, though it may mean it */
+/** @param open the open question, which the answer does not name but may mean */
 function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): CairnError {
   const { decision, waitId, actor, at } = decided;
   const by = actor === undefined ? '' : ` by ${actor}`;
@@ -118,7 +119,7 @@ function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): Ca
   });
 }
 
-/** @param at when it was over, epoch ms */
+/** @param at time of the expiry, epoch ms */
 function expiredError(stepId: string, waitId: string, at: number): CairnError {
   const expiredAt = new Date(at).toISOString();
   return new CairnError('APPROVAL_EXPIRED', `'${stepId}' could be decided before ${expiredAt}`, {
@@ -168,7 +169,7 @@ interface SentBackSteps {
 
 /**
  * @param approval id of the step that sends back
- * @param named steps before it; absent: those it needs
+ * @param named steps before it; default: those it needs
  * @throws CairnError INVALID_INPUT naming a step that is not before the approval, RUN_INVALID_TRANSITION if a step was
  *   sent back too often
  */

@@ -1,6 +1,6 @@
 /**
- * Reason why a run without a worker does not continue although nothing external is missing: its plan is not deployed,
- * or it is ready and was not scanned yet. A total function of the fold, the deployment, and the time.
+ * Reason why a run without a worker does not continue although it needs no external input: its plan is not deployed, or the scan
+ * has not found it yet. A total function of the fold, the deployment, and the time.
  */
 import {
   blockedSince,
@@ -16,7 +16,7 @@ import type { DeployedPlan } from './deployed-plan.ts';
 export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPATCH_DUE'] as const;
 
 export interface BlockedRun {
-  /** `DISPATCH_DUE`: nothing is missing any more; the next scan enqueues a dispatch. */
+  /** `DISPATCH_DUE`: the next scan enqueues a dispatch. */
   readonly code: (typeof BLOCKED_CODES)[number];
   /** Start of the block, epoch ms. */
   readonly since: number;
@@ -57,7 +57,7 @@ function standingOf(state: RestingRun, now: number): BlockedStanding | undefined
         };
       if (!isDue(state, now)) return undefined;
       return { since: Math.min(now, nextDue(state) ?? now), checkMs: TICK_MS, canContinue: true };
-    // Without its plan it cannot take over anything, nor be blocked from there.
+    // Without its plan, a replaying run can neither take over results nor become blocked.
     case 'replaying':
       return { since: state.updatedAt, checkMs: TICK_MS, canContinue: false };
     default:

@@ -9,34 +9,37 @@ import { recoveryDecision } from './recovery.ts';
 
 /** A delivery of the queue, as its handler sees it. */
 export interface TaskDelivery extends TaskRef {
-  /** The function answered the previous delivery, so that dispatch did not die before it answered. */
+  /** True if the function answered the previous delivery, so that its dispatch did not die before. */
   readonly answered?: boolean;
 }
 
 export interface Observation {
   readonly state: RunState;
   readonly metadata: VolatileMetadata;
-  /** Time of the read by the store's clock, which also sets `lastHeartbeatAt`: staleness is judged by one clock. Epoch ms. */
+  /**
+   * Time of the read by the store's clock, which also sets `lastHeartbeatAt`, so that one clock decides about staleness. Epoch
+   * ms.
+   */
   readonly readAt: number;
   readonly leaseMs: number;
   /** Delivery of the dispatch that requests the claim, if the queue named it. */
   readonly delivery?: TaskDelivery | undefined;
   readonly deployed: DeployedPlan;
-  /** A person wants the run to continue, or it got an answer: it need not wait for the time of the next attempt. */
+  /** True if a person resumes the run, or it got an answer: it does not wait for its back-off. */
   readonly skipsBackoff?: boolean | undefined;
 }
 
 export type ClaimDecision =
   /** The run has ended. */
   | { readonly kind: 'over' }
-  /** A worker holds it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
+  /** A worker holds the run; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
   | { readonly kind: 'leased'; readonly freeAt: number }
-  /** Its lease has expired, or its task was redelivered: the run must be recovered before it can be claimed. */
+  /** The lease has expired, or the task was redelivered: the run must be recovered before it can be claimed. */
   | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number; readonly why: Takeover }
   | { readonly kind: 'interrupted' }
-  /** It waits for an answer. */
+  /** The run waits for an answer. */
   | { readonly kind: 'waiting' }
-  /** Its plan must be deployed first, and it is left unchanged. `isRecorded`: its journal says that it is blocked. */
+  /** The plan of the run is not deployed, and the run is left unchanged. `isRecorded`: the journal already has the block. */
   | { readonly kind: 'blocked'; readonly isRecorded: boolean }
   /** An operator suspended the run: no step may start. */
   | { readonly kind: 'suspended' }
@@ -57,7 +60,7 @@ export function claimDecision(seen: Observation): ClaimDecision {
     case 'waiting_external':
       return waitingDecision(seen);
     case 'replaying':
-      // It cannot become blocked before it has imported all steps.
+      // A replaying run cannot become blocked before it has imported all steps.
       return earlyDecision(seen) ?? claimOrBlocked(seen, false);
     default:
       return earlyDecision(seen) ?? { kind: 'claim' };
@@ -84,12 +87,12 @@ function earlyDecision(seen: Observation): ClaimDecision | undefined {
 }
 
 function endsBackoff({ state, skipsBackoff = false, deployed }: Observation): boolean {
-  // An answer ends a step, and so the record of failures, but what was to be announced may still rest.
+  // An answer ends a step and clears the failures, but waits may still be unannounced.
   const isBackoff = state.failures !== undefined || hasUnannouncedWaits(state);
   return skipsBackoff && isBackoff && toleratesOverlap(state, deployed);
 }
 
-/** True for a run whose next attempt, after a failed dispatch or announcement, a request to continue may bring forward. */
+/** True for a run that waits to repeat a failed dispatch or announcement. A request to continue may repeat it earlier. */
 export function isBackingOff(
   state: RunState,
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
@@ -118,17 +121,15 @@ function leasedDecision({
 }
 
 /**
- * The task that holds the lease was redelivered: the queue gave up on its dispatch, which has ended or will find at its
- * next append that it lost the run.
+ * Detects that the task of the lease was redelivered: the queue gave up on its dispatch, which has ended or will lose the run at
+ * its next append.
  */
 function takeover({ lease }: RunState, delivery: TaskDelivery | undefined): Takeover | undefined {
   if (!delivery || !follows(delivery, lease?.task)) return undefined;
   return delivery.answered ? 'answered' : 'redelivered';
 }
 
-/**
- * Epoch of the previous dispatch, if it ran alone, released the run, and died before it answered. Undefined: no sign of that.
- */
+/** Epoch of the previous dispatch, if it ran alone, released the run and died before it answered; otherwise undefined. */
 export function lateDeath(state: RunState, delivery: TaskDelivery | undefined): number | undefined {
   const left = state.suspect?.left;
   if (isOver(state) || !delivery || delivery.answered || !follows(delivery, left?.task)) return undefined;
@@ -145,8 +146,8 @@ export function toleratesOverlap(state: RunState, deployed: DeployedPlan): boole
 }
 
 /**
- * The same for a holder that is probably dead. Its calls may be repeated if their receivers act once per key: should it live, two
- * calls with one key are under way, which such a receiver has to bear anyway.
+ * As {@link toleratesOverlap}, for a holder that is probably dead. Calls may be repeated if their receivers act once per key: if
+ * the holder lives, such a receiver handles two concurrent calls with one key.
  */
 export function toleratesRedelivery(state: RunState, deployed: DeployedPlan): boolean {
   return (
@@ -163,8 +164,8 @@ export function effectsToAwait(state: RunState, deployed: DeployedPlan): OpenEff
 }
 
 /**
- * True if the parent ended or gave up the child before the child started: its cancellation came too early, so it will not cancel
- * the child.
+ * True if the parent ended or abandoned the child before the child started. The parent's cancellation came too early and is not
+ * repeated.
  */
 export function isAbandonedBy(parent: RunState, childId: string): boolean {
   const registration = parent.ties.find((one) => one.kind === 'child' && one.runId === childId);

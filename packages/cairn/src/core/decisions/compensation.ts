@@ -1,12 +1,12 @@
-/** The steps of a failed or cancelled run that are still to be undone, in order. */
+/** Decides which steps of a failed or cancelled run must still be compensated, in order. */
 import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 
-/** Most executions of steps that were sent back and wait for compensation: they are stored in the snapshot. */
+/** Maximum of sent-back executions that wait for compensation, because the snapshot stores them. */
 export const MAX_SENT_BACK = 1_000;
 
 /**
- * Completed executions of steps and items that can be compensated and have not been: the newest completion first, earlier
- * revisions included. One whose compensation failed permanently is in the log, and not tried again.
+ * Completed executions that can be compensated and have not been, newest completion first, including earlier revisions. A
+ * compensation that failed permanently is in the log and is not repeated.
  *
  * @param isCompensable whether the definition has a compensation for this key
  */
@@ -17,7 +17,7 @@ export function compensationsDue(state: RunState, isCompensable: (stepKey: strin
     .sort((a, b) => b.seq - a.seq);
 }
 
-/** Their keys, the next one first. */
+/** Keys of the executions of {@link compensationsDue}, in the same order. */
 export function leftUndone(state: RunState, isCompensable: (stepKey: string) => boolean): string[] {
   return compensationsDue(state, isCompensable).map(({ step }) => step);
 }

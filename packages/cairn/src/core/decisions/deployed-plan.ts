@@ -4,15 +4,18 @@ import type { OpenEffect } from '../run/state.ts';
 export interface DeployedPlan {
   /** False if the plan the run was started on is not deployed. */
   readonly available: boolean;
-  /** Its version is deployed, with another plan than the run was started on: nothing of that one may touch the run. */
+  /** True if the version is deployed with a different plan, which must not be used for the run. */
   readonly changed?: boolean;
   /** Returns true if the step may safely run again. Only called while `available`. */
   isIdempotent(stepKey: string): boolean;
-  /** Returns true if the receiver of this effect acts once for a key, also while an earlier call may be under way. Only called while `available`. */
+  /**
+   * Returns true if the receiver of this effect acts once per key, even if an earlier call is still in progress. Only called
+   * while `available`.
+   */
   actsOncePerKey(effect: Pick<OpenEffect, 'step' | 'capabilityId'>): boolean;
   /**
-   * True if a step that must not run twice allows a new attempt after so many that failed or were cut off. Absent: none does.
-   * Only asked while `available`.
+   * True if a step that must not run twice allows a new attempt after this many failed or interrupted ones. Absent: false. Only
+   * called while `available`.
    */
   allowsNewAttempt?(stepKey: string, attempts: number): boolean;
   /**

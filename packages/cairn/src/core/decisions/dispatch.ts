@@ -14,7 +14,7 @@ import {
 export interface AnnounceAgain {
   /** Epoch ms. */
   readonly at: number;
-  /** The workflow of a child is not deployed: people see it as the reason why the run does not continue. */
+  /** The workflow of a child is not deployed; shown as the reason why the run does not continue. */
   readonly missing?: RecordedError | undefined;
 }
 
@@ -22,30 +22,30 @@ export interface AnnounceAgain {
 export interface DispatchProgress {
   /** Bodies that are running and may still end with a result. */
   readonly active: number;
-  /** Appends that are not yet known to be durable. */
+  /** Appends without an acknowledgement. */
   readonly unacknowledged: number;
   /** Steps that have not ended, in the whole graph. */
   readonly unsettled: number;
-  /** A step could start and was not started: its timeout does not fit the time of the dispatch. */
+  /** True if a ready step was not started because its timeout exceeds the remaining time of the dispatch. */
   readonly canStart: boolean;
-  /** Retries and sleeps that are waited for in process. */
+  /** Retries and sleeps that this dispatch waits for. */
   readonly awaited: number;
   /** When the earliest retry or sleep is due, awaited or not; epoch ms. */
   readonly earliestDueAt: number | undefined;
   /** Open waits: for a time, a person, an event, a child. */
   readonly waits: number;
-  /** External registrations of waits that are to be repeated. Until then the run is not suspended. */
+  /** External registrations of waits that must be repeated before the run is suspended. */
   readonly announceAgain: AnnounceAgain | undefined;
-  /** A step failed for good, or the time of the run is over: the first that did. */
+  /** First reason of failure: a step failed permanently, or the time of the run is over. */
   readonly failure: RecordedError | undefined;
 }
 
 export interface DispatchFacts extends DispatchProgress {
   /** The requested cancellation, if the dispatch stops for it. */
   readonly cancellation: CancelledEnding['cancellation'] | undefined;
-  /** Its plan has compensations. Which of them are due is known only once all results are durable. */
+  /** True if the plan has compensations. Which of them are due is known only when all results are durable. */
   readonly undoes: boolean;
-  /** A child that the run waits out has not ended, or may be about to be started. */
+  /** True if a child with `onParentEnd: 'wait'` has not ended, or may be about to start. */
   readonly childrenOpen: boolean;
   /**
    * Reason why no step may begin. `renewal`: steps were sent back, and the next dispatch begins from there. `paused`: operators
@@ -61,7 +61,7 @@ export type DispatchDecision =
   | Exclude<EndingDecision, { kind: 'continue' }>
   /** `until` absent: nothing happens without external input. */
   | { readonly kind: 'suspend'; readonly until?: number | undefined }
-  /** Its children have to end before it can end so: they are cancelled, and the run waits for them. */
+  /** The run cancels its children and waits for them before it ends this way. */
   | { readonly kind: 'end_children'; readonly end: CancelledEnding | FailedEnding }
   | {
       readonly kind: 'release';

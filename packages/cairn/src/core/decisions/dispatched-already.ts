@@ -1,12 +1,15 @@
-/** Decides whether a suspect that got a request has its dispatch already: each further one would take a process of its own. */
+/**
+ * Decides whether a suspect that got a request already has its dispatch, because each further dispatch would need its own
+ * process.
+ */
 import type { EventType, RunEvent } from '../run/events.ts';
 import { type RunState, runsAlone } from '../run/state.ts';
 import type { RunStatus } from '../run/status.ts';
 
-/** Statuses of a run whose dispatch was requested when it became ready. An interrupted one is still to be recovered. */
+/** Statuses of a run whose dispatch was requested when it became ready. An interrupted run must be recovered first. */
 const READY: ReadonlySet<RunStatus> = new Set<RunStatus>(['pending', 'running', 'replaying']);
 
-/** Events that make a run ready, or give it something to do before its requested dispatch is due. */
+/** Events that make a run ready, or give it work before its requested dispatch is due. */
 const MOVES: ReadonlySet<EventType> = new Set<EventType>([
   'run_resumed',
   'continue_requested',

@@ -1,6 +1,6 @@
 /**
- * End facts from the journal of a run without a dispatch (ending.ts). A dispatch knows more than its journal and provides its
- * own facts (dispatch.ts).
+ * Derives the facts for ending.ts from the journal of a run without a dispatch. A dispatch knows more and provides its own facts
+ * (dispatch.ts).
  */
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
@@ -8,9 +8,9 @@ import type { DeployedPlan } from './deployed-plan.ts';
 import type { EndingFacts } from './ending.ts';
 
 /**
- * Deaths alone at the same step after which the step is considered to kill its workers. The same number at several
- * steps, with fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, means that something the run does
- * kills them later. With the two shared dispatches that a run may kill before it stays alone, that is five workers.
+ * Deaths of the run's own workers at one step after which that step counts as their cause. The same number at several steps, with
+ * fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, means that the run kills its workers with a delay.
+ * Including the two shared dispatches before a run is dispatched alone, it kills at most five workers.
  */
 export const MAX_DEATHS_ALONE = 3;
 
@@ -21,7 +21,7 @@ export const MAX_DEATHS_ALONE = 3;
 export const MAX_CUT_OFF = 10;
 
 export function endingFactsOf(state: RunState, deployed: DeployedPlan): EndingFacts {
-  // An earlier death counts only until the run is dispatched again: then a worker holds it and may make progress.
+  // An earlier death counts only until a worker holds the run again and may make progress.
   const died = state.status === 'interrupted';
   return {
     leasedByAnother: state.lease !== undefined,
@@ -61,7 +61,7 @@ function withoutNewAttempt(state: RunState, deployed: DeployedPlan): string[] {
   return stepsInDoubt(state, deployed).filter((key) => !attemptedAnew.has(key));
 }
 
-/** During compensation, earlier deaths do not count: only a new one does, or deaths caused by compensations. */
+/** During compensation, only a new death and deaths caused by compensations count. */
 function lostWorkers({ suspect, compensating }: RunState, died: boolean): EndingFacts['lostWorkers'] {
   const guilty = suspect?.deaths.find(({ times }) => times >= MAX_DEATHS_ALONE);
   const last = suspect?.inARow;

@@ -1,25 +1,24 @@
 /**
- * The terminal-outcome reducer: whether and how a run ends, from what is known of it. Everybody who may end a run asks it and
- * carries out the answer: a dispatch (dispatch.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose dispatch died
- * (recovery.ts), and a cancel of a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
+ * Decides from facts whether and how a run ends. Every process that may end a run carries out this decision: a dispatch
+ * (dispatch.ts), a claim (engine/drive/claimed-run.ts), the recovery of a run whose dispatch died (recovery.ts), and a cancel of
+ * a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
  *
  * | condition                                    | then the run                                                        |
- * |----------------------------------------------|---------------------------------------------------------------------|
- * | another's dispatch has it                    | continues: only that dispatch ends it (J3)                          |
- * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
- * | its plan is not deployed                     | continues once it is: nothing can be undone or run without. So does |
- * |                                              | one that is to be cancelled and undone, unless `withoutUndo`        |
- * | a step of it killed its workers alone        | fails, after what is to be undone                                   |
- * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
- * | its dispatch died, and a question is open    | continues once that is answered                                     |
- * | a step may have acted, and must not again    | continues once a person decides, or fails, after what is undone     |
- * | its dispatch died before a checkpoint        | fails                                                               |
- * | all its steps have ended                     | completes                                                           |
+ * |----------------------------------------------|---------------------------------------------------------------------| |
+ * another's dispatch has it                    | continues: only that dispatch ends it (J3)                          | | somebody
+ * asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone | | its plan is not
+ * deployed                     | continues once it is: nothing can be undone or run without. So does | |
+ * | one that is to be cancelled and undone, unless `withoutUndo`        | | a step of it killed its workers alone        | fails,
+ * after what is to be undone                                   | | a step failed for good, or its time is over  | fails, after
+ * what is to be undone                                   | | its dispatch died, and a question is open    | continues once that
+ * is answered                                     | | a step may have acted, and must not again    | continues once a person
+ * decides, or fails, after what is undone     | | its dispatch died before a checkpoint        | fails
+ * | | all its steps have ended                     | completes                                                           |
  *
- * So an acknowledged cancel takes precedence over everything else, and a failure over completion. An open wait, and a step that was
- * sent back with feedback, are steps that have not ended. A run that is cancelled or fails while it has a child with
- * `onParentEnd: 'wait'` is compensated and ended after that child ends. A run that kills its workers ends without waiting, because it
- * is not dispatched again.
+ * So an acknowledged cancel takes precedence over everything else, and a failure over completion. An open wait, and a step that
+ * was sent back with feedback, are steps that have not ended. A run that is cancelled or fails while it has a child with
+ * `onParentEnd: 'wait'` is compensated and ended after that child ends. A run that kills its workers ends without waiting,
+ * because it is not dispatched again.
  *
  * Must not: know where the facts come from (ending-facts.ts, a dispatch), or write an event (engine/recording/terminal.ts).
  */
@@ -31,9 +30,9 @@ export interface EndingFacts {
   readonly leasedByAnother: boolean;
   /** Cancellation requested by a user, a policy or a parent. */
   readonly cancellation: RunState['cancellation'];
-  /** Steps that were completed may have to be undone before it ends badly. */
+  /** True if completed steps may have to be undone before the run fails or is cancelled. */
   readonly undoDue: boolean;
-  /** Undoing has begun. */
+  /** True if compensation has begun. */
   readonly compensating: boolean;
   readonly isDeployed: boolean;
   /**
@@ -50,16 +49,16 @@ export interface EndingFacts {
     | undefined;
   /** The first known reason of its failure; the time limit of the run is one. */
   readonly failure: RecordedError | undefined;
-  /** Its dispatch died while a person was asked something. */
+  /** True if the dispatch died while a question to a person was open. */
   readonly questionOpen: boolean;
   /** Steps that began, did not end, and must not run twice. */
   readonly inDoubt: readonly string[];
   readonly onDoubt: 'fail' | 'ask';
-  /** Its dispatch died before the first checkpoint. */
+  /** True if the dispatch died before the first checkpoint. */
   readonly neverSaved: boolean;
-  /** A child that it waits out has not ended. */
+  /** True if a child with `onParentEnd: 'wait'` has not ended. */
   readonly childrenOpen: boolean;
-  /** All steps of its graph have ended. Known to a dispatch only, which has their outputs too. */
+  /** True if all steps of the graph have ended. Only a dispatch knows this; it also has their outputs. */
   readonly allEnded: boolean;
 }
 
@@ -71,7 +70,7 @@ export type EndingDecision =
   | FailedEnding
   | { readonly kind: 'completed' };
 
-/** `because`: the reason why it does not move; absent: no reason among these facts. */
+/** `because`: the reason why the run does not move; absent if none of these facts is the reason. */
 export type Continues =
   | { readonly kind: 'continue'; readonly because?: 'leased_by_another' | 'without_plan' | 'question_open' }
   | { readonly kind: 'continue'; readonly because: 'in_doubt'; readonly steps: readonly string[] }
@@ -87,14 +86,14 @@ export interface CancelledEnding {
   readonly cancellation: NonNullable<RunState['cancellation']>;
 }
 
-/** `because`: which fact it was; a `failure` is known to the journal or to the dispatch already, the others are found here. */
+/** `because`: the decisive fact. The journal or the dispatch already knows a `failure`; the others are detected here. */
 export interface FailedEnding {
   readonly kind: 'failed';
   readonly because: 'lost_workers' | 'failure' | 'in_doubt' | 'never_saved';
   readonly error: RecordedError;
 }
 
-/** Facts about a run with a live dispatch that holds plan and lease; the dispatch knows the rest itself. */
+/** Facts about a run with a live dispatch that has its plan and lease; the dispatch adds the rest. */
 export const ATTENDED: EndingFacts = {
   leasedByAnother: false,
   cancellation: undefined,
@@ -111,7 +110,7 @@ export const ATTENDED: EndingFacts = {
   allEnded: false,
 };
 
-/** The table above: the first that has an answer gives it. */
+/** The rows of the table above; the first decision counts. */
 const ORDER: readonly ((facts: EndingFacts) => EndingDecision | undefined)[] = [
   ({ leasedByAnother }) => (leasedByAnother ? { kind: 'continue', because: 'leased_by_another' } : undefined),
   cancelled,
@@ -157,7 +156,7 @@ function cancelled(facts: EndingFacts): EndingDecision | undefined {
   return undoneFirst({ kind: 'cancelled', cancellation }, undoes);
 }
 
-/** If it was its compensations that killed the worker, they are not begun again. */
+/** Compensations that killed the worker are not repeated. */
 function poisoned({ lostWorkers, undoDue, compensating }: EndingFacts): EndingDecision | undefined {
   if (!lostWorkers) return undefined;
   const { times, at, isSameStep, shutDown } = lostWorkers;

@@ -43,7 +43,7 @@ function toleratedFailures(completion: Exclude<CompletionRule, { kind: 'at_least
   }
 }
 
-/** `idle`: not begun, or to be begun again. */
+/** `idle`: not begun, or must begin again. */
 export type ItemState = 'idle' | 'open' | 'succeeded' | 'failed';
 
 export class SetProgress {
@@ -51,7 +51,7 @@ export class SetProgress {
   readonly #concurrency: number;
   readonly #states: ItemState[];
   readonly #counts = { open: 0, succeeded: 0, failed: 0 };
-  /** Nothing before it is idle. */
+  /** No item before this index is idle. */
   #next = 0;
 
   constructor(states: readonly ItemState[], completion: CompletionRule, concurrency: number) {

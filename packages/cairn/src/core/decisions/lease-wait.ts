@@ -11,10 +11,12 @@ export interface LeaseWait {
   readonly why: string;
 }
 
-/** More names than these say less. */
+/** Further names are not listed. */
 const MAX_NAMED = 3;
 
-/** Undefined: no worker holds the run, or the next delivery takes it over immediately if that worker died (`toleratesRedelivery`). */
+/**
+ * Undefined if no worker holds the run, or if the next delivery takes it over immediately after a death (`toleratesRedelivery`).
+ */
 export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait | undefined {
   if (!state.lease || toleratesRedelivery(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };

@@ -15,18 +15,18 @@ export type RecoveryDecision =
   | {
       readonly kind: 'suspend';
       readonly status: 'waiting_external' | 'awaiting_approval';
-      /** Absent: for its own open waits. */
+      /** Absent if the run waits for its own open waits. */
       readonly reason?: string;
     }
   | { readonly kind: 'fail'; readonly error: RecordedError }
-  /** It must fail, after a dispatch has compensated it. */
+  /** The run must fail after a dispatch has compensated it. */
   | { readonly kind: 'undo'; readonly error: RecordedError; readonly steps: readonly string[] }
-  /** A person must say what becomes of these steps. */
+  /** A person must decide about these steps. */
   | { readonly kind: 'ask'; readonly steps: readonly string[] }
   | { readonly kind: 'resume' }
-  /** It must fail, after a dispatch has waited for its children. */
+  /** The run must fail after a dispatch has waited for its children. */
   | { readonly kind: 'fail_after_children'; readonly error: RecordedError }
-  /** Its worker died before it carried out a requested cancellation. */
+  /** The worker died before it carried out a requested cancellation. */
   | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };
 
 /** Decision about an `interrupted` run, or one that was released with steps running. */

@@ -1,5 +1,5 @@
 /**
- * Owns the decision whether and when a failed attempt is repeated.
+ * Decides whether and when a failed attempt is repeated.
  *
  * Must not: wait, read a clock or draw random numbers itself.
  */
@@ -38,8 +38,8 @@ export interface PollPolicy {
 }
 
 /**
- * Each poll adds an event to the journal, and attempts do not limit them: a time in the past must not mean
- * "immediately".
+ * Minimum delay between polls. Each poll adds an event to the journal and `maxAttempts` does not limit them, so a time in the
+ * past must not mean "immediately".
  */
 export const MIN_POLL_MS = 1_000;
 /** Maximum of polls of one execution; with the journal's other events this stays far below the limit of a run. */
@@ -55,7 +55,7 @@ interface FailedAttempt {
   readonly now: number;
   /** The thrown value. */
   readonly error: unknown;
-  /** Attempts before this one that found a condition not to hold. */
+  /** Earlier polls whose condition did not hold. */
   readonly polls?: number | undefined;
 }
 
@@ -95,7 +95,10 @@ export function backoffBoundMs(policy: Backoff, attempt: number): number {
   return Math.min(policy.capMs, policy.initialMs * policy.factor ** (attempt - 1));
 }
 
-/** A delay of at least half the bound, ms, so that what began together does not repeat together. @param random from [0, 1) */
+/**
+ * A delay between half the bound and the bound, ms, so that attempts that began together do not repeat together. @param random
+ * from [0, 1)
+ */
 export function halfJitterMs(boundMs: number, random: number): number {
   return boundMs * (0.5 + random / 2);
 }

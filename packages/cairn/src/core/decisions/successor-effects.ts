@@ -1,6 +1,6 @@
 /**
- * Predicts what a successor will do about the effects that earlier runs had in the steps that it runs again. The decisions
- * are those of the ledger (effects/decision.ts). The requests are not known yet, so each is assumed to be the same as before.
+ * Predicts how a successor handles effects that earlier runs recorded in the steps that it runs again. The ledger decides
+ * (effects/decision.ts). The requests are not known yet, so each is assumed to be unchanged.
  *
  * Must not: read rows, or say which steps run (successor.ts).
  */
@@ -28,11 +28,11 @@ interface EffectsOf {
   /** Scopes of the source: its replays and forks, newest first. */
   readonly scopes: readonly EffectScope[];
   readonly mode: 'resume' | 'replay' | 'fork';
-  /** Rows that the runs of the lineage made, in any order. */
+  /** Rows of all runs of the lineage, in any order. */
   readonly rows: readonly EffectRecord[];
   /** The revision at which the execution with this key runs; undefined: it does not run. */
   readonly revisionOf: (stepKey: string) => number | undefined;
-  /** Undefined where it is not deployed any more. */
+  /** Undefined if the capability is no longer deployed. */
   readonly capabilityOf: (stepId: string, capabilityId: string) => CapabilityFacts | undefined;
 }
 
@@ -94,7 +94,7 @@ function expectedAction(
   }
 }
 
-/** Groups the rows of what runs again by the call of the body that made them. */
+/** Groups the rows of the steps that run again by the call that made them. */
 function callsOf({ rows, rootRunId, scopes, mode, revisionOf }: EffectsOf): CallRows[] {
   const byKey = Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey);
   const calls = new Map<string, EffectPlace>();
@@ -119,7 +119,7 @@ function hasActed(rows: Rows): boolean {
   return rows.some(isAction);
 }
 
-/** A question or a refusal is no call, and neither is an answer taken from another row. */
+/** False for rows without a call of their own: questions, refusals, and results reused from another row. */
 function isAction(row: EffectRecord): boolean {
   return row.status !== 'reused' && !isWithoutCall(row);
 }

@@ -1,6 +1,6 @@
 /**
- * Decides what a successor reuses from its source, what it runs again, and why. Pure: the dispatch of the successor and the
- * preview ask the same question of the same facts.
+ * Decides what a successor reuses from its source, what it runs again, and why. Pure. The dispatch of the successor and the
+ * preview both use it.
  *
  * Must not: know how the source is read, or decide about effects (successor-effects.ts).
  */
@@ -38,14 +38,14 @@ export interface SourceHistory {
   readonly recorded: ReadonlyMap<number, RecordedStep>;
 }
 
-/** The run that is to be: what its fingerprints are made of. */
+/** Data of the new run for its fingerprints. */
 interface SuccessorRun {
   readonly type: string;
   readonly planVersion: number;
   readonly inputHash: string;
   /** Input hash for steps that read only a part of the input. */
   readonly inputHashOf: ReadonlyMap<string, string>;
-  /** Chosen to run, with all that follows. */
+  /** Step that the caller chose to run again, with all that follow. */
   readonly fromStep?: string | undefined;
   readonly graph: Graph;
   /** In the order of the graph. */
@@ -61,9 +61,9 @@ export const RERUN_REASONS = [
   'not_reached',
   'failed',
   'not_completed',
-  /** The source undid it when it ended. */
+  /** The source compensated the step when it ended. */
   'undone',
-  /** The source tried to undo it and could not. */
+  /** The compensation in the source failed. */
   'undo_failed',
   'effect_in_doubt',
   'not_resumable',
@@ -168,7 +168,7 @@ class Planning {
     if (!state || state.phase === 'again') return 'not_reached';
     if (state.phase !== 'done') return 'not_completed';
     if (state.outcome === 'failed') return 'failed';
-    // An outcome that is not on the list counts as none.
+    // An outcome that is not recorded counts as missing.
     const taken = isSuccess(state.outcome) ? this.#taken(id) : undefined;
     if (!taken) return 'not_completed';
     const undone = this.#undone(id, state.revision);
@@ -180,8 +180,8 @@ class Planning {
   }
 
   /**
-   * Items of an incomplete map step that would be the same again. For a map step that is reused as a whole, those that
-   * would have to be compensated with it.
+   * For an incomplete map step, the items that would have the same result. For a map step that is reused as a whole, the items
+   * that a compensation must include.
    */
   #itemsToReuse(step: PlannedStep, why: RerunReason | undefined): Reuse[] {
     const { asOf, end } = this.#source;
@@ -212,8 +212,8 @@ class Planning {
   }
 
   /**
-   * Returns true if the execution would see the same values. If an operator treated it as completed after a crash, the
-   * values were not recorded; then everything it could have seen must be the same.
+   * True if the execution would see the same values. If an operator marked it as completed after a crash, its values were not
+   * recorded, so everything it could have seen must be the same.
    */
   #isUnchanged(step: PlannedStep, { data }: RecordedStep): boolean {
     const { type, planVersion, inputHash, inputHashOf } = this.#run;
@@ -242,8 +242,8 @@ class Planning {
   }
 
   /**
-   * The revision that the source had reached, because effects are identified by it. A step that was undone gets the next
-   * one, or its effects would count as done.
+   * The revision that the source had reached, because it identifies effects. A compensated step gets the next revision; otherwise
+   * its effects would count as done.
    */
   #nextRevision(id: string): number {
     const { end } = this.#source;

@@ -1,4 +1,4 @@
-/** Bindings of an installation: they cover the capabilities that its workflows use, each once. */
+/** Checks that an installation has exactly one binding for each capability that its workflows use. */
 import { invalidInput } from '../errors.ts';
 
 /** The part of a workflow that names capabilities. */

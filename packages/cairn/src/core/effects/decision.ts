@@ -18,20 +18,20 @@ export interface EffectRequest {
   readonly requestHash: string;
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
-  /** A person must allow the action before the receiver is called. */
+  /** True if a person must allow the action before the receiver is called. */
   readonly requiresConfirmation?: boolean;
   /** True if the binding can look up the outcome. */
   readonly hasLookup: boolean;
-  /** The run may have acted before the restore of this time, epoch ms, and its ledger would not know. */
+  /** Time of a restore, epoch ms: the run may have acted before it without a row in the ledger. */
   readonly restoredAt?: number | undefined;
 }
 
 export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
 
 type PermissionDecision =
-  /** `n`: of the row to be made. */
+  /** `n`: number of the new row. */
   | { readonly kind: 'act'; readonly n: number }
-  /** A person must allow it first. `n`: of the row that asks; `openQuestion`: the row asks already, without an answer yet. */
+  /** A person must allow it first. `n`: number of the row that asks; `openQuestion`: that row, if it exists without an answer. */
   | { readonly kind: 'confirm'; readonly n: number; readonly openQuestion?: EffectRecord | undefined };
 
 export type EffectDecision =
@@ -55,7 +55,7 @@ export function effectDecision(rows: Rows, request: EffectRequest): EffectDecisi
   return isNew && !isKnownSince(rows, request) ? { kind: 'presume', n: decision.n } : decision;
 }
 
-/** E8: since the restore the outcome was reported, or was about to be asked. */
+/** E8: true if the outcome was reported or a question was recorded after the restore. */
 function isKnownSince(rows: Rows, { restoredAt }: EffectRequest): boolean {
   if (restoredAt === undefined) return true;
   return rows.some(
@@ -95,7 +95,7 @@ function confirmedFirst(
   return requiresConfirmation ? permissionDecision(rows, requestHash, n) : { kind: 'act', n };
 }
 
-/** A person's permission holds for this request until it is done, however many calls fail before. */
+/** A person's permission holds for this request until a call succeeds, however many fail before. */
 export function permissionDecision(rows: Rows, requestHash: string, n: number): PermissionDecision {
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
@@ -103,7 +103,7 @@ export function permissionDecision(rows: Rows, requestHash: string, n: number): 
   return { kind: 'confirm', n, openQuestion: confirmation };
 }
 
-/** E5. With another request, neither a lookup nor a repetition would concern the attempted call. */
+/** E5: a lookup or a repetition with another request would not concern the attempted call. */
 function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: EffectRequest): DoubtRemedy {
   if (row.requestHash !== requestHash) return 'ask';
   if (hasLookup) return 'lookup';
@@ -111,17 +111,17 @@ function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: E
 }
 
 export type InheritedEffectDecision =
-  /** No row concerns this run yet, or it has already called again: its own rows decide. */
+  /** The run's own rows decide: no row of earlier runs applies, or the run has already called again. */
   | { readonly kind: 'own' }
   | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
   | { readonly kind: 'mismatch'; readonly origin: RecordedEffect }
-  /** A person must say first whether it is done once more. */
+  /** A person must decide whether the action is repeated. */
   | { readonly kind: 'ask'; readonly origin: RecordedEffect }
   /** The outcome was never known in the source run. */
   | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
 
 /**
- * Decision over the rows that a replay or fork finds of earlier runs (E4, E6).
+ * Decision over the rows of earlier runs in a replay or fork (E4, E6).
  *
  * @param continuedIn resumes of the replay or fork
  * @param confirmation the row with which this run asked for a decision, if any
@@ -135,7 +135,7 @@ export function inheritedEffectDecision(
   const before = effectDecision(rows, request);
   if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
-  // Its own call to resolve a doubt is done: it is not repeated.
+  // The run's own call, made to resolve a doubt, is not repeated.
   if (before.origin.runId === runId || continuedIn.includes(before.origin.runId)) return before;
   // In a fork another request is another action.
   if (before.kind === 'mismatch' && mode === 'fork') return { kind: 'own' };

@@ -63,9 +63,9 @@ interface EffectRow {
   readonly requestHash: string;
   /** The request for display: without secret fields, absent if it is large. */
   readonly requestText?: string | undefined;
-  /** Successor that last asked about the effect, if not the run that made the call. */
+  /** Successor that last asked about the effect, if another run made the call. */
   readonly askedBy?: string | undefined;
-  /** Reason of the policy that required a confirmation of the call. Absent: no policy did. */
+  /** Reason of the policy that required a confirmation of the call. Absent if no policy did. */
   readonly policyReason?: string | undefined;
   /** Error, as far as known. */
   readonly error?: string | undefined;
@@ -103,7 +103,7 @@ interface Resolvable {
   readonly resolution?: EffectResolution | undefined;
 }
 
-/** An answer as the row keeps it: in full, or as a reference to where it was put before. */
+/** An answer in a row: the whole value, or a reference to where it is stored. */
 export type StoredResponse = { readonly responseHash: string } & (
   | ({ readonly resultText: string } & Without<'recordedResultRef'>)
   | ({ readonly recordedResultRef: ResultRef } & Without<'resultText'>)
@@ -144,7 +144,7 @@ export interface AskingEffect extends EffectRow, Resolvable, Without<AnswerMembe
   readonly blockedBy: 'doubt' | 'confirmation';
 }
 
-/** Asks for permission to repeat what `originEffectId` records, or is refused because that was another request. */
+/** Asks for permission to repeat the effect `originEffectId`, or is refused because its request differs. */
 export interface RepeatingEffect extends EffectRow, Resolvable, Without<AnswerMember> {
   readonly status: 'blocked';
   readonly blockedBy: 'policy' | 'mismatch';
@@ -159,7 +159,7 @@ export type EffectRecord =
   | AskingEffect
   | RepeatingEffect;
 
-/** Members of a change whatever becomes of the status. */
+/** Members of every change, independent of the status. */
 interface RowChange {
   readonly askedBy?: string | undefined;
   readonly lateAnswer?: LateResponse;
@@ -211,19 +211,20 @@ export type EffectWrite =
     };
 
 /**
- * Most rows of one key: each is a replay, or an attempt that certainly did not take effect. A key with more is refused.
+ * Maximum of rows of one key: each row is a replay, or an attempt that certainly did not take effect. A key with more rows is
+ * refused.
  */
 export const MAX_ROWS_PER_KEY = 500;
 
 /**
- * Returns true while the outcome of the effect is unknown. A known outcome does not change within the row: another call
- * is another row, or is made while the run that made this one is live.
+ * True while the outcome of the effect is unknown. A known outcome does not change: another call gets another row, or is made
+ * while the run of this row is live.
  */
 export function isInDoubt({ status, blockedBy, resolution }: EffectRecord): boolean {
   return status === 'attempted' || (blockedBy === 'doubt' && resolution === undefined);
 }
 
-/** Returns true for a question or a refusal: no call was made for the row. */
+/** True for a question or a refusal, for which no call was made. */
 export function isWithoutCall({ blockedBy }: EffectRecord): boolean {
   return blockedBy !== undefined && blockedBy !== 'doubt';
 }

@@ -19,7 +19,10 @@ export function isExternalTenant(tenantId: unknown): tenantId is string {
   return tenantId.length <= MAX_TENANT_CHARS && tenantId.isWellFormed();
 }
 
-/** Owner of the rows of a key. The tenant is escaped, so that no two pairs have one owner, and slashes, which paths cannot have. */
+/**
+ * Owner of the rows of a key. The tenant is escaped, so that each pair has its own owner. Slashes are escaped, because a document
+ * id cannot contain them.
+ */
 export function externalOwner(tenantId: string, key: string): string {
   return `${ownersOf(tenantId)}${key.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 }
@@ -44,7 +47,7 @@ export interface ExternalTimes {
   readonly now: number;
   /** See {@link expiresAt}. */
   readonly keepMs: number | undefined;
-  /** Longest duration of a call. Other processes do not judge the row before. */
+  /** Longest duration of a call. Other processes ignore the row until then. */
   readonly underWayMs: number;
 }
 
@@ -52,7 +55,7 @@ type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
   readonly presumedAt?: number | undefined;
 };
 
-/** Returns true if a person has to say how the call ended, or whether it may be made. */
+/** True if a person must decide how the call ended, or whether it may be made. */
 export function asksPerson({ status, blockedBy, resolution }: AskedEffect): boolean {
   return (
     status === 'attempted' || (status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined)
@@ -60,8 +63,8 @@ export function asksPerson({ status, blockedBy, resolution }: AskedEffect): bool
 }
 
 /**
- * Time from which a person has to check a row; undefined: never. If the process of a call dies before it records the outcome,
- * the row becomes a question when the call must have ended, without a process that detects it.
+ * Time from which a person has to check a row; undefined: never. If the process of a call dies before it records the outcome, the
+ * row becomes a question at the time by which the call must have ended. No process has to detect the death.
  */
 export function effectAskingSince(
   effect: AskedEffect,
@@ -72,13 +75,13 @@ export function effectAskingSince(
   return effect.status === 'attempted' && effect.presumedAt === undefined ? now + underWayMs : now;
 }
 
-/** The change as it is made to a row without a run. */
+/** Adds the times of a row without a run to a change. */
 export function askingChange(change: EffectChange, times: ExternalTimes): EffectChange {
   if (change.status === undefined) return change;
   return { ...change, askingSince: effectAskingSince(change, times), expiresAt: expiresAt(change, times) };
 }
 
-/** Time from which a row counts as deleted. Undefined: its call may still take effect, or the row is kept. */
+/** Time from which a row counts as deleted. Undefined if the call may still take effect, or the row is kept. */
 export function expiresAt(
   effect: AskedEffect,
   { now, keepMs }: Pick<ExternalTimes, 'now' | 'keepMs'>,
@@ -87,13 +90,13 @@ export function expiresAt(
 }
 
 /**
- * A row as it counts at a time. The store deletes expired rows some hours late, and those of a key in no order: until then a
- * row keeps its number, and nothing else.
+ * The row without its result if it has expired. The store deletes expired rows hours later and in any order; until then only the
+ * number of the row counts.
  */
 export function withoutExpiredResult(row: EffectRecord, now: number): EffectRecord {
   if (row.expiresAt === undefined || now < row.expiresAt) return row;
   const { resultText: _, recordedResultRef: __, blockedBy: ___, resolution: ____, ...rest } = row;
-  // Decisions skip a row that only refers to the answer of another.
+  // Decisions skip a row that only refers to another row's answer.
   return { ...rest, status: 'reused', originEffectId: row.effectId, responseHash: '' };
 }
 

@@ -1,24 +1,27 @@
 /**
- * JSON text of values of foreign code, up to a length. Objects that refer to the same object many times are small in memory, and
- * their text may have more characters than there is memory: here their reading ends at the bound.
+ * JSON text of untrusted values, up to a length. A small object that refers to another object many times can have a text larger
+ * than memory, so reading ends at the limit.
  */
 
-/** Most members that are read and have no text, such as undefined ones: an object with them may be referred to many times. */
+/**
+ * Maximum of members without text that are read, such as undefined ones, because an object with them may be referred to many
+ * times.
+ */
 const MAX_WITHOUT_TEXT = 10_000;
 
 class JsonTooLong extends Error {}
 
 interface BoundedJson {
-  /** Most characters, without those of punctuation. */
+  /** Maximum of characters, without punctuation. */
   readonly most: number;
-  /** Replaces each value, as the replacer of `JSON.stringify` does; default: none is replaced. */
+  /** Replaces each value, as the replacer of `JSON.stringify` does. */
   readonly plain?: (value: unknown) => unknown;
 }
 
 /**
- * Undefined: there is no text, as of a function.
+ * Undefined if the value has no text, like a function.
  *
- * @throws JsonTooLong, and what `JSON.stringify` throws: of a cycle, for example, or by a getter
+ * @throws JsonTooLong, and the errors of `JSON.stringify`, for example for a cycle or from a getter
  */
 export function boundedJson(
   value: unknown,
@@ -41,15 +44,16 @@ export function boundedJson(
 }
 
 /**
- * JSON text whose values after the first `most` characters are left out; then it ends with an ellipsis. Undefined: there is no text.
+ * JSON text without the values after the first `most` characters; a truncated text ends with an ellipsis. Undefined if there is
+ * no text.
  *
- * @throws what `JSON.stringify` throws
+ * @throws the errors of `JSON.stringify`
  */
 export function beginningOfJson(value: unknown, most: number): string | undefined {
   let left = most;
   let isCut = false;
   const text = JSON.stringify(value, function (this: unknown, name: string, found: unknown) {
-    // Elements are paid for by their array: what is left of it is `null`.
+    // An omitted element leaves `null`, whose length was counted with its array.
     const isElement = Array.isArray(this);
     const room = isElement ? left : left - name.length - 1;
     const isTooLarge = room < 0 || (room === 0 && typeof found === 'object' && found !== null);

@@ -1,13 +1,13 @@
 /**
- * Writes canonical JSON (RFC 8785), byte for byte as `canonicalize` does, in half of its time: every event, output and
- * checkpoint passes here, several times a step. Plain values are written here. Values with a `toJSON` method, and values nested so
- * deep that they may be cycles, are left to `canonicalize`.
+ * Writes canonical JSON (RFC 8785), byte for byte like `canonicalize`, in half the time: every event, output and checkpoint is
+ * written here, several times per step. Values with a `toJSON` method, and values nested so deep that they may be cycles, are
+ * left to `canonicalize`.
  *
  * Must not: decide which values are accepted; that is json.ts.
  */
 import canonicalize from 'canonicalize';
 
-/** Deeper values are rare, and `canonicalize` finds the cycles among them. */
+/** Deeper values are rare; `canonicalize` detects the cycles among them. */
 const MAX_DEPTH = 50;
 
 /** Characters that JSON escapes, and surrogates, which may be lone. */
@@ -56,12 +56,12 @@ function writeRecord(record: Record<string, unknown>, depth: number): string {
   return `{${text}}`;
 }
 
-/** More names are left to the sort of the language. */
+/** More names are sorted by `Array.sort`. */
 const FEW_NAMES = 16;
 
 /**
- * The names in the order of their UTF-16 code units, as the RFC asks for; the given list is sorted. Most objects have few members, often in
- * order, and the language's sort copies them several times.
+ * Sorts the given list by UTF-16 code units, as the RFC requires. Most objects have few members, often in order, for which
+ * `Array.sort` is slower because it copies them.
  */
 function sorted(names: string[]): string[] {
   if (names.length > FEW_NAMES) return names.sort();

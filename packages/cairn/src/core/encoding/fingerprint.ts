@@ -1,9 +1,9 @@
 /**
- * Owns which facts make two pieces of work "the same": the fingerprint of a step's inputs (may its recorded output be
- * reused?) and of a request (is this the same request under the same key?).
+ * Owns the fingerprints that decide whether work is the same: that of a step's inputs (may its recorded output be reused?) and
+ * that of a request (is it a repetition under the same key?).
  *
- * Must not: contain anything that differs between a run and its successor, above all not the run id: a fork or a
- * resume could reuse nothing otherwise.
+ * Must not: include anything that differs between a run and its successor, such as the run id, because a fork or a resume could
+ * then reuse nothing.
  */
 import { isSha256Hex, sha256Hex } from './hash.ts';
 import { canonicalJson, type Json } from './json.ts';

@@ -18,8 +18,8 @@ export function isSha256Hex(text: string): boolean {
 }
 
 /**
- * Hash of one journal event. It covers the hash of the event before, so a changed, lost or exchanged event shows in
- * every later one.
+ * Hash of one journal event. It includes the hash of the event before, so a changed, lost or exchanged event changes every later
+ * hash.
  *
  * @param prevHash hash of the event before, or {@link genesisHash} for the first
  * @param eventWithoutHash canonical JSON text of the event without its `hash` member

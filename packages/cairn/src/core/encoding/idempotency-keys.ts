@@ -1,6 +1,6 @@
 /**
- * Owns the idempotency key of every source of runs (GitHub deliveries, Slack, Pub/Sub, schedules, API callers), its form as a document
- * id, and the places in a request where an API caller may put a key.
+ * Owns the idempotency keys of all sources of runs (GitHub deliveries, Slack, Pub/Sub, schedules, API callers), their form as
+ * document ids, and the request headers for the key of an API caller.
  *
  * Different parts give different keys: at most one part may contain a colon, and its position is fixed.
  *
@@ -22,7 +22,7 @@ export function githubKey(deliveryId: string): string {
 }
 
 export interface GithubEvent {
-  /** Tenant of the run: the same content is another event in another tenant. */
+  /** Tenant of the run: the same content is a different event in a different tenant. */
   readonly tenantId: string;
   /** `owner/name`; absent for an event without a repository. */
   readonly repo?: string | undefined;
@@ -38,8 +38,8 @@ export interface GithubEvent {
 const NONE = '-';
 
 /**
- * Members that say by which hook an event arrived, not what happened. Two hooks (of the repository and of an app)
- * report one event with different ones.
+ * Members about the hook by which an event arrived. Two hooks (of the repository and of an app) report one event with different
+ * values.
  */
 const DELIVERY_MEMBERS: ReadonlySet<string> = new Set([
   'enterprise',
@@ -70,7 +70,8 @@ export function githubSecondaryKey(of: GithubEvent): string {
 }
 
 /**
- * @param principal `c.` and the client id, `u.` and the user id, or `a.` and a digest of whom the app itself asks for: keys of different callers never meet
+ * @param principal `c.` and the client id, `u.` and the user id, or `a.` and a digest of the user for whom the app calls, so that
+ * keys of different callers never collide
  * @param key what the caller sent, see {@link readApiIdempotencyHeader}
  */
 export function apiKey(principal: string, key: string): string {
@@ -84,20 +85,22 @@ export function slackKey(teamId: string, triggerId: string): string {
   return `slack:${part('team_id', teamId, 'plain')}:${part('trigger_id', triggerId, 'with colons')}`;
 }
 
-/** @param slotMs the time the schedule was due, epoch ms, not the time it fired; slots are whole minutes, so seconds are cut off */
+/**
+ * @param slotMs due time of the schedule, epoch ms, not the time it fired; seconds are dropped, because slots are whole minutes
+ */
 export function schedulerKey(scheduleId: string, slotMs: number): string {
   const minute = isoOf(slotMs).slice(0, 'YYYY-MM-DDTHH:MM'.length);
   return `scheduler:${part('scheduleId', scheduleId, 'plain')}:${minute}:00Z`;
 }
 
-/** @param subscription its name; may contain a colon (domain-scoped projects do), message ids never do */
+/** @param subscription its name; may contain a colon (in domain-scoped projects), unlike message ids */
 export function pubsubKey(subscription: string, messageId: string): string {
   return `pubsub:${part('subscription', subscription, 'with colons')}:${part('messageId', messageId, 'plain')}`;
 }
 
 /**
- * The part of a stored key that the sender chose: for GitHub the delivery, for the API the caller's key, for Slack the
- * trigger, for Pub/Sub the message, for a schedule its id and slot.
+ * The part of a stored key from its sender: for GitHub the delivery, for the API the caller's key, for Slack the trigger, for
+ * Pub/Sub the message, for a schedule its id and slot.
  */
 export function keyAsSent(key: string): string {
   const [source = '', first = ''] = key.split(':', 2);
@@ -134,18 +137,18 @@ export function encodeKey(key: string): string {
   return encoded;
 }
 
-/** Keys that are their own document id: no character is encoded, and the first one keeps them from being reserved. */
+/** Keys that are valid document ids unchanged: no character needs encoding, and the first one rules out reserved ids. */
 const PLAIN_KEY = /^[A-Za-z0-9][A-Za-z0-9:_.-]*$/;
 
 /** The headers an API caller may use, the most specific first. */
 const IDEMPOTENCY_HEADERS = ['X-Idempotency-Key', 'Idempotency-Key', 'X-Request-ID'] as const;
 
 /**
- * The caller's own key, from the first header that is there. Bare (`abc`) or as a structured-field string (`"abc"`,
- * RFC 8941); both are the same key.
+ * The caller's own key, from the first header that is there. Bare (`abc`) or as a structured-field string (`"abc"`, RFC 8941);
+ * both are the same key.
  *
  * @param get value of a header, whatever the case of its name
- * @throws CairnError INVALID_INPUT naming the header if it is there but holds no key
+ * @throws CairnError INVALID_INPUT naming the header if its value is not a key
  */
 export function readApiIdempotencyHeader(get: (name: string) => string | undefined): string | undefined {
   for (const header of IDEMPOTENCY_HEADERS) {
@@ -172,12 +175,12 @@ function part(field: string, value: string, kind: 'plain' | 'with colons'): stri
 
 function isoOf(slotMs: number): string {
   const slot = new Date(slotMs);
-  // Beyond year 9999 the form has a sign and more digits, so a cut would remove other parts.
+  // After the year 9999 the text has a sign and more digits, so its fixed positions would be wrong.
   const fits = !Number.isNaN(slot.getTime()) && slot.getUTCFullYear() >= 0 && slot.getUTCFullYear() <= 9_999;
   return fits ? slot.toISOString() : refuse('slot', 'is not a time');
 }
 
-/** Firestore reserves `.`, `..` and `__…__`. An encoded percent sign keeps the result apart from every other key's. */
+/** Firestore reserves `.`, `..` and `__…__`. The encoded percent sign makes the result different from that of every other key. */
 function avoidReserved(encoded: string): string {
   if (encoded === '.' || encoded === '..') return encoded.replaceAll('.', '%2E');
   return /^__.*__$/.test(encoded) ? `%5F${encoded.slice(1)}` : encoded;

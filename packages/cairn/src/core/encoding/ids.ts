@@ -5,15 +5,15 @@
  */
 import { sha256Hex } from './hash.ts';
 
-/** RFC 4648 base32, lower case: safe in URLs, document ids, task names and file names whatever the case rules. */
+/** RFC 4648 base32, lower case: safe in URLs, document ids, task names and file names, also without case distinction. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** 128 bits: no two ids meet, and a run id cannot be guessed. */
+/** 128 bits: ids are unique, and a run id cannot be guessed. */
 export const ID_BYTES = 16;
 
 /**
- * Default number of shards of an index over a growing value, because one range sustains a limited write rate. Also the number of
- * every run whose creation names no shard.
+ * Default number of shards of an index over a growing value, because one range sustains a limited write rate. Also the number
+ * that applies to runs whose first event names no shard.
  */
 export const SHARD_COUNT = 16;
 /** Most shards of an installation. Queries ask for 30 at a time. */
@@ -40,7 +40,7 @@ export function isRunId(text: string): boolean {
   return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);
 }
 
-/** Fewer digits than these begin the ids of too many runs. */
+/** A shorter prefix matches too many runs. */
 const MIN_PREFIX_DIGITS = 6;
 const RUN_ID_PREFIX = new RegExp(`^run_[a-z2-7]{${MIN_PREFIX_DIGITS},25}$`);
 
@@ -61,8 +61,8 @@ export function seqId(seq: number): string {
 const SHARD_DIGITS = 8;
 
 /**
- * Shard of a run or an idempotency key, 0 … `shards` − 1. A run keeps its shard: that of {@link SHARD_COUNT} is not stored in its
- * journal, so this function is fixed for ever.
+ * Shard of a run or an idempotency key, 0 … `shards` − 1. Must never change: the journal does not store the shard for
+ * {@link SHARD_COUNT}, and a run keeps its shard.
  */
 export function shardOf(key: string, shards: number = SHARD_COUNT): number {
   const fraction = Number.parseInt(sha256Hex(key).slice(0, SHARD_DIGITS), 16) / 16 ** SHARD_DIGITS;

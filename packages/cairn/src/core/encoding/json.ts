@@ -1,8 +1,8 @@
 /**
- * Owns the one way a value becomes text: canonical JSON (RFC 8785), and the refusal of every value that JSON would
- * silently change, so that what is hashed is what is stored and what a step gets back is what it returned.
+ * Converts values to text: canonical JSON (RFC 8785). Refuses every value that JSON would silently change, so that the hashed and
+ * stored values are equal and a step gets back exactly what it returned.
  *
- * Must not: repair a value (a Date is refused, not turned into a string) or know what the text is for.
+ * Must not: convert a value (a Date is refused, not turned into a string) or know the purpose of the text.
  */
 import { CairnError, invalidInput } from '../errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../run/limits.ts';
@@ -30,10 +30,7 @@ export function canonicalJson(value: Json): string {
 
 const texts = new WeakMap<object, string>();
 
-/**
- * {@link canonicalJson} of a value that is never changed, made once per object: an event's data is both hashed and
- * stored.
- */
+/** {@link canonicalJson} of an immutable value, computed once per object, because an event's data is both hashed and stored. */
 export function canonicalTextOf(value: object): string {
   let text = texts.get(value);
   if (text === undefined) {
@@ -47,8 +44,8 @@ export function canonicalTextOf(value: object): string {
  * Canonical JSON text of a value that came from user code. `undefined` becomes `null`.
  *
  * @param what names the value in the error, e.g. `output of step "verdict"`
- * @throws CairnError INVALID_INPUT with the path of the first value that JSON would change or lose; PAYLOAD_TOO_LARGE for text that
- * no run can have
+ * @throws CairnError INVALID_INPUT with the path of the first value that JSON would change or lose; PAYLOAD_TOO_LARGE for text
+ * above the limit of a run
  */
 export function toJsonText(value: unknown, what: string): string {
   if (value === undefined) return 'null';
@@ -58,7 +55,7 @@ export function toJsonText(value: unknown, what: string): string {
     violation = findViolation(value, walk);
     if (violation === undefined) return readAgain(canonicalJson(value as Json));
   } catch (cause) {
-    // A getter or a proxy of the user's may throw, or answer differently the second time.
+    // A getter or proxy of user code may throw, or return something else the second time.
     throw invalidInput(what, `${what} could not be read as JSON: ${messageOf(cause)}`, {
       help: PLAIN_HELP,
       cause,
@@ -94,9 +91,8 @@ function shownPath({ path, ends = path.length }: JsonViolation): string {
 }
 
 /**
- * A getter that returned a number when it was checked may return a function when it is written, for which
- * `writeCanonical` writes `undefined`: text that cannot be parsed. Parsed only where this is possible, because it costs
- * as much as writing.
+ * Parses the text again, because a getter that returned a number during the check may return a function during writing, for which
+ * `writeCanonical` writes `undefined`. Only called for such values, because parsing costs as much as writing.
  *
  * @throws SyntaxError
  */
@@ -106,23 +102,22 @@ function readAgain(text: string): string {
 }
 
 /**
- * A violation and the path to it, innermost part first (filled in while returning, so that the good case costs
- * nothing).
+ * A violation and the path to it, innermost part first. The path is filled in while returning, so that valid values cost nothing.
  */
 interface JsonViolation {
   readonly description: string;
   readonly path: string[];
   readonly help?: string;
-  /** Number of parts of the path, from the outermost, that lead to it; absent: all. */
+  /** Number of parts of the path, from the outermost, that lead to the violation. Default: all. */
   readonly ends?: number;
 }
 
-/** The way through a value. */
+/** State of the walk through a value. */
 interface Walk {
   readonly ancestors: object[];
   /**
-   * Characters that the text may still have, without those of punctuation. The text of a small value may have more than there is memory,
-   * if it refers to the same object many times.
+   * Remaining characters of the text, without punctuation. A small value that refers to an object many times can have a text
+   * larger than memory.
    */
   room: number;
 }
@@ -157,7 +152,7 @@ function findViolationInObject(value: object, walk: Walk): JsonViolation | undef
 }
 
 function findInArray(value: readonly unknown[], walk: Walk): JsonViolation | undefined {
-  // Array.prototype of another realm is an array as well; the prototype of a subclass is not.
+  // The Array.prototype of another realm is an array; the prototype of a subclass is not.
   if (!Array.isArray(Object.getPrototypeOf(value))) return violation(describeClass(value));
   for (let index = 0; index < value.length; index += 1) {
     const found = findViolation(value[index], walk);
@@ -184,14 +179,11 @@ function findInRecord(value: object, walk: Walk): JsonViolation | undefined {
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
-  // Object.prototype of another realm (a vm context): the end of a chain, with what only Object.prototype owns.
+  // Detects the Object.prototype of another realm (a vm context): the end of a prototype chain with its own `isPrototypeOf`.
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf');
 }
 
-/**
- * The depth limit finds cycles, so that valid values need no bookkeeping. Beyond it, an object that is its own ancestor
- * is a cycle.
- */
+/** Called at the depth limit, so that valid values need no bookkeeping. There, an object that is its own ancestor is a cycle. */
 function tooDeep(value: object, ancestors: readonly object[]): JsonViolation {
   const seen = new Set<object>();
   const ends = [...ancestors, value].findIndex((one) => seen.size === seen.add(one).size);

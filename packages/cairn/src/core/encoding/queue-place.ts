@@ -1,27 +1,27 @@
 /**
- * Owns which of several queues a task is put into. Every tenant has a few queues of its own choice by hash (shuffle sharding), and
- * each of its runs one of these, so that a tenant that floods its queues leaves those of most others free. No state and no
- * reads: all processes agree by the same numbers.
+ * Chooses the queue of a task. Each tenant has a few queues chosen by hash (shuffle sharding) and each of its runs uses one of
+ * them, so that a tenant that floods its queues does not affect most others. Stateless: all processes compute the same queue.
  *
- * Must not: be relied on to find a task again. When the numbers change, tasks stay where they are and are delivered from there.
+ * Must not: be used to find a task again. When the numbers change, existing tasks stay in their queues and are delivered from
+ * there.
  */
 import { sha256Hex } from './hash.ts';
 
 const { imul } = Math;
 
 export interface QueueSpread {
-  /** Queues that there are, from 1 to {@link MAX_QUEUES}. */
+  /** Number of queues, from 1 to {@link MAX_QUEUES}. */
   readonly queues: number;
   /** Number of queues used by the tasks of one tenant; 0: all. */
   readonly perTenant: number;
 }
 
-/** Cloud Tasks gives a project 1,000 in a region. */
+/** Cloud Tasks allows 1,000 queues per project and region. */
 export const MAX_QUEUES = 400;
 
 interface Placed {
   readonly runId: string;
-  /** Undefined: the caller does not know the tenant, and any queue may be used. */
+  /** Undefined if the caller does not know the tenant; then any queue may be used. */
   readonly tenantId?: string | undefined;
 }
 
@@ -55,8 +55,8 @@ export function furtherQueues(first: string, count: number): string[] {
 const seedOf = (key: string): number => Number.parseInt(sha256Hex(`queue:${key}`).slice(0, 8), 16);
 
 /**
- * Rendezvous hashing: each place has a weight for the key, independent of the number of places. One more queue takes
- * its part from the others, and nothing else moves.
+ * Rendezvous hashing: each place has a weight for the key, independent of the number of places. A new queue takes its share from
+ * the others, and no other task moves.
  */
 function heaviest(places: readonly number[], seed: number): number {
   let best = 0;

@@ -1,6 +1,6 @@
 /**
- * Approximate size of a value in memory and in an answer: names and text by their UTF-8 bytes, any other value eight bytes, an
- * undefined member zero. Pure.
+ * Approximate size of a value in memory and in a response: UTF-8 bytes of names and text, eight bytes for any other value, none
+ * for an undefined member. Pure.
  */
 
 const OTHER_BYTES = 8;

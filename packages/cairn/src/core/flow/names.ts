@@ -7,7 +7,7 @@ import { type CairnError, invalidInput } from '../errors.ts';
 /** Maximum of operations of one flow, which is that of steps in a run. */
 export const MAX_FLOW_OPERATIONS = 10_000;
 
-/** Begins with a letter: the items of a set are numbers. */
+/** Begins with a letter, because items of a set are numbers. */
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 const NUMBERED = /\.\d+$/;
 
@@ -63,7 +63,7 @@ export function itemName(name: string, index: number): string {
   return `${name}[${index}]`;
 }
 
-/** The name as the code gives it, without number and index: `send.2[0]` is `send`. */
+/** The name in the code, without number and index: `send` for `send.2[0]`. */
 export function givenName(operation: string): string {
   const bracket = operation.indexOf('[');
   return (bracket < 0 ? operation : operation.slice(0, bracket)).replace(NUMBERED, '');

@@ -13,18 +13,18 @@ import { MAX_FLOW_OPERATIONS } from './names.ts';
 
 type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
 
-/** An operation as the code asks for it. */
+/** An operation requested by the code. */
 interface RequestedOperation {
-  /** With its number. */
+  /** Includes its number. */
   readonly name: string;
   /** See {@link operationRequest}. */
   readonly request: string;
 }
 
-/** The journal's record of an operation. `request` is absent where the journal does not have it. */
+/** The journal's record of an operation. `request` is absent if the journal does not have it. */
 export type RecordedOperation =
   | { readonly at: 'nothing' }
-  /** A crash cut it off, or another dispatch released it. */
+  /** A crash interrupted it, or another dispatch released it. */
   | { readonly at: 'running' }
   | { readonly at: 'retrying' }
   | { readonly at: 'waiting'; readonly request?: string | undefined }
@@ -38,7 +38,7 @@ type OperationDecision =
   | { readonly kind: 'answer' }
   /** Its failure is thrown into the code. */
   | { readonly kind: 'throw' }
-  /** It was abandoned when the code had ended, so its answer never decided anything: the code receives none. */
+  /** It was abandoned when the code ended, so its answer influenced nothing. The code gets no answer. */
   | { readonly kind: 'never' }
   | { readonly kind: 'diverged'; readonly message: string };
 
@@ -78,7 +78,7 @@ function diverged(
   return { kind: 'diverged', message: was === is ? `${message} than the one in the journal` : message };
 }
 
-/** Enough that two requests under one name do not agree by chance; stored with each operation. */
+/** Short, because it is stored with each operation, but long enough to avoid accidental collisions. */
 const HASH_CHARS = 16;
 
 /** Kind and hash of the request of an operation. Stored with it, and compared when the code asks again. */
@@ -92,9 +92,9 @@ function kindOf(request: string): string {
 }
 
 /**
- * Call for an operation that neither the code has asked for before nor the journal has.
+ * Called for an operation that is new to both the code and the journal.
  *
- * @param size operations of the flow, and steps of the run, so far
+ * @param size current number of operations of the flow, and of steps of the run
  * @throws CairnError RUN_TOO_LARGE
  */
 export function assertRoom(
@@ -114,15 +114,15 @@ export function assertRoom(
 /** An operation that the journal had when the code began. */
 export interface LeftOperation {
   readonly name: string;
-  /** It was reused from another run: the code need not ask for it. */
+  /** True if it was reused from another run; then the code may omit it. */
   readonly isReused: boolean;
 }
 
 /**
- * The difference between the operations of a flow whose code has ended and those of the journal; undefined: none.
+ * Describes an operation of the journal that the ended code did not request; undefined if there is none.
  *
  * @param left in the order of the journal
- * @param requested names of all that the code asked for, in its order
+ * @param requested names of all requested operations, in order
  */
 export function omitted(left: readonly LeftOperation[], requested: ReadonlySet<string>): string | undefined {
   const missing = left.find(({ name, isReused }) => !isReused && !requested.has(name));

@@ -1,6 +1,6 @@
 /**
- * Parts of a long loop: after a number of turns in one run the loop continues in child runs, one after the other, so that no
- * run grows with the number of turns. Decides the next move, and names the workflow of a part.
+ * Parts of a long loop: after a number of turns the loop continues in child runs, one after the other, so that the size of a run
+ * is bounded. Decides the next move, and names the workflow of a part.
  *
  * Must not: know how a turn or a child is begun.
  */
@@ -12,13 +12,13 @@ export const MAX_TURNS = 1_000_000;
 
 export interface LoopSituation {
   readonly turn: number;
-  /** Turns done before this run; undefined: this run is no part. */
+  /** Turns done before this run; undefined if this run is not a part. */
   readonly from: number | undefined;
   /** Most turns of the loop. */
   readonly max: number;
-  /** Turns after which a run leaves those that follow to a part. */
+  /** Turns after which a run starts a part. */
   readonly turnsOfARun: number;
-  /** The run has begun a part. */
+  /** True if the run has begun a part. */
   readonly hasParts: boolean;
 }
 
@@ -29,12 +29,12 @@ export type LoopMove = 'turn' | 'part' | 'limit' | 'return';
 export function loopMove({ turn, from, max, turnsOfARun, hasParts }: LoopSituation): LoopMove {
   if (from !== undefined) return turn >= max || turn - from >= turnsOfARun ? 'return' : 'turn';
   if (turn >= max) return 'limit';
-  // Also once `max` has been lowered: turns of this run after those of a part would be counted twice.
+  // Applies even if `max` was lowered, because turns of this run after those of a part would be counted twice.
   if (hasParts) return 'part';
   return max > MAX_TURNS_IN_A_RUN && turn >= turnsOfARun ? 'part' : 'turn';
 }
 
-/** No type that an author gives has a full stop. */
+/** Types of authors contain no full stop. */
 const SEPARATOR = '.';
 
 /** Type of the workflow of a loop's parts: `import-all.pages`. Such a workflow is not declared, but derived from the one with the loop. */
@@ -42,13 +42,13 @@ export function partType(type: string, loopId: string): string {
   return `${type}${SEPARATOR}${loopId}`;
 }
 
-/** The workflow with the loop, and the loop; undefined: it is not the type of a part. */
+/** The workflow with the loop, and the loop; undefined if the type is not of a part. */
 export function loopOfPart(type: string): { readonly type: string; readonly loopId: string } | undefined {
   const at = type.indexOf(SEPARATOR);
   return at < 0 ? undefined : { type: type.slice(0, at), loopId: type.slice(at + 1) };
 }
 
-/** Type of the workflow that an author declared: of a part, that of its loop. */
+/** Type of the declared workflow; for a part, the workflow with its loop. */
 export function declaredType(type: string): string {
   return loopOfPart(type)?.type ?? type;
 }

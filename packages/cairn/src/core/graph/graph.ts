@@ -7,7 +7,7 @@
 import { invalidInput } from '../errors.ts';
 import { PositionSet } from './position-set.ts';
 
-/** At most this many steps a workflow: what a snapshot of 1 MiB holds of finished steps, with room to spare. */
+/** Maximum of steps of a workflow: so many finished steps fit into a snapshot of 1 MiB. */
 export const MAX_STEPS = 10_000;
 
 /** Letters, digits and `_.-`: valid in a document path. `[` is reserved for items of a map. */
@@ -23,7 +23,7 @@ export interface GraphNode {
 
 /** A validated graph. Immutable; made once per workflow definition. */
 export interface Graph {
-  /** Every step after all it needs; among steps that could come next, the one declared first. */
+  /** Topological order; steps that could come next are in the order of declaration. */
   readonly order: readonly string[];
   has(id: string): boolean;
   /** Index in {@link order}. */
@@ -31,7 +31,7 @@ export interface Graph {
   node(id: string): GraphNode;
   /** Steps that need it directly, in order. */
   dependents(id: string): readonly string[];
-  /** All that follow directly or indirectly, in order. A given step is among them only if it follows another given one. */
+  /** All direct and indirect dependents, in order. A given step is included only if it depends on another given one. */
   descendants(ids: Iterable<string>): ReadonlySet<string>;
 }
 
@@ -131,7 +131,7 @@ function dependentsOf(
   return dependents;
 }
 
-/** Kahn's algorithm; of the steps whose needs are all placed, the one declared first is placed next. */
+/** Kahn's algorithm; of the steps whose needs are all placed, the first declared one is placed next. */
 function topologicalOrder(
   nodes: readonly GraphNode[],
   dependents: ReadonlyMap<string, readonly string[]>,

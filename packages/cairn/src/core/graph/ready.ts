@@ -25,8 +25,8 @@ interface Tracked {
 }
 
 /**
- * Keeps up to date which steps can start, and which are to be skipped. A change of one step costs work for its direct dependents
- * only, so the step number 5,000 of a chain costs what the tenth costs.
+ * Tracks which steps can start, and which must be skipped. A change of a step costs work only for its direct dependents, so step
+ * 5,000 of a chain costs as much as step 10.
  */
 export class ReadyTracker {
   readonly #graph: Graph;
@@ -50,7 +50,7 @@ export class ReadyTracker {
   }
 
   /**
-   * Steps that can start, in order: pending, with every need done, or skipped where the step runs nevertheless.
+   * Steps that can start, in order: pending, with every need done, or skipped if the step has `ifSkipped: 'run'`.
    *
    * @param limit at most this many, so that a wide graph is not copied to take a few
    */
@@ -59,8 +59,8 @@ export class ReadyTracker {
   }
 
   /**
-   * Steps to be skipped, in order: pending, with a skipped need, and not declared to run nevertheless. One skipped need decides; the
-   * others are not waited for. Skipping them may lead to more.
+   * Steps to skip, in order: pending, with a skipped need, and without `ifSkipped: 'run'`. One skipped need is enough; the others
+   * are not awaited. Skipping these steps may make more steps skippable.
    */
   skippable(): string[] {
     return this.#ids(this.#skippable, Number.POSITIVE_INFINITY);

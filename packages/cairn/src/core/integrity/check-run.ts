@@ -1,7 +1,4 @@
-/**
- * The one judgement of a run's documents: all that is wrong with them, each by its name. Pure, total
- * over any damage, and without a way to write.
- */
+/** Checks the documents of a run and names all problems. Pure, total over any damage, and unable to write. */
 import { isOver, type RunState } from '../run/state.ts';
 import { checkpointProblems, stepProblems } from './documents.ts';
 import { effectProblems } from './effects.ts';
@@ -22,7 +19,7 @@ const JUDGEMENTS = [
   recordProblems,
 ] as const;
 
-/** Empty for a run of which everything is as it should be. */
+/** Empty for a sound run. */
 export function checkRun(run: RunAsFound): ConsistencyProblem[] {
   const { broken, state } = run.journal;
   // No other check is possible without it.

@@ -1,6 +1,6 @@
 /**
- * The one comparison of the documents of a kind that were found with those that the journal implies: a document is missing,
- * unreadable, different, or of no event. Pure, and total over any damage.
+ * Compares the found documents of a kind with those that the journal implies: a document is missing, unreadable, different, or
+ * without an event. Pure, and total over any damage.
  */
 import { messageOf } from '../thrown.ts';
 import type { FoundDocument } from './found.ts';
@@ -15,13 +15,13 @@ import {
 /** A problem without its document. */
 export type BareProblem = readonly [code: ProblemCode, evidence?: Evidence];
 
-/** The rules of one kind of document. `F`: as it is found, `E`: as it is expected. */
+/** The rules of one kind of document. `F`: found document, `E`: expected one. */
 export interface DocumentKind<F, E> {
   pathOf(id: string): string;
   missing(expected: E): BareProblem;
   readonly unreadable: ProblemCode;
   readonly orphaned: ProblemCode;
-  /** May throw: a document that was decoded may still hold anything where a value has parts. */
+  /** May throw, because members of a decoded document may still have any form. */
   differences(found: F, expected: E, id: string): readonly BareProblem[];
   /** Returns true if a repair can fix the problem of an expected document; absent: always. */
   isHealable?(code: ProblemCode, expected: E | undefined): boolean;

@@ -27,7 +27,7 @@ export function checkpointProblems(run: RunAsFound, { head }: RunState): Consist
       if (!carriesRight(stored, expected)) return [['CHECKPOINT_OUTPUT_WRONG', evidence]];
       return members.length > 0 ? [['CHECKPOINT_DIFFERENT', evidence]] : [];
     },
-    // Part of it is missing: it can be rebuilt if it has no output, or if the same output is stored elsewhere.
+    // A checkpoint can be rebuilt if it has no output, or if the same output is stored elsewhere.
     isHealable: (code, expected) =>
       code === 'CHECKPOINT_DIFFERENT' ||
       !expected?.output ||
@@ -48,7 +48,7 @@ export function checkpointProblems(run: RunAsFound, { head }: RunState): Consist
   return problems;
 }
 
-/** Returns true unless the journal contradicts the output. */
+/** True unless the journal contradicts the output. */
 export function carriesRight(
   { checkpoint, outputSha }: FoundCheckpoint,
   { output }: ExpectedCheckpoint,
@@ -98,7 +98,7 @@ function mayBeOfLostEvent(found: FoundDocument<StepRecord>, { head, updatedAt }:
   return !(updatedAtMs < updatedAt && checkpoint <= head);
 }
 
-/** A document under another's name was written by no event; the name in it may be damaged. */
+/** False for a document under the name of another step: no event wrote it, or the name in it is damaged. */
 function isNamedRightly(documentId: string, { id }: StepRecord): boolean {
   try {
     return encodeKey(id) === documentId;

@@ -1,6 +1,6 @@
 /**
- * Ledger rows of a run, compared with what its journal says of each effect. The ledger is never repaired, because
- * external calls cannot be derived from other data. Pure.
+ * Compares the ledger rows of a run with the effects in its journal. The ledger is never repaired, because external calls cannot
+ * be derived from other data. Pure.
  */
 import { type EffectRecord, type EffectStatus, effectIdOf, isInDoubt } from '../effects/effect.ts';
 import { sha256Hex } from '../encoding/hash.ts';
@@ -80,7 +80,7 @@ export function effectProblems(
   return compare(kind, { found, expected: journal.effects, head });
 }
 
-/** Members of the row that are expected otherwise, or that contradict each other. */
+/** Members of the row that differ from the expected ones or contradict each other. */
 export function rowDifferences(row: EffectRecord, expected: RowMembers): string[] {
   const names = Object.keys(expected) as (keyof EffectRecord)[];
   const found = Object.fromEntries(names.map((name) => [name, row[name]]));

@@ -9,11 +9,11 @@ import { type Checkpoint, checkpointOf } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 
 export interface ExpectedCheckpoint {
-  /** Without an output. */
+  /** The checkpoint without its output. */
   readonly checkpoint: Checkpoint;
-  /** Undefined: it carries none. */
+  /** Undefined if the checkpoint has no output. */
   readonly output?: ExpectedOutput;
-  /** It has no output because an earlier run of the lineage has it. */
+  /** Set if an earlier run of the lineage stores the output. */
   readonly takenOver?: TakenOver;
 }
 
@@ -24,9 +24,9 @@ interface TakenOver {
 }
 
 interface ExpectedOutput {
-  /** SHA-256 of the output; undefined where the journal does not tell. */
+  /** SHA-256 of the output; undefined if the journal does not have it. */
   readonly sha?: string;
-  /** The output itself, if the event has it too and the hash matches. */
+  /** The output itself, if the event has it and the hash matches. */
   readonly text?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Problems of the ledger rows of effects without a run (docs/once.md). No journal vouches for them: a row is compared with its owner,
- * its key, the other rows of its key, and itself. Pure.
+ * Problems of the ledger rows of effects without a run (docs/once.md). They have no journal, so a row is compared with its owner,
+ * its key and the other rows of the key. Pure.
  */
 import { type EffectRecord, effectIdOf } from '../effects/effect.ts';
 import { EXTERNAL_PLACE, effectAskingSince, keyOfOwner, ownersOf } from '../effects/external.ts';
@@ -25,7 +25,7 @@ export function externalProblems(
   };
   const expected = new Map(found.map(({ id }) => [id, { n: 0 }]));
   const problems = compare(kind, { found, expected, head: 0 });
-  // A row with a problem may be the one that is missing.
+  // A row with a problem may be the missing one.
   if (problems.length > 0) return problems;
   const rows = found.flatMap((one) => (one.kind === 'sound' ? [one.value] : []));
   return compare(kind, { found: [], expected: gaps(rows), head: 0 });
@@ -49,10 +49,10 @@ function wrongMembers(owner: string, id: string, row: EffectRecord): string[] {
   );
   if (!owner.startsWith(ownersOf(tenantId))) members.add('tenantId');
   if (!isIdOf(id, row)) members.add('effectId');
-  // Its time would be that of a call; only its presence matters here.
+  // Only the presence of the time matters here.
   const asks = effectAskingSince(row, { now: updatedAt, underWayMs: 0 }) !== undefined;
   if ((row.askingSince !== undefined) !== asks) members.add('askingSince');
-  // Something may still happen by it.
+  // A row that asks must not expire.
   if (asks && expiresAt !== undefined) members.add('expiresAt');
   return [...members].sort();
 }

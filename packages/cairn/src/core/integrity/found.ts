@@ -25,9 +25,9 @@ export type FoundEvent = FoundDocument<RunEvent>;
 export type FoundSnapshot = FoundDocument<RunState> & {
   /** The readable members of the volatile metadata. */
   readonly metadata: VolatileMetadata;
-  /** Names of the members of that part that cannot. */
+  /** Names of its unreadable members. */
   readonly metadataDamage: readonly string[];
-  /** Epoch ms; undefined: never, or not to be read as a time. */
+  /** Epoch ms; undefined if absent or not a time. */
   readonly wakeAt: number | undefined;
   /** Epoch ms; undefined: the member is absent, null: it is not a time. */
   readonly askingSince: number | null | undefined;
@@ -63,7 +63,7 @@ export interface FoundOrigin {
   readonly sha: string | undefined;
 }
 
-/** A page of the run document with which something is wrong. `orphaned`: the document does not name it. */
+/** A faulty page of the run document. `orphaned`: the document does not name it. */
 export interface FaultyPage {
   readonly id: string;
   readonly problem: 'missing' | 'damaged' | 'orphaned';
@@ -75,7 +75,7 @@ export interface FoundMailbox {
   readonly key: string;
   /** Waits of the run that are registered, or have taken an event that is not yet recorded. */
   readonly listed: readonly string[];
-  /** The reason why it cannot be read. */
+  /** The reason why the mailbox cannot be read. */
   readonly reason?: string;
 }
 
@@ -84,9 +84,9 @@ export interface OpenFinding {
   readonly reason: FindingReason;
   /** The error of the store, or of the dispatch, truncated. */
   readonly message: string;
-  /** Events of the run when it was named. */
+  /** Number of events of the run at that time. */
   readonly head: number;
-  /** When it was named first, epoch ms. */
+  /** First detection, epoch ms. */
   readonly since: number;
 }
 
@@ -109,6 +109,6 @@ export interface RunAsFound {
   readonly mailboxes: readonly FoundMailbox[];
   /** The finding that names the run outside of its own documents. */
   readonly finding: OpenFinding | undefined;
-  /** Under the key of the start. Undefined: the run has no key, or there is no such record. */
+  /** Idempotency record of the start. Undefined if the run has no key, or the record does not exist. */
   readonly record: FoundDocument<IdempotencyRecord> | undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * Reads a journal from its beginning, one document after the other, and keeps what the check of the run needs: the first
- * problem of the journal, the folded state, and the documents that it implies. Memory grows with the steps, not with the
- * events, so that the longest run can be checked.
+ * Reads a journal from its beginning, one document at a time, and keeps what a check needs: the first problem of the journal, the
+ * folded state, and the implied documents. Memory grows with the steps, not with the events, so that the longest run can be
+ * checked.
  *
- * Must not: throw, whatever it is given.
+ * Must not: throw for any input.
  */
 
 import { encodeKey } from '../encoding/idempotency-keys.ts';
@@ -20,7 +20,7 @@ import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
 import type { FoundEvent } from './found.ts';
 import { type ConsistencyProblem, type ProblemCode, unhealable } from './problems.ts';
 
-/** May follow the end of a run (J6). */
+/** Events that may follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
 
 const CODES: { readonly [K in ChainMisfit['kind']]: ProblemCode } = {
@@ -30,7 +30,7 @@ const CODES: { readonly [K in ChainMisfit['kind']]: ProblemCode } = {
 };
 
 export interface JournalContent {
-  /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
+  /** The first problem of the journal. Later events were not checked, and `state` is undefined. */
   readonly broken: ConsistencyProblem | undefined;
   readonly state: RunState | undefined;
   /** Identity from the first event, if that is sound. */

@@ -1,6 +1,6 @@
 /**
- * Plan of a repair: the smallest change of the documents beside the journal that makes them match it, and the problems
- * it refuses. Pure.
+ * Plans a repair: the smallest change of the other documents that makes them match the journal, and the problems that it refuses.
+ * Pure.
  *
  * Must not: touch the journal, or change anything while the journal itself is damaged.
  */
@@ -74,7 +74,7 @@ function documentOf({ subject }: ConsistencyProblem): string {
   return subject.startsWith('pages/') ? 'run' : subject;
 }
 
-/** The change that fixes the problems of a document: the expected one takes the place of the found one. */
+/** Replaces a found document by the expected one. */
 function changer(run: RunAsFound, state: RunState) {
   const { journal, snapshot } = run;
   const steps = new Map(run.steps.map((found) => [found.id, found]));
@@ -111,7 +111,7 @@ function outputOf(
   const source = own ?? outputs.get(output.sha ?? '');
   if (!source) throw new Error(`the output of checkpoint ${after.seq} is known nowhere`);
   const { outputRef, seq } = source.checkpoint;
-  // A reference is copied as it is; an output is fetched when it is written. Of its own place it may say anything.
+  // A reference is copied unchanged; an output is read when it is written.
   if (outputRef) return { after: { ...after, outputRef } };
   return { after, output: { checkpoint: own ? after.seq : seq } };
 }

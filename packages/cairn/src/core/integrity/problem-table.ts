@@ -1,6 +1,6 @@
 /**
- * Every inconsistency that `check` can name: its stable code, how bad it is, and what a person does
- * about it. Codes are only ever added: the command line, alerts and `docs/operations.md` branch on them.
+ * Every inconsistency that `check` can report: its stable code, its severity, and instructions for a person. Codes are only
+ * added: the command line, alerts and `docs/operations.md` use them.
  *
  * Must not: find problems; see check-run.ts.
  */

@@ -25,12 +25,12 @@ export interface ConsistencyProblem {
   readonly evidence: Evidence;
 }
 
-/** A problem that `repair` can put right. */
+/** A problem that `repair` can fix. */
 export function healable(code: ProblemCode, subject: string, evidence: Evidence = {}): ConsistencyProblem {
   return { code, severity: PROBLEMS[code].severity, healable: true, subject, evidence };
 }
 
-/** A problem that takes a person. */
+/** A problem that a person must fix. */
 export function unhealable(code: ProblemCode, subject: string, evidence: Evidence = {}): ConsistencyProblem {
   return { ...healable(code, subject, evidence), healable: false };
 }

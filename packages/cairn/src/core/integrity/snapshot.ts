@@ -26,7 +26,7 @@ import { type ConsistencyProblem, type Evidence, healable, PROBLEMS, type Proble
 
 const SUBJECT = 'run';
 
-/** Longest deferral (J10) of a run that operators hold, or that is about to be scanned. */
+/** Longest deferral (J10) of a paused run, or of one that is about to be scanned. */
 const PUT_OFF_MS = 5 * 60_000;
 /** Tolerance for the clock of the process that wrote the time. */
 const CLOCKS_APART_MS = 5 * 60_000;
@@ -129,7 +129,7 @@ function derivedFaults(
 ): BareProblem[] {
   const { wakeAt: wakes, askingSince: asks, foundBy: names, listed, waitsFor: waits } = snapshot;
   const due = wakeAt(state, snapshot.metadata);
-  // Too early is harmless, and so is what has been put off for as long as it may be.
+  // A time that is too early, or within the allowed deferral, is harmless.
   const latest = Math.max(due ?? 0, run.readAt + CLOCKS_APART_MS + mayBePutOff(state));
   const asking = askingSince(atSnapshot);
   // Removed from an ended run once the ledger knows the outcome of all its effects.
@@ -151,7 +151,7 @@ function times(implied: number | undefined, stored: number | null | undefined): 
   return { ...(implied !== undefined && { implied }), ...(stored !== undefined && { stored }) };
 }
 
-/** The scan checks a run that rests, and then postpones the next check by the usual time of such a run. */
+/** Allowed deferral of a run: the scan checks a waiting run and then sets the next check after the usual interval. */
 function mayBePutOff(state: RunState): number {
   if (isSuspendedWithoutWorker(state)) return OPEN_WAIT_MS;
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external')
@@ -166,7 +166,7 @@ function isAllKnown(rows: RunAsFound['effects'], { effects }: RunState): boolean
   return effects.every(({ effectId }) => known.has(effectId));
 }
 
-/** Without it, or with that of an earlier head, lists read the waits and show no counts. */
+/** A missing listing, or one of an earlier head, is allowed: lists then read the waits and show no counts. */
 function isListing(stored: unknown, atSnapshot: RunState): boolean {
   const implied = storedListing(atSnapshot);
   if (stored === undefined || stored === canonicalTextOf(implied)) return true;

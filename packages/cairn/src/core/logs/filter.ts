@@ -8,13 +8,13 @@ export const LINE_SORTS = ['log', 'text'] as const;
 export type LineSort = (typeof LINE_SORTS)[number];
 
 export interface LogFilter {
-  /** Key of a step, or its id: then with its items. */
+  /** Key of a step; an id includes its items. */
   readonly step?: string | undefined;
-  /** Lines of lower levels are passed over. Streamed text counts as `info`. */
+  /** Lines of lower levels are skipped. Streamed text counts as `info`. */
   readonly level?: KeptLevel | undefined;
 }
 
-/** Passes over kinds of lines that this version does not know. */
+/** False for kinds of lines that this version does not know. */
 export function isWanted(line: StoredLine, { step, level }: LogFilter, sort?: LineSort): boolean {
   if (!(sort !== 'text' && isLogLine(line)) && !(sort !== 'log' && isTextLine(line))) return false;
   if (step !== undefined && line.step !== step && stepIdOf(line.step) !== step) return false;

@@ -1,7 +1,7 @@
 /**
  * Lines that step bodies log, as stored beside the run. Pure: limits, and the stored form of a line.
  *
- * Must not: fail for anything that a body logs. A line that cannot be stored as it is, is shortened.
+ * Must not: fail for any logged value. A line that cannot be stored is shortened.
  */
 import { boundedJson } from '../encoding/bounded-json.ts';
 import { isRecord } from '../is-record.ts';
@@ -47,11 +47,11 @@ export interface Logged {
   readonly level: KeptLevel;
   readonly message: unknown;
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
-  /** Takes secret values out of a text. */
+  /** Masks secret values in a text. */
   readonly mask?: Mask | undefined;
 }
 
-/** The line as it is stored: every value is JSON, within the bounds of one line. */
+/** The stored line: every value is JSON, within the limits of one line. */
 export function lineOf(by: LoggedBy, { at, level, message, fields, mask = same }: Logged): LogLine {
   const whole = mask(messageOf(message));
   const text = cut(whole, MAX_MESSAGE_CHARS);
@@ -99,7 +99,7 @@ interface LineForm {
   readonly most: number | undefined;
 }
 
-/** Undefined: JSON cannot carry them, or they are too large. */
+/** Undefined if the fields are not JSON or too large. */
 function textOf(fields: LineFields, form: LineForm): string | undefined {
   try {
     return boundedJson(fields, { most: MAX_FIELDS_BYTES, plain: (value) => plain(value, form) });

@@ -32,10 +32,7 @@ export interface LogUpdate {
   readonly totals: LogTotals;
 }
 
-/**
- * Lines and bytes kept of one attempt: a thousand lines can be read in a few minutes, and a body that logs in a loop must not
- * use up the limit of its run.
- */
+/** Lines and bytes kept for one attempt, so that a body that logs in a loop does not use up the limit of its run. */
 export const MAX_ATTEMPT_LINES = 1_000;
 export const MAX_ATTEMPT_BYTES = 256 * 1024;
 /**
@@ -43,10 +40,10 @@ export const MAX_ATTEMPT_BYTES = 256 * 1024;
  * with that of a commit (10 MiB), which also carries events and outputs.
  */
 export const MAX_SEGMENT_BYTES = 512 * 1024;
-/** Lines and bytes that are kept of one run, however many attempts it has: what an export or an erasure reads. */
+/** Lines and bytes kept for one run; an export or an erasure reads all of them. */
 export const MAX_RUN_LINES = 20_000;
 export const MAX_RUN_BYTES = 8 * 1024 * 1024;
-/** Time after which a line has a snapshot written for it, ms: readers see it within three seconds. */
+/** Time after which a new line triggers a snapshot, ms, so that readers see it within three seconds. */
 export const SHOW_LINES_AFTER_MS = 2_000;
 
 /** A place in the lines of a run: how many lines of a segment were passed, and the id of the segment. */

@@ -10,7 +10,7 @@ interface TextOfAttempt extends LoggedBy {
   readonly at: number;
 }
 
-/** An attempt begins its text: what earlier attempts of the step streamed no longer counts. */
+/** A new attempt begins: text of earlier attempts of the step is obsolete. */
 interface AttemptLine extends TextOfAttempt {
   readonly kind: 'attempt';
 }
@@ -38,7 +38,7 @@ export type StoredLine = LogLine | TextLine;
 export const MAX_PIECE_CHARS = 8_000;
 /** Bytes of the lines of one attempt's text, as JSON: about 60,000 tokens. */
 export const MAX_TEXT_BYTES = 256 * 1024;
-/** Time after which a piece has a snapshot written for it, ms. */
+/** Time after which a new piece triggers a snapshot, ms. */
 export const SHOW_TEXT_AFTER_MS = 1_000;
 /** Steps with text that a run names: a new attempt of one of them begins with a line of kind `attempt`. */
 export const MAX_TEXTS = 100;

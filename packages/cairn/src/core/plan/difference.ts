@@ -2,7 +2,7 @@
 import { canonicalJson, type Json } from '../encoding/json.ts';
 import { type KnownPlan, type Plan, type StepPlan, stepHash } from './plan.ts';
 
-/** More say nothing that these do not. */
+/** Further differences are not listed. */
 const MAX_DIFFERENCES = 10;
 
 /** In the order of the report. */

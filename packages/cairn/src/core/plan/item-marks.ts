@@ -6,16 +6,16 @@ import { sha256Hex } from '../encoding/hash.ts';
 import { toJsonText } from '../encoding/json.ts';
 import type { RunState } from '../run/state.ts';
 
-/** Lists are compared with the same list only, never with one crafted to collide. */
+/** Short, because nobody has a reason to craft a colliding list. */
 const HASH_CHARS = 16;
 /** Sets of a run whose marks are kept; further ones are not compared. About 150 bytes each in the snapshot. */
 const MAX_MARKS = 300;
 
-/** Undefined: some item is not JSON, and the list cannot be compared. */
+/** Undefined if an item is not JSON, so that the list cannot be compared. */
 export function markOf(items: readonly unknown[]): string | undefined {
   let hash = '';
   try {
-    // Item by item: the text of the whole list may exceed the limit of a value.
+    // Hashed item by item, because the text of the whole list may exceed the limit of a value.
     for (const item of items) hash = sha256Hex(hash + toJsonText(item, 'item'));
   } catch {
     return undefined;

@@ -6,7 +6,7 @@
  * for runs whose workers live, however many there are.
  */
 
-/** A heartbeat is called missed once it is this late, ms: the time of its commit, and of a timer that fired late. */
+/** Delay after which a heartbeat counts as missed, ms: allows for its commit and a late timer. */
 export const LATE_HEARTBEAT_MS = 1_000;
 /**
  * Delay of a watching dispatch after the end of the lease, ms: the clocks of queue and store differ, and an early dispatch
@@ -14,8 +14,8 @@ export const LATE_HEARTBEAT_MS = 1_000;
  */
 export const WATCH_MARGIN_MS = 1_000;
 /**
- * Leases that one tick watches at most, those that end first. The others are recovered when they are due, up to a minute later: so
- * many workers fall silent at once only if the store does not answer.
+ * Maximum of leases that one tick watches, earliest end first. The others are recovered when they are due, up to a minute later.
+ * So many workers miss heartbeats at once only if the store does not respond.
  */
 export const WATCH_MOST = 5_000;
 

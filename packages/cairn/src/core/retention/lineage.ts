@@ -1,9 +1,9 @@
 /**
- * Retention of a lineage: the runs with one `rootRunId`, which share outputs and ledger and are therefore deleted
- * together or not at all. Pure.
+ * Retention of a lineage: the runs with one `rootRunId`, which share outputs and ledger and are therefore deleted together or not
+ * at all. Pure.
  *
- * A lineage is first marked, which hides it, and deleted {@link DELETION_GRACE_MS} later if it may still be deleted: by then
- * everyone who read it before, to create a successor, has written that successor or never will.
+ * A lineage is first marked, which hides it, and deleted {@link DELETION_GRACE_MS} later if it may still be deleted. By then,
+ * every process that read it before to create a successor has written the successor or ended.
  */
 import { isTerminal, type RunStatus } from '../run/status.ts';
 import { expireAt, type RetentionOf } from './policy.ts';
@@ -29,7 +29,7 @@ export interface Member {
   /** The run has completion duties left, or unpublished events. */
   readonly hasDuties: boolean;
   readonly hold?: LegalHold | undefined;
-  /** When it was marked to go, epoch ms. */
+  /** Time at which it was marked for deletion, epoch ms. */
   readonly markedAt?: number | undefined;
   /** Parent run, of another lineage. */
   readonly parentRunId?: string | undefined;
@@ -52,10 +52,10 @@ export type KeptReason =
   | { readonly why: 'too_many'; readonly runId: string };
 
 export type LineageDecision =
-  /** `unmark`: runs that are marked, and are not to go after all. */
+  /** `unmark`: marked runs that must be kept after all. */
   | { readonly kind: 'keep'; readonly reason: KeptReason; readonly unmark: readonly string[] }
   | { readonly kind: 'mark'; readonly runIds: readonly string[] }
-  /** All are marked; nothing is to be done before then. */
+  /** All runs are marked; the lineage is deleted after `until`. */
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'delete' };
 
@@ -112,7 +112,7 @@ function reasonToKeep(
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };
   if (hasDuties) return { why: 'owes', runId };
-  // It was due when it was marked. A part may be deleted by now, so keeping it longer would keep an incomplete lineage.
+  // A marked run was due. Parts of it may already be deleted, so a longer retention would keep an incomplete lineage.
   if (markedAt === undefined) {
     const dueAt = expireAt(member, retentionOf);
     if (dueAt === undefined) return { why: 'not_due', runId };

@@ -35,7 +35,7 @@ export function retentionMs(
   return own ?? byDefault;
 }
 
-/** From when on a run may go, epoch ms; undefined: never, or not before it has ended. */
+/** Time from which a run may be deleted, epoch ms; undefined: never, or the run has not ended. */
 export function expireAt(
   run: { readonly type: string; readonly status: string; readonly completedAt?: number | undefined },
   retentionOf: RetentionOf,

@@ -16,7 +16,7 @@ import {
   type Writer,
 } from './events.ts';
 
-/** The newest event a new one is chained to; `at` so that time never runs backwards within a run. */
+/** The newest event, to which the next is chained; its `at` keeps time monotonic within a run. */
 interface ChainHead {
   readonly head: number;
   readonly headHash: string;
@@ -46,7 +46,7 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
     at: Math.max(now, chain.updatedAt),
     initiator: draft.initiator,
     ...(draft.actor === undefined ? {} : { actor: draft.actor }),
-    // In the form that the store returns, so that writer and readers fold the same state.
+    // In the form that the store returns, so that the writer folds the same state as readers.
     data: withoutUndefined(draft.data),
     schemaVersion: versionOf(draft),
     ...(writer === undefined ? {} : { writer }),
@@ -94,7 +94,7 @@ function versionOf({ type, data }: EventDraft): number {
   }
 }
 
-/** The reason why the event cannot follow this head of the chain; undefined: it can. Total over every decoded value. */
+/** The reason why the event cannot follow this head of the chain; undefined if it can. Total over every decoded value. */
 export function chainMisfit(
   { head, headHash }: Omit<ChainHead, 'updatedAt'>,
   event: RunEvent,
@@ -128,8 +128,8 @@ function isObject(data: unknown): boolean {
 }
 
 /**
- * The canonical text of the event without `hash` and `prevHash`: its members in the order of their names, so that no list of them is made and
- * sorted. The text of the data is made once.
+ * Hash of the canonical text of the event without `hash` and `prevHash`. The members are written in sorted order, so that no list
+ * is sorted. The text of the data is computed once.
  */
 function hashOf(event: Omit<RunEvent, 'hash'>): string {
   const { prevHash, data, actor, at, id, initiator, schemaVersion, seq, type, writer } = event;

@@ -61,7 +61,7 @@ export interface StepExecution extends StepRef {
   readonly location?: string | undefined;
   /** Begin of the first attempt of this revision. */
   readonly startedAt: number;
-  /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */
+  /** Polls whose condition did not hold; they are not failures. Absent: none. */
   readonly polls?: number | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The first event of a run has nothing but its id that is not in its state, so it can be rebuilt from both instead of
- * being read.
- */
+/** Rebuilds the first event of a run from the state and the id of the event, which have all its data, instead of reading it. */
 import { shardOf } from '../encoding/ids.ts';
 import { emptyChain, seal } from './chain.ts';
 import type { RunEvent, RunIdentity, Trigger } from './events.ts';
@@ -14,9 +11,9 @@ function initiatorOf({ source, userId }: Trigger): Initiator {
   return userId ? 'user' : 'system';
 }
 
-/** The event of that id, if this is its hash; undefined: it was made in another way, and must be read. */
+/** The event with that id, if the hash matches; otherwise undefined, and the event must be read. */
 export function firstEventOf(state: RunState, id: string, hash: string): RunEvent | undefined {
-  // A member of the identity that were missing would make another hash, and the event would be read.
+  // A missing member would change the hash, and the event would be read.
   const members = Object.entries(state).filter(
     ([name, value]) =>
       value !== undefined &&

@@ -18,7 +18,7 @@ export const MAX_OPEN_WAITS_BYTES = 512 * 1024;
  */
 export const MAX_REGISTRATIONS = 10_000;
 export const MAX_OPEN_EFFECTS = 10_000;
-/** Memos of one revision of a step: what a body that is tried again reads before it begins. */
+/** Maximum of memos of one revision of a step, because a repeated body reads them before it begins. */
 export const MAX_MEMOS = 1_000;
 /** UTF-8 bytes of a memo's name: each takes up to three in a document id, which ends at 1,500. */
 export const MAX_MEMO_NAME_BYTES = 480;

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../encoding/json.ts';
 
-/** Members that are times though their name does not end in `At`. */
+/** Members that are times although their name does not end in `At`. */
 const TIMES: ReadonlySet<string> = new Set(['at', 'until']);
 
 /** @param ms epoch milliseconds */
@@ -12,7 +12,7 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A stored value that this software cannot have written so. The message shows no content. */
+/** A stored value that this software cannot have written. The message shows no content. */
 export class UnreadableText extends Error {
   override readonly name = 'UnreadableText';
 }
@@ -27,8 +27,8 @@ export function fromText(text: string): Json {
 }
 
 /**
- * A stored record for reading: `startedAt: 1700000000000` becomes ISO text, `payloadText: "{}"` becomes `payload: {}`, a
- * value kept elsewhere stays `{ checkpoint: seq }`. Must not be given user values, whose members mean what they like.
+ * A stored record for reading: `startedAt: 1700000000000` becomes ISO text, `payloadText: "{}"` becomes `payload: {}`, a value
+ * kept elsewhere stays `{ checkpoint: seq }`. Must not be called with user values, whose members may have any meaning.
  */
 export function readableValue(value: unknown): Json {
   if (Array.isArray(value)) return value.map(readableValue);

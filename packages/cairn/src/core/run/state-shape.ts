@@ -1,7 +1,7 @@
 /**
- * The members of a run's state in a fixed order; those without a value are undefined. Objects with the same members in the same order
- * share one hidden class in V8, so that code compiled for one run serves all. A state whose members came and went as it was folded had
- * dozens of classes, and most of the compiled engine was discarded when a run of another kind began.
+ * The members of a run's state in a fixed order; those without a value are undefined. Objects with the same members in the same
+ * order share one hidden class in V8, so that code compiled for one run serves all. Without this, states had dozens of classes,
+ * and V8 discarded most of the compiled engine when a run of another kind began.
  */
 import type { RunIdentity } from './events.ts';
 import type { RunState } from './state.ts';

@@ -46,7 +46,7 @@ export type StepState =
       readonly retryAt: number;
       /** Its question did not fit among the open waits: it is due when one of them ends, not at `retryAt`. */
       readonly whenRoom?: true | undefined;
-      /** Attempts that found the condition which it polls not to hold; absent: none. */
+      /** Polls whose condition did not hold; absent: none. */
       readonly polls?: number | undefined;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
@@ -179,7 +179,7 @@ export interface RunState extends RunIdentity {
   readonly stopKind?: StopKind;
   readonly currentStep?: string;
   readonly policySnapshotId?: string;
-  /** The policy has not been asked since the run began, or began to move again. */
+  /** True if the policy was not evaluated since the run began or continued. */
   readonly policyDue: boolean;
   readonly head: number;
   readonly headHash: string;
@@ -359,7 +359,7 @@ export function isSuspended({
   return suspension !== undefined && cancellation === undefined;
 }
 
-/** True if a child is open that must end before the run, should the run be cancelled or fail. */
+/** True if a child is open that must end before the run can be cancelled or fail. */
 export function waitsOutChildren({ waits }: Pick<RunState, 'waits'>): boolean {
   return waits.some(({ child }) => child?.onParentEnd === 'wait');
 }
@@ -376,7 +376,7 @@ export function isOver(state: Pick<RunState, 'status'>): boolean {
   return isTerminal(state.status);
 }
 
-/** True if the bodies of the run are to have a process of their own. What is left to do for an ended run has none. */
+/** True if the bodies of the run must run in a separate process. An ended run has no bodies left. */
 export function runsAlone(state: Pick<RunState, 'status' | 'suspect'>): boolean {
   return state.suspect?.alone === true && !isOver(state);
 }

@@ -1,7 +1,7 @@
 /**
  * The words of other systems for a run's status, and their translation in both directions. Ours are in status.ts.
  *
- * Must not: be needed internally: foreign words are translated once, at the edge of the API.
+ * Must not: be used internally. Foreign words are translated once, at the edge of the API.
  */
 import { closest } from '../closest.ts';
 import { invalidInput } from '../errors.ts';
@@ -102,7 +102,7 @@ export function projectStatus(run: Called, vocabulary: Vocabulary): string {
   return PROJECTIONS[vocabulary][run.status];
 }
 
-/** Every word that a run can be called by, in whatever vocabulary; ours first. */
+/** All words for a run in all vocabularies; ours first. */
 export const PROJECTED_WORDS: readonly string[] = [
   ...new Set([...RUN_STATUSES, ...VOCABULARIES.flatMap((name) => Object.values(PROJECTIONS[name])), HALTED]),
 ];

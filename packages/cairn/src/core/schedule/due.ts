@@ -1,5 +1,5 @@
 /**
- * Decides about the due slots of a schedule: which get a run now, which never, and up to which slot the schedule is settled.
+ * Decides which due slots of a schedule get a run now, which never get one, and up to which slot the schedule is settled.
  *
  * Must not: start anything.
  */
@@ -21,7 +21,7 @@ interface DueDecision {
   readonly fire: readonly number[];
   /** Number of slots that never get a run, up to the limit of counting. */
   readonly skipped: number;
-  /** Once the runs are started, the schedule is done with all slots up to and with this. */
+  /** When the runs are started, all slots up to and including this one are settled. */
   readonly settledUntil: number;
   /** About slots that were missed, if any were. */
   readonly catchUp?: CatchUpReport | undefined;
@@ -37,7 +37,7 @@ export function decideDue(schedule: Schedule, now: number): DueDecision {
   const rest = wanted.length - fire.length;
   const [from] = missed;
   const until = missed.at(-1);
-  // A continuation of an earlier tick was reported then, as a whole.
+  // A catch-up that continues was reported as a whole by the earlier tick.
   const isNew = from !== undefined && (lastCatchUp === undefined || from > lastCatchUp.until);
   const made = missed.filter((slot) => wanted.includes(slot)).length;
   return {
@@ -74,8 +74,8 @@ export function armed(schedule: Schedule, settledUntil: number): Schedule {
 }
 
 /**
- * The schedule, armed again if it is active and its timing has changed. Slots before now are not made up for, except those that
- * were not missed and that both timings have: a change in the minute before a slot must not lose it.
+ * Arms the schedule again if it is active and its timing has changed. Earlier slots get no run, except recent ones that both
+ * timings have, so that a change just after a slot does not lose it.
  *
  * @param before the schedule before the change
  */
@@ -93,7 +93,7 @@ export function retimed(schedule: Schedule, before: Schedule, now: number): Sche
   return armed({ ...reported, skipped }, nextKept === undefined ? now : nextKept - 1);
 }
 
-/** The schedule without its next slot. What it has not caught up gets no run. */
+/** The schedule without its next slot. Slots that it has not caught up get no run. */
 export function disarmed(
   schedule: Schedule,
   to: { readonly state: 'withdrawn' } | { readonly state: 'paused'; readonly pause: Schedule['pause'] & {} },
@@ -102,7 +102,7 @@ export function disarmed(
   return { ...rest, ...to };
 }
 
-/** The schedule whose report and count of skipped slots say what a change in the middle of a catch-up leaves without a run. */
+/** Ends a catch-up: the report and the count of skipped slots include the slots that get no run because of a change. */
 function withCatchUpEnded(schedule: Schedule): Schedule {
   const { lastCatchUp: report, settledUntil, skipped } = schedule;
   if (report === undefined || report.until <= settledUntil) return schedule;

@@ -1,5 +1,5 @@
 /**
- * Owns what a schedule is, and how its ids and those of its runs are made.
+ * Defines a schedule, its ids and the ids of its runs.
  *
  * Must not: know where schedules are kept.
  */
@@ -44,7 +44,7 @@ export interface CatchUpReport {
   readonly from: number;
   readonly until: number;
   readonly missed: number;
-  /** There were older ones, which were not counted and are skipped. */
+  /** True if older slots exist, which were not counted and are skipped. */
   readonly more: boolean;
   /** Missed slots that got a run. */
   readonly made: number;
@@ -66,7 +66,7 @@ export interface Schedule extends ScheduleSpec {
   /** `withdrawn`: its workflow does not declare it any more. */
   readonly state: 'active' | 'paused' | 'withdrawn';
   readonly name?: string | undefined;
-  /** Slots up to and with this are done with, whatever became of them. */
+  /** All slots up to and including this one are settled. */
   readonly settledUntil: number;
   /**
    * The first slot after `settledUntil`, or the time of the next attempt of a refused start; present exactly while the schedule

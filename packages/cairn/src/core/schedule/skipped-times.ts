@@ -1,6 +1,6 @@
 /**
- * Times of the day that a clock skips where it jumps over midnight, as in America/Nuuk, where 23:00 becomes 00:00 of the next day: croner
- * has no slot for them. Where a clock jumps within a day it has one, at the jump.
+ * Finds times of day that a clock skips when it jumps over midnight, as in America/Nuuk, where 23:00 becomes 00:00 of the next
+ * day. croner has no slot for them; for a jump within a day it has one, at the jump.
  *
  * Must not: read the clock.
  */

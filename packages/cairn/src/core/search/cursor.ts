@@ -6,10 +6,10 @@ import { type CairnError, invalidInput } from '../errors.ts';
 import { MAX_TIME } from '../time.ts';
 import { type OrderPlace, RUN_ORDERS, type RunOrder } from './order.ts';
 
-/** Time or number first, id where those are equal; empty where the first decides. */
+/** Time or number, then the id as a tie-breaker; the id is empty if the first is unique. */
 export type Position = readonly [at: number, id: string];
 
-/** The lists that have cursors: one of another list is refused. */
+/** The lists that have cursors. A cursor of another list is refused. */
 export type ListName =
   | 'runs'
   | 'events'
@@ -58,7 +58,7 @@ export function decodeSortedCursor(order: RunOrder, cursor: string): SortedPosit
   const known = RUN_ORDERS.find((one) => one === by);
   if (name === SORTED && known === order && isTime(asOf) && rest.length === 0 && isId(id))
     if ((isTime(at) || (typeof at === 'number' && isTime(-at))) && isTime(momentAfter(order, asOf, at)))
-      // A run of which the clock is ahead has lasted for less than nothing.
+      // A run created by a clock that is ahead has a negative duration.
       return { asOf, after: [at, id] };
   throw foreignCursor();
 }
@@ -68,7 +68,7 @@ function momentAfter(order: RunOrder, asOf: number, at: number): number {
   return Math.max(0, order === 'longest' ? asOf - at : at) + 1;
 }
 
-/** The refusal of a text that is no cursor of the list. */
+/** Error for a text that is not a cursor of the list. */
 export function foreignCursor(): CairnError {
   return invalidInput('cursor', 'the cursor does not belong to this list');
 }

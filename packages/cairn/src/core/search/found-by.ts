@@ -1,6 +1,6 @@
 /**
- * The names by which a run is found: those that a person may have when looking for it. A total function of the run's identity;
- * the store keeps them in its document, so that one query finds the run by any of them.
+ * The names by which a person may search for a run. A total function of the run's identity. The run document stores them, so that
+ * one query finds the run by any of them.
  *
  * Must not: contain a secret or a user's input; every caller of the tenant may find the run.
  */

@@ -11,7 +11,7 @@ import { type StepCounts, stepCounts } from './step-counts.ts';
 
 /** Waits shown in a list, without the schemas of their data; `count` is their total number. */
 const LISTED_WAITS = 3;
-/** Characters of a question, as JSON; of a longer one a list shows the beginning. */
+/** Characters of a question, as JSON; longer ones are truncated. */
 const LISTED_DETAIL_CHARS = 1_000;
 
 export interface ListedWaits {

@@ -12,8 +12,8 @@ import { codesThatAre, numberCode } from './number-code.ts';
 export const INDEXED = '\u0001';
 const NUMBER = `${INDEXED}=`;
 /**
- * Beginnings that are stored of the values of tags, of names that people and programs choose, and of ids and traces: how many characters each
- * has. A search asks for the longest of each kind that it has itself, and passes over what this finds besides.
+ * Lengths of the stored prefixes of tag values, of chosen names, and of ids and traces. A search queries its longest prefix of
+ * each kind and filters out other matches.
  */
 const BEGINNINGS = {
   value: { mark: `${INDEXED}*`, lengths: [2, 3, 4, 6, 9, 13, 20] },
@@ -23,7 +23,7 @@ const BEGINNINGS = {
   tag: { mark: `${INDEXED}:`, lengths: [0, 1, 2, 3, 4, 6, 9, 13, 20] },
 } as const;
 type BeginningKind = keyof typeof BEGINNINGS;
-/** Every id begins so: of these characters alone nothing is stored, since it would find all runs. */
+/** Common prefix of all ids. It is not stored by itself, because it would match all runs. */
 const OF_ALL_IDS = 'run_';
 
 /** Most entries of one query, over all combinations with its other filters: the limit of Firestore. */
@@ -31,7 +31,7 @@ export const MAX_COMBINATIONS = 30;
 
 type Indexed = Named & { readonly id: string };
 
-/** All that the document of a new run is found by. */
+/** All stored names of a new run. */
 export function storedNames(run: Indexed): readonly string[] {
   return [...indexedNames(run), INDEXED];
 }
@@ -58,7 +58,7 @@ export function areStoredNames(names: unknown, run: Indexed): boolean {
 }
 
 /**
- * Entries of which a run that matches has one at least, if it has entries. Undefined: no index serves the search.
+ * Entries of which every matching run has at least one, if it has entries. Undefined if no index serves the search.
  *
  * @param most entries
  */
@@ -114,7 +114,7 @@ function parts(kind: BeginningKind, text: string): readonly string[] {
     .map((length) => text.slice(0, length));
 }
 
-/** A cut may leave half of a character, which no store keeps. */
+/** Removes half of a surrogate pair, which stores refuse. */
 function beginningEntry(kind: BeginningKind, text: string): string {
   return `${BEGINNINGS[kind].mark}${text.toWellFormed()}`;
 }

@@ -56,7 +56,10 @@ function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: '
   }
 }
 
-/** Integers beyond 2^53, such as ids, are equal as numbers where they differ in their last digits. */
+/**
+ * Compares integers beyond 2^53, such as ids, as bigints: as numbers, they would be equal if they differ only in their last
+ * digits.
+ */
 function exact(text: string, number: number | undefined): string | number | bigint {
   return number !== undefined && INTEGER.test(text) ? BigInt(text.trim().replace('+', '')) : (number ?? text);
 }
@@ -67,7 +70,7 @@ function orderOf(a: string | number | bigint, b: string | number | bigint): numb
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Undefined: the value of a tag is no number. */
+/** Undefined if the value of the tag is not a number. */
 export function numberIn(text: string): number | undefined {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(number) ? number : undefined;

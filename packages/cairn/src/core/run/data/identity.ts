@@ -1,4 +1,4 @@
-/** The members of a run that its first event sets and nothing changes. They are read through `events.ts`. */
+/** The immutable members of a run, set by its first event. Import them through `events.ts`. */
 import type { PayloadRef } from '../events.ts';
 
 /** A value kept inline as text, or a pointer to the checkpoint of this run that holds it. */
@@ -23,7 +23,7 @@ export interface RunIdentity {
   readonly repoId?: string | undefined;
   readonly prId?: string | undefined;
   readonly prUrl?: string | undefined;
-  /** Made by its workflow of its input, such as `customer:42`; see core/search/tags.ts. Absent: none. */
+  /** Derived by the workflow from the input, such as `customer:42`; see core/search/tags.ts. */
   readonly tags?: readonly string[] | undefined;
   readonly trigger: Trigger;
   readonly idempotencyKey?: string | undefined;
@@ -38,7 +38,7 @@ export interface RunIdentity {
   /** The input with its secret members, which `input` lacks; only step bodies read it. Absent: it has none. */
   readonly secretInput?: (PayloadRef & { readonly runId: string }) | undefined;
   readonly rootRunId: string;
-  /** Absent: the run has the shard of an installation that has `SHARD_COUNT` of them. */
+  /** Absent: the shard is computed with `SHARD_COUNT` shards. */
   readonly shard?: number;
   readonly resumedFrom?: string | undefined;
   readonly source?: SuccessorSource | undefined;
@@ -71,7 +71,7 @@ export interface SuccessorSource {
   readonly mode: SuccessorMode;
   /** Only steps completed by this checkpoint (its document id) are reused. */
   readonly checkpointId?: string;
-  /** The newest checkpoint of the source (its document id) when the successor was made of it. Absent in runs made before 0.2. */
+  /** The newest checkpoint of the source (its document id) when the successor was created. Absent in runs made before 0.2. */
   readonly checkpointHead?: string;
   /** This step and its dependents run in any case. */
   readonly stepId?: string;

@@ -1,4 +1,4 @@
-/** Open waits of a run, as its journal and its snapshot hold them. They are read through `events.ts`. */
+/** Open waits of a run, as stored in its journal and snapshot. Import them through `events.ts`. */
 import type { Without } from '../../optional.ts';
 import type { StepExecution } from '../events.ts';
 

@@ -52,7 +52,7 @@ export function runningNow(
   return [...found.values()].sort((a, b) => a.since - b.since);
 }
 
-/** Events say so that were appended after the snapshot was written. */
+/** True if an event appended after the snapshot ended the attempt. */
 function hasEnded(
   { steps, compensationLog = [] }: Pick<KnownRun, 'steps' | 'compensationLog'>,
   { step: key, revision, attempt, undoes }: RunningStep,

@@ -1,6 +1,6 @@
 /**
- * The open waits of a run as a status, and in words. The status is the one that the run would have by its open waits alone: a run that asks a person
- * is found as such while other branches of it run. It is written with every snapshot, so that lists can be filtered by it. Pure.
+ * The open waits of a run as a status, and in words. The status is the one that the run would have if nothing else ran, so that a
+ * run with an open question is found while other branches run. Every snapshot stores it for the filters of lists. Pure.
  */
 import type { Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
@@ -30,7 +30,7 @@ export function waitsFor({
   return waitingStatus(waits);
 }
 
-/** The object of a wait, as messages name it after "waits for". */
+/** The object of a wait, for texts after "waits for". */
 export function awaitedText(wait: Wait): string {
   switch (wait.kind) {
     case 'approval':

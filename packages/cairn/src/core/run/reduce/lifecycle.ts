@@ -83,7 +83,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     policyDue: true,
   }),
   orphan_detected: (state, { data }) => ({
-    // A run can lose its dispatch between claim and start; what never ran has nothing to interrupt.
+    // A run can lose its dispatch between claim and start; then nothing was interrupted.
     status: state.status === 'pending' ? 'pending' : moveTo(state, 'interrupted'),
     lease: ABSENT,
     interruptions: state.interruptions + 1,
@@ -97,7 +97,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     policyDue: data.stepId === undefined ? false : state.policyDue,
   }),
   cancel_requested: (state, event) => ({
-    // A resting run has to end now: the scheduled attempt is no longer waited for.
+    // A waiting run must end now and does not wait for its scheduled attempt.
     dueAt: ABSENT,
     cancellation: {
       ...(state.cancellation ?? {
@@ -139,7 +139,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   snapshot_repaired: () => ({}),
 };
 
-/** A run that was interrupted while it reused steps continues with that; one that has done so was already running. */
+/** A run interrupted while it reused steps continues to reuse; otherwise it was already running. */
 function afterResume(state: RunState): RunStatus {
   if (state.status === 'interrupted' && state.replay === 'under_way') return moveTo(state, 'replaying');
   const resumesAnother = state.status === 'running' && state.resumedFrom !== undefined;

@@ -96,8 +96,8 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
       ...afterStep(state, key),
       inFlight:
         state.inFlight.length === 0 ? state.inFlight : state.inFlight.filter((ref) => stepKey(ref) !== key),
-      // A failed step leaves no checkpoint: nothing may ever be resumed from it. It will end the run; what the
-      // failure of an item means is for its step to say.
+      // A failed step leaves no checkpoint, because nothing may be resumed from it. It ends the run; the failure of an item is
+      // judged by its step.
       ...(event.type === 'step_failed'
         ? data.itemKey === undefined && { error: state.error ?? event.data.error }
         : { checkpointHead: seq, interruptions: 0 }),
@@ -105,7 +105,7 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
   };
 }
 
-/** A person has sent the step back since, and its items with it. */
+/** True if a person has sent the step and its items back since. */
 export function isOutdated(
   { steps }: { readonly steps: Pick<RunState['steps'], 'get'> },
   ref: StepRef,
@@ -115,7 +115,7 @@ export function isOutdated(
 }
 
 /**
- * The step in its new state, unless that is word of an old revision.
+ * Sets the new state of the step, unless it belongs to an old revision.
  *
  * @throws Error if this revision has already ended
  */

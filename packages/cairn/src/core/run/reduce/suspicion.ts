@@ -122,7 +122,7 @@ function shutDownAlone(state: RunState, step: string | undefined, at: number): S
   return { ...before, cutOff: { step, times: times + 1 } };
 }
 
-/** A step has ended. It is no reason for suspicion any more; one whose body ran alone may end the suspicion. */
+/** A step has ended and is no longer suspicious. If its body ran alone, the run may be cleared. */
 export function afterStep(state: RunState, key: string): Pick<RunState, 'suspect' | 'failures'> {
   const { suspect, failures } = state;
   return {
@@ -132,8 +132,8 @@ export function afterStep(state: RunState, key: string): Pick<RunState, 'suspect
 }
 
 /**
- * A step was undone, or could not be: shutdowns no longer meet the same body, and its receiver asks for no later time. Only that failure
- * names a step; those of whole dispatches may go on.
+ * A compensation succeeded or failed: later shutdowns interrupt another body, and a delay requested by its receiver no longer
+ * applies. Only the failure of this step is cleared; failures of whole dispatches remain.
  */
 export function afterUndone({ suspect, failures }: RunState): Pick<RunState, 'suspect' | 'failures'> {
   const cleared = failures?.error.stepId !== undefined && { failures: undefined as never };
@@ -172,7 +172,7 @@ function ranAlone({ lease, steps }: RunState, key: string): boolean {
   return step?.phase === 'running' && lease?.aloneSince !== undefined && step.seq > lease.aloneSince;
 }
 
-/** True if this dispatch began a body; one that was shut down before is no evidence. */
+/** True if this dispatch began a body; a shutdown before that is no evidence. */
 function hasRunABody({ lease, currentStep, steps }: RunState): boolean {
   const newest = currentStep === undefined ? undefined : steps.get(currentStep);
   return newest !== undefined && newest.seq > (lease?.aloneSince ?? 0);
@@ -182,7 +182,7 @@ function isAlone({ lease }: RunState): boolean {
   return lease?.aloneSince !== undefined;
 }
 
-/** Bodies that are known to have begun and not to have ended. Alone each one is known, and there is one at most. */
+/** Bodies known to be running. In a dispatch alone, this is exact and at most one. */
 function stepsUnderWay(state: RunState): readonly string[] {
   const { lease, steps, compensating } = state;
   if (compensating) return [UNDOING];

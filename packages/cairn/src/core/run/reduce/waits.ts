@@ -20,7 +20,7 @@ type WaitEvent =
   | 'signal_received'
   | 'feedback_given';
 
-/** Ids of signals a run remembers: a sender that repeats itself does so within its next few messages. */
+/** Number of signal ids that a run stores: a sender repeats a signal within its next few messages. */
 export const RECEIVED_IDS = 200;
 
 export const waitReducers: Reducers<WaitEvent> = {
