@@ -1,15 +1,15 @@
 /**
- * Safe access to values thrown by foreign code. Anything can be thrown, including values that throw when read: an error
- * with a failing getter, a proxy, a value without text. All code that catches errors of authors' functions or bindings
- * reads them through this module.
+ * Safe access to values thrown by foreign code. Anything can be thrown, including values that throw when read: an error with a
+ * failing getter, a proxy, a value without text. All code that catches errors of authors' functions or bindings reads them
+ * through this module.
  *
- * Must not: decide what follows.
+ * Must not: decide about consequences.
  */
 import { beginningOfJson } from './encoding/bounded-json.ts';
 
 /** Members read later by retry decisions and logs. */
 const MEMBERS_READ = ['name', 'message', 'stack', 'code', 'cause'] as const;
-/** Longest text of an object that has no other. */
+/** Longest text of an object without a message. */
 const MAX_OBJECT_CHARS = 64 * 1024;
 /** Most elements of an array in its message. */
 const MAX_ELEMENTS = 10;
@@ -28,7 +28,7 @@ export function readableThrown(thrown: unknown): unknown {
   }
 }
 
-/** The error in words, of any length; well-formed. Never throws. */
+/** The message of the error, well-formed and of any length. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return textOf(thrown).toWellFormed();
@@ -55,7 +55,7 @@ function textOfElements(thrown: readonly unknown[]): string {
   return [...texts, ...(left > 0 ? [`and ${left} more`] : [])].join(', ');
 }
 
-/** Undefined if there is no text of any kind, for which the caller has a message of its own. */
+/** Undefined, despite the type, if there is no text; the caller then uses its own message. */
 function jsonOf(thrown: unknown): string {
   return beginningOfJson(thrown, MAX_OBJECT_CHARS) as string;
 }
@@ -70,7 +70,7 @@ export function stackOf(thrown: unknown): string | undefined {
   }
 }
 
-/** A value as JSON of a log line shows it: an error as its stack, a bigint as its digits. */
+/** A value in the form of a log line: an error as its stack, a bigint as its digits. */
 export function loggable(value: unknown): unknown {
   if (value instanceof Error) return stackOf(value) ?? messageOf(value);
   return typeof value === 'bigint' ? String(value) : value;

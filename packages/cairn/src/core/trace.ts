@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from './encoding/hash.ts';
 
-/** A span as others refer to it. */
+/** A reference to a span. */
 export interface TraceContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -26,7 +26,7 @@ const NO_SPAN = '0'.repeat(16);
 const SAMPLED_FLAG = 0x01;
 const SPAN_ID_DIGITS = 16;
 
-/** Undefined: the header is absent, or invalid by W3C trace context. */
+/** Undefined if the header is absent, or invalid by W3C trace context. */
 export function parseTraceparent(text: string | null | undefined): TraceContext | undefined {
   const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(text ?? '') ?? [];
   if (!traceId || !spanId || !flags || spanId === NO_SPAN) return undefined;
@@ -51,7 +51,7 @@ export function driveSpan({ id, traceId, traceSampled: sampled }: TracedRun, epo
   return { traceId, spanId: derived(`drive ${id} ${epoch}`), sampled };
 }
 
-/** One attempt of a step, as its journal knows it while it is running. */
+/** One attempt of a step, from its journal while it runs. */
 interface TracedAttempt {
   readonly epoch: number;
   /** Key of step and item. */

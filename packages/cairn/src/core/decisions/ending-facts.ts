@@ -9,8 +9,8 @@ import type { EndingFacts } from './ending.ts';
 
 /**
  * Deaths of the run's own workers at one step after which that step counts as their cause. The same number at several steps, with
- * fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, means that the run kills its workers with a delay.
- * Including the two shared dispatches before a run is dispatched alone, it kills at most five workers.
+ * fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, means that the run kills its workers with a delay. With
+ * the two shared dispatches that a run may kill before it stays alone, that is five workers.
  */
 export const MAX_DEATHS_ALONE = 3;
 

@@ -1,16 +1,16 @@
 /**
  * Maps numbers to short texts of the same order, so that an index of texts finds the numbers above or below another. Pure.
  *
- * A code has {@link NUMBER_DIGITS} digits of base 4: a bit for the sign, six for the power of two (2^-16 to 2^48; smaller and greater
- * numbers share the outermost codes), 12 for what follows, and one that tells the number which these stand for from those up to the next.
- * So each integer up to 4,096 has a code of its own, and numbers that are a part in 4,096 apart have different ones. Codes are stored:
- * the mapping is fixed for ever.
+ * A code has {@link NUMBER_DIGITS} digits of base 4: a bit for the sign, six for the power of two (2^-16 to 2^48; smaller and
+ * greater numbers share the outermost codes), 12 for the following digits, and one that distinguishes the exact number from those
+ * up to the next. So each integer up to 4,096 has a unique code, and numbers that differ by a part in 4,096 have different codes.
+ * Codes are stored, so the mapping must never change.
  */
 
 export const NUMBER_DIGITS = 10;
 const BASE = 4;
 const HALF = BASE ** NUMBER_DIGITS / 2;
-/** Most beginnings of one range: at each digit up to three others. */
+/** Maximum of prefixes of one range: up to three other digits at each position. */
 export const MAX_BEGINNINGS = NUMBER_DIGITS * (BASE - 1);
 
 /** Parts of the upper half of an IEEE 754 double: all but the sign, and the lowest bits. */
@@ -26,10 +26,10 @@ export function numberCode(value: number): string {
 }
 
 /**
- * Beginnings of codes: together they are those of all numbers that compare so with `than`, and of few others. Undefined: more than `most`
- * would be needed.
+ * Prefixes of the codes of all numbers that compare so with `than`, and of few others. Undefined if more than `most` would be
+ * needed.
  *
- * @param most beginnings; fewer make a wider range. {@link MAX_BEGINNINGS} are always enough for the closest
+ * @param most prefixes; fewer make the range wider. {@link MAX_BEGINNINGS} are always enough for the closest range
  */
 export function codesThatAre(is: Comparing, than: number, most: number): readonly string[] | undefined {
   const isUp = is === '>' || is === '>=';
@@ -51,7 +51,7 @@ export function codesThatAre(is: Comparing, than: number, most: number): readonl
 
 interface EncodedNumber {
   readonly code: number;
-  /** No other number has this code. */
+  /** True if no other number has this code. */
   readonly isAlone: boolean;
 }
 

@@ -2,20 +2,20 @@
 import type { ListedState } from './listed.ts';
 import { PageRoom } from './page.ts';
 
-/** Besides the usual one. */
+/** Orders besides the default. */
 export const RUN_ORDERS = ['oldest', 'longest', 'updated'] as const;
 /** `longest`: by the duration, of a live run since its creation. `updated`: changed last first. */
 export type RunOrder = (typeof RUN_ORDERS)[number];
 
-/** `newest`: the usual one, by the creation. */
+/** `newest`: the default, by creation. */
 type ListOrder = RunOrder | 'newest';
 
 /** Sorts after every character of an id. */
 export const LAST_ID = '~';
 
 /**
- * A position in such a list: the time that orders it, in ms, and the id. Of runs with the same time, the greater id comes
- * first, as in the indexes by which lists are read.
+ * A position in such a list: the time that orders it, in ms, and the id. For equal times, the greater id comes first, as in the
+ * indexes of lists.
  */
 export type OrderPlace = readonly [at: number, id: string];
 
@@ -28,12 +28,12 @@ const PLACED: Readonly<Record<ListOrder, (run: Ordered, asOf: number) => number>
   updated: ({ updatedAt }) => updatedAt,
 };
 
-/** @param asOf epoch ms until when live runs have lasted: the same for all pages of a list */
+/** @param asOf epoch ms, current time for the duration of live runs; the same for all pages of a list */
 export function placeIn(order: ListOrder, run: Ordered, asOf: number): OrderPlace {
   return [PLACED[order](run, asOf), run.id];
 }
 
-/** Less than 0: `a` comes first. */
+/** Negative if `a` comes first. */
 export function comparePlaces(order: ListOrder, [a, idOfA]: OrderPlace, [b, idOfB]: OrderPlace): number {
   const byTime = order === 'oldest' ? a - b : b - a;
   return byTime || (idOfA > idOfB ? -1 : idOfA < idOfB ? 1 : 0);
@@ -50,10 +50,10 @@ export function sortedBy<T extends { readonly state: Ordered }>(
   );
 }
 
-/** Runs that were read of one source, in any order. */
+/** Runs that were read from one source, in any order. */
 export interface OrderedPart<T> {
   readonly items: readonly T[];
-  /** All that the source has up to this place are here; absent: all that it has. */
+  /** The runs of the source are complete up to this place; absent: the source has no more. */
   readonly until?: OrderPlace | undefined;
 }
 
@@ -63,7 +63,10 @@ interface MergedPage<T> {
   readonly until?: OrderPlace | undefined;
 }
 
-/** One page of several sources: it ends at the first position after which a source is not known. A run in two sources appears once. */
+/**
+ * Merges several sources into one page. The page ends at the first position up to which all sources are complete. A run in two
+ * sources appears once.
+ */
 export function mergedPage<T extends { readonly state: Ordered }>(
   parts: readonly OrderedPart<T>[],
   { order, asOf, limit }: { readonly order: ListOrder; readonly asOf: number; readonly limit: number },

@@ -2,7 +2,7 @@
 import { weightOf } from '../encoding/weight.ts';
 
 /**
- * Bytes of the items of one page. A page ends before the item that would pass it, and has one item at least: no item is larger
+ * Bytes of the items of one page. A page ends before the item that would exceed it, but has at least one item: no item is larger
  * than a document (1 MiB). Forty pages at a time are 160 MiB, which an instance of 512 MiB can hold.
  */
 export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ export class PageRoom {
     this.#limit = limit;
   }
 
-  /** False: the item belongs on the next page. */
+  /** False if the item belongs to the next page. */
   take(item: unknown): boolean {
     if (this.#items >= this.#limit) return false;
     const bytes = weightOf(item);
@@ -36,7 +36,7 @@ export class PageRoom {
     return true;
   }
 
-  /** Number of items to read next so that about as much is read as fits. One item beyond the limit shows whether there are more. */
+  /** Number of items to read next, about as many as fit. One item beyond the limit shows whether there are more. */
   get wanted(): number {
     const left = this.#limit + 1 - this.#items;
     if (this.#items === 0) return Math.min(left, FIRST_READ);

@@ -1,6 +1,6 @@
 /**
- * Tags of a run: what its workflow calls it by, made of its readable input at its start. Each is stored as `name:value` among the
- * names a run is found by, so that a tag costs no write and no index of its own. Pure.
+ * Tags of a run: names that its workflow derives from the readable input at the start. Each is stored as `name:value` among the
+ * names by which a run is found, so that tags cost no additional write or index. Pure.
  */
 import { type CairnError, invalidInput } from '../errors.ts';
 
@@ -8,7 +8,7 @@ import { type CairnError, invalidInput } from '../errors.ts';
 export const MAX_TAGS = 10;
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,49}$/;
 export const MAX_TAG_VALUE_CHARS = 200;
-/** Values that a list or a terminal would show as something else. */
+/** Characters that a list or a terminal would not show. */
 const CONTROL = /\p{Cc}/u;
 
 /** Values by name. One that is undefined, null or empty is no tag. */
@@ -19,7 +19,7 @@ export type Tags = Readonly<Record<string, string | number | boolean | null | un
  * @throws CairnError INVALID_INPUT for a wrong name or value, or too many
  */
 export function tagsOf(type: string, given: Tags): readonly string[] {
-  // A promise would be an object without tags.
+  // A promise would count as an object without tags.
   if (typeof given !== 'object' || given === null || Array.isArray(given) || given instanceof Promise)
     throw refusal(type, 'is no object of values by name');
   const tags = Object.entries(given).flatMap(([name, value]) => {
@@ -40,7 +40,7 @@ function problemOf(name: string, value: unknown): string | undefined {
   const text = String(value);
   if (text.length > MAX_TAG_VALUE_CHARS)
     return `has a value of '${name}' with ${text.length} characters; at most ${MAX_TAG_VALUE_CHARS} are allowed`;
-  // Half of a character that the function cut in two: a store would not keep the text that was hashed.
+  // A store would change a lone surrogate, so that the text would not match its hash.
   if (!text.isWellFormed()) return `has a value of '${name}' with a lone surrogate`;
   return CONTROL.test(text) ? `has a value of '${name}' with control characters` : undefined;
 }

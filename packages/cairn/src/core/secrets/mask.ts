@@ -8,7 +8,7 @@ import { loggable, messageOf, readableThrown, stackOf } from '../thrown.ts';
 export const REDACTED = '[redacted]';
 /** Shorter values occur in ordinary text by chance: masking them would make lines unreadable and reveal the value. */
 const SHORTEST_SECRET = 6;
-/** More secret values than a person's input has. */
+/** More secret values than a realistic input has. */
 const MAX_SECRETS = 200;
 
 /** Replaces secret values in a text by {@link REDACTED}. */
@@ -35,14 +35,14 @@ export function secretTexts(input: unknown, paths: readonly string[]): readonly 
   return longestFirst(found);
 }
 
-/** Texts of the input where its readable form has {@link REDACTED} instead. Longest first. */
+/** Texts of the input that are {@link REDACTED} in its readable form. Longest first. */
 export function secretsBetween(input: unknown, readableInput: unknown): readonly string[] {
   const found = new Set<string>();
   compare(input, readableInput, found);
   return longestFirst(found);
 }
 
-/** Undefined: there is nothing to mask. */
+/** Undefined if there is nothing to mask. */
 export function maskOf(secrets: readonly string[]): Mask | undefined {
   if (secrets.length === 0) return undefined;
   return (text) => {

@@ -7,7 +7,7 @@ import { isHighSurrogate } from '../logs/text.ts';
 import { REDACTED } from './mask.ts';
 
 export class StreamMask {
-  /** By their first character, longest first. */
+  /** Secrets by their first character, longest first. */
   readonly #secrets = new Map<string, string[]>();
   #held = '';
 

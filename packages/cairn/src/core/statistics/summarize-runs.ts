@@ -1,15 +1,15 @@
-/** Statistics of runs by when they were created: how many there were, how they ended, how long they took, what failed. */
+/** Statistics of runs by creation time: numbers, ends, durations and causes of failures. */
 import { type Cost, type FullCost, fullCost, sum } from '../cost/cost.ts';
 import { usdOf } from '../cost/prices.ts';
 import type { RecordedError } from '../run/events.ts';
 import { isTerminal, type RunStatus } from '../run/status.ts';
 
-/** Equal parts of the time that the statistics cover. */
+/** Number of equal parts of the covered time. */
 export const PARTS = 24;
 /** Causes of failures that are reported, the most frequent first. */
 export const MAX_CAUSES = 20;
 
-/** The members of a run that statistics are made of. Times are epoch ms. */
+/** The members of a run that statistics use. Times are epoch ms. */
 export interface RunOutline {
   readonly id: string;
   readonly type: string;
@@ -19,7 +19,7 @@ export interface RunOutline {
   readonly durationMs?: number | undefined;
   readonly error?: Pick<RecordedError, 'code' | 'message' | 'stepId'> | undefined;
   readonly cost?: Cost | undefined;
-  /** It is a suspect, and dispatched alone. */
+  /** True if the run is a suspect and dispatched alone. */
   readonly isSuspect?: boolean | undefined;
 }
 
@@ -72,14 +72,14 @@ export interface RunsSummary {
   readonly causes: readonly FailureCause[];
 }
 
-/** Epoch ms; `until` is not in it. */
+/** Epoch ms; `until` is exclusive. */
 export interface Stretch {
   readonly from: number;
   readonly until: number;
 }
 
 interface SummaryOptions {
-  /** All runs have one workflow, and each part lists its versions. */
+  /** True if all runs have one workflow; then each part lists its versions. */
   readonly isOfOneType?: boolean;
 }
 

@@ -139,7 +139,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   snapshot_repaired: () => ({}),
 };
 
-/** A run interrupted while it reused steps continues to reuse; otherwise it was already running. */
+/** A run interrupted while it reused steps continues to reuse them. One that has finished the reuse is already running. */
 function afterResume(state: RunState): RunStatus {
   if (state.status === 'interrupted' && state.replay === 'under_way') return moveTo(state, 'replaying');
   const resumesAnother = state.status === 'running' && state.resumedFrom !== undefined;
