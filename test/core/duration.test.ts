@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { durationText, exactDurationText, parseDuration } from '../../packages/cairn/src/core/duration.ts';
 
-describe('the words of a duration', () => {
+describe('the text of a duration', () => {
   test.each([
     [14 * 86_400_000, '14d'],
     [3_600_000, '1h'],
@@ -18,7 +18,7 @@ describe('the words of a duration', () => {
     expect(durationText(ms)).toBe(text);
   });
 
-  test('lose less than one of their smallest unit', () => {
+  test('differs by less than its smallest unit', () => {
     for (let ms = 1; ms < 40 * 86_400_000; ms = ms * 3 + 7) {
       const parts = durationText(ms).split(' ');
       const said = parts.reduce((sum, part) => sum + parseDuration(part), 0);
@@ -27,7 +27,7 @@ describe('the words of a duration', () => {
     }
   });
 
-  test('that are compared lose nothing', () => {
+  test('is exact for comparisons', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40 * 86_400_000 }), (ms) => {
         const parts = exactDurationText(ms).split(' ');

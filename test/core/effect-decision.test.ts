@@ -33,7 +33,7 @@ interface Sketch {
   readonly requestHash?: string;
 }
 
-/** The oldest first, as they were made. */
+/** Oldest first. */
 function rowsOf(...sketches: readonly Sketch[]): EffectRecord[] {
   return sketches
     .map(({ status, blockedBy, resolved, requestHash = 'same' }, i) => ({
@@ -210,7 +210,7 @@ describe('the decision about the rows of the run itself', () => {
         );
         if (decision.kind === 'act') expect(isAllowed).toBe(true);
         if (decision.kind === 'confirm') expect(isAllowed).toBe(false);
-        // Whatever else is decided, is decided as without.
+        // All other decisions are the same as without confirmation.
         const without = effectDecision(rows, { ...asked, requiresConfirmation: false });
         if (decision.kind === 'confirm') expect(without).toEqual({ kind: 'act', n: decision.n });
         else expect(decision).toEqual(without);

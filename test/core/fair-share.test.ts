@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { mayTakePlace } from '../../packages/cairn/src/core/fair-share.ts';
 
-/** Users that ask one after the other, each as long as it may take a place. */
+/** Users in turn; each takes as many places as allowed. */
 function takenInTurn(all: number, users: number): number[] {
   const taken: number[] = [];
   for (let user = 0; user < users; user += 1) {
@@ -25,7 +25,7 @@ describe('a share of places', () => {
     expect(takenInTurn(all, each.length)).toEqual(each);
   });
 
-  test('leaves one for the next, however many the first user asks for, and never exceeds the places', () => {
+  test('leaves a place for the next user and never exceeds the total', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 10_000 }), fc.integer({ min: 1, max: 20 }), (all, users) => {
         const taken = takenInTurn(all, users);
@@ -35,7 +35,7 @@ describe('a share of places', () => {
     );
   });
 
-  test('is at most as large as it was when others take more', () => {
+  test('does not grow when others take more', () => {
     fc.assert(
       fc.property(fc.nat(500), fc.nat(500), fc.nat(500), (all, own, others) => {
         if (mayTakePlace({ all, own, others: others + 1 }))

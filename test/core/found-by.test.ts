@@ -82,14 +82,14 @@ describe('a key as it was sent', () => {
         expect(keyAsSent(apiKey(`c.${id}`, key))).toBe(key);
         expect(keyAsSent(slackKey(id, key))).toBe(key);
         expect(keyAsSent(githubKey(id))).toBe(id);
-        // The second and further listening workflows have their type as a suffix.
+        // Keys of further listening workflows have their type as a suffix.
         expect(keyAsSent(`${githubKey(id)}:${id}`)).toBe(id);
         expect(keyAsSent(pubsubKey(`google.com:${id}`, id))).toBe(id);
       }),
     );
   });
 
-  test('of a schedule is the schedule with its slot, and of what has no source itself', () => {
+  test('of a schedule is its id with the slot; of an unknown source, the key itself', () => {
     expect(keyAsSent(schedulerKey('late', Date.UTC(2026, 0, 2, 3)))).toBe('late:2026-01-02T03:00:00Z');
     expect(keyAsSent('k')).toBe('k');
   });

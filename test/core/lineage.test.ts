@@ -16,7 +16,7 @@ import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
 
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
-/** Failed runs stay for ever, the others for thirty days. */
+/** Failed runs are kept forever, others for thirty days. */
 const KEPT: RetentionOf = (_type, status) => (status === 'failed' ? undefined : 30 * DAY);
 const HOLD = { by: 'c.ops', at: 0, reason: 'a dispute' };
 
@@ -82,7 +82,7 @@ describe('a lineage is kept', () => {
     expect(decision(members)).toMatchObject({ kind: 'keep', unmark: ['run_1'] });
   });
 
-  test('but not because its retention became longer after it was marked, since parts may be deleted already', () => {
+  test('but not because its retention was extended after the mark, since parts may be deleted already', () => {
     const members = [member({ status: 'failed', markedAt: NOW - DELETION_GRACE_MS })];
     expect(decision(members)).toEqual({ kind: 'delete' });
   });
@@ -102,12 +102,12 @@ describe('a lineage is deleted', () => {
     expect(decision(both, {}, NOW + DELETION_GRACE_MS)).toEqual({ kind: 'delete' });
   });
 
-  test('and the grace period is longer than any function runs', () => {
+  test('and the grace period exceeds the longest runtime of a function', () => {
     expect(DELETION_GRACE_MS).toBeGreaterThan(540_000 + 60_000);
   });
 });
 
-/** In so many of twenty. */
+/** Probability in twentieths. */
 const sometimes = <T>(some: fc.Arbitrary<T>, weight: number): fc.Arbitrary<T | undefined> =>
   fc.oneof({ arbitrary: some, weight }, { arbitrary: fc.constant(undefined), weight: 20 - weight });
 const anyMember = (runId: string): fc.Arbitrary<Member> =>

@@ -29,7 +29,7 @@ describe('work on many things', () => {
     expect(most).toBe(4);
   });
 
-  test('in workThrough a slow item delays no other', async () => {
+  test('a slow item does not delay others in workThrough', async () => {
     const left = items(10);
     const done: number[] = [];
     const othersDone = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ describe('work on many things', () => {
     expect(done.at(-1)).toBe(0);
   });
 
-  test('workThrough throws the failure of an item once the others are done', async () => {
+  test('workThrough throws the failure of an item after the others have ended', async () => {
     const left = items(6);
     const done: number[] = [];
     const working = workThrough(

@@ -116,7 +116,7 @@ describe('runs are sorted', () => {
     expect(sortedBy(order, runs.toReversed(), 100).map(({ state }) => state.id)).toEqual(ids);
   });
 
-  test('into the same order, whatever the order in which they were read', () => {
+  test('into one order, independent of the order of reading', () => {
     const one = fc.record({
       id: fc.string({ minLength: 1, maxLength: 3 }),
       createdAt: fc.nat(5),

@@ -7,7 +7,7 @@ import {
   numberCode,
 } from '../../packages/cairn/src/core/search/number-code.ts';
 
-/** Integers, amounts with cents, times and everything that a double can be. */
+/** Integers, amounts with cents, times and any double. */
 const numbers = fc.oneof(
   fc.integer({ min: -1_000, max: 1_000_000_000 }),
   fc.integer({ min: 0, max: 1_000_000 }).map((cents) => cents / 100),

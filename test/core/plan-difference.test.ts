@@ -79,7 +79,7 @@ describe('a difference names the step and what changed', () => {
     expect(planFingerprint(after)).not.toBe(planFingerprint(BEFORE));
   });
 
-  test('still names the step where only hashes were kept', () => {
+  test('still names the step if only hashes were kept', () => {
     const ids = Array.from({ length: 2_700 }, (_, i) => `step-${i}-${'x'.repeat(60)}`);
     const many = withSteps(Object.fromEntries(ids.map((id) => [id, step()])));
     const [first = '', second = ''] = ids;

@@ -54,7 +54,7 @@ describe('tags', () => {
         try {
           tags = tagsOf('order', given);
         } catch {
-          // Only a control character may be left to refuse.
+          // The only remaining reason for a refusal is a control character.
           expect(Object.values(given).some((value) => /\p{Cc}/u.test(String(value)))).toBe(true);
           return;
         }

@@ -1,4 +1,4 @@
-/** Dispatches that share the budget of a day: whatever dies, is late or is lost, what they may spend stays below the limit. */
+/** Dispatches that share the budget of a day never exceed the limit, despite deaths, delays and lost responses. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -92,7 +92,7 @@ describe('a dispatch', () => {
     });
     const next = take(day, taking('b', { microUsd: 200 }), NOW + 1_000);
     expect(next).toMatchObject({ kind: 'granted', day: { spent: { microUsd: 800 } } });
-    // It was alive after all: what it reserved has been counted.
+    // The dispatch was alive, but its reservation was already counted.
     const after = next.kind === 'granted' && next.day ? next.day : day;
     expect(settleHold(after, { owner: 'a', spent: { microUsd: 100 } })).toBeUndefined();
   });
@@ -128,7 +128,7 @@ describe('a dispatch', () => {
 });
 
 describe('the memory of a day', () => {
-  test('of raises has each once, the newest with their authors, and the sum of all', () => {
+  test('has each raise once, the newest with their authors, and the sum of all', () => {
     let day = empty();
     for (let i = 0; i < MAX_RAISES + 5; i += 1) {
       const given = { id: `r${i}`, by: 'c.ada', at: NOW + i, amounts: { microUsd: 2 } };
@@ -139,7 +139,7 @@ describe('the memory of a day', () => {
     expect(ceilingOf(day)).toEqual({ microUsd: LIMIT + 2 * (MAX_RAISES + 5) });
   });
 
-  test('of kinds has the highest cost of each, within the size of a document', () => {
+  test('has the highest cost of each kind of attempt, within the size of a document', () => {
     const kinds = Object.fromEntries(Array.from({ length: MAX_KINDS }, (_, i) => [`k${i}`, { microUsd: i }]));
     const day = granted(empty(), 'a', { microUsd: 1 }, { kinds });
     const more = { k7: { microUsd: 3, tokens: 9 }, k8: { microUsd: 99 }, another: { microUsd: 1 } };
@@ -158,7 +158,7 @@ test('days begin at midnight UTC', () => {
   expect(dayOf(dayBefore(Date.parse('2026-11-23')))).toBe('2026-11-22');
 });
 
-/** End of a write of a dispatch; `dies`: with it, applied or not. */
+/** Result of a dispatch's write; `dies`: the dispatch dies with it, applied or not. */
 const fate = fc.constantFrom('known', 'known', 'known', 'lost', 'lost but applied', 'dies', 'dies, applied');
 const move = fc.record({
   who: fc.nat({ max: 4 }),
@@ -170,14 +170,14 @@ const move = fc.record({
   waitMs: fc.nat({ max: 300 }),
 });
 
-/** One document, and dispatches that each know some version of it. */
+/** One document, and dispatches that know different versions of it. */
 class Shared {
   budget = empty();
   version = 0;
   now = NOW;
   /** Spent by calls, of dispatches dead or alive. */
   spent = 0;
-  /** May still be spent by calls that have begun. */
+  /** Maximum that running calls may still spend. */
   open = 0;
 }
 
@@ -237,7 +237,7 @@ class Dispatch {
     this.#seen = { budget, version };
   }
 
-  /** As the engine changes it: under the version seen, again after a loss, and never refused by what is not fresh. */
+  /** Writes like the engine: conditional on the read version, repeated after a loss; a stale read never leads to a refusal. */
   #change<T extends { readonly kind: string; readonly day?: DayBudget }>(
     decide: (budget: DayBudget) => T,
     fates: string[],
@@ -285,7 +285,7 @@ test('for any interleaving, deaths and lost responses, actual and possible spend
       for (const { who, what, need, share, fates, waitMs } of moves) {
         shared.now += waitMs;
         const known = alive.get(who);
-        // One that outlives its hold counts twice, which is on the safe side.
+        // A dispatch that outlives its hold counts twice, which is safe.
         if (!known || known.isOver) {
           made += 1;
           alive.set(who, new Dispatch(shared, `d${made}`));

@@ -129,7 +129,7 @@ describe('an attempt that is about to begin', () => {
     expect(effectsReached(state)).toBe(true);
   });
 
-  test('counts the reservation of an attempt that died as spent, and not twice that of one under way', () => {
+  test('counts the reservation of a dead attempt as spent, and that of a running attempt once', () => {
     const state = {
       ...newBudget({ tokens: 10 }),
       reserved: [{ step: 'dead', revision: 1, attempt: 1, tokens: 6 }],
@@ -141,7 +141,7 @@ describe('an attempt that is about to begin', () => {
   });
 });
 
-/** A run of attempts of one kind, as a dispatch drives them: what it does in one turn. */
+/** One action of a dispatch that drives attempts of one kind. */
 type Turn =
   | { readonly kind: 'begin' }
   | { readonly kind: 'end'; readonly which: number }
@@ -163,12 +163,12 @@ const turns = fc.array(
 
 interface Played {
   readonly budget: BudgetState;
-  /** Tokens that attempts really used, also those that died. */
+  /** Tokens that attempts used, including dead ones. */
   readonly used: number;
   readonly limit: number;
 }
 
-/** Plays the turns; after each, `check` sees what there is. */
+/** Plays the turns and calls `check` after each. */
 function play(
   sequence: readonly Turn[],
   { estimate, costs }: { readonly estimate: number | undefined; readonly costs: readonly number[] },
@@ -209,7 +209,7 @@ function play(
       largest = largerOf(largest, spent);
       underWay = underWay.filter((other) => other !== one);
     } else if (turn.kind === 'crash') {
-      // Another dispatch knows the journal only.
+      // Another dispatch knows only the journal.
       underWay = [];
       largest = undefined;
     } else {
@@ -223,7 +223,7 @@ function play(
   }
 }
 
-describe('attempts that begin, end, die and are allowed more', () => {
+describe('attempts of a run with a budget', () => {
   const costs = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 20 });
 
   test('never exceed the limit if their estimates hold', () => {
@@ -236,7 +236,7 @@ describe('attempts that begin, end, die and are allowed more', () => {
     );
   });
 
-  test('count all that was spent, and what the dead had reserved', () => {
+  test('count all spending, and the reservations of dead attempts', () => {
     fc.assert(
       fc.property(turns, costs, (sequence, spending) => {
         play(sequence, { estimate: 20, costs: spending }, ({ budget, used }) => {
@@ -307,7 +307,7 @@ describe('an event that settles an attempt', () => {
   });
 });
 
-test('an attempt spent what it reported, zero included, and what it did not report counts as estimated', () => {
+test('reported amounts of an attempt count, including zero; unreported ones count as estimated', () => {
   const estimate = { microUsd: 5, tokens: 7 };
   expect(spentBy({}, estimate)).toEqual(estimate);
   expect(spentBy({ microUsd: 0 }, estimate)).toEqual({ microUsd: 0, tokens: 7 });

@@ -32,12 +32,12 @@ describe('after the work on a claimed run', () => {
     expect(afterEnd(end, false)).toEqual(expected);
   });
 
-  test('on a run that is over, only its completion duties and events are left', () => {
+  test('on an ended run, only completion duties and events remain', () => {
     for (const [end] of table.filter(([{ kind }]) => kind !== 'lease_lost'))
       expect(afterEnd(end, true)).toEqual({ reportedAs: 'closed', events: 'settle' });
   });
 
-  test('on a run that another worker has, nothing is', () => {
+  test('on a run of another worker, nothing remains', () => {
     for (const isOver of [false, true])
       expect(afterEnd({ kind: 'lease_lost' }, isOver)).toEqual({ reportedAs: 'lease_lost', events: 'leave' });
   });

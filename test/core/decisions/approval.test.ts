@@ -83,7 +83,7 @@ describe('sending steps back', () => {
     );
   });
 
-  test('is refused with what to do instead where the approval needs no step', () => {
+  test('is refused with advice if the approval needs no step', () => {
     expect(() => sentBackBy(chain, running(), { approval: 'a' })).toThrow(
       expect.objectContaining({ field: 'steps', help: 'Approve, reject or halt instead.' }),
     );
@@ -95,7 +95,7 @@ describe('sending steps back', () => {
     expect(() => sentBackBy(chain, at(MAX_REVISIONS), { approval: 'gate' })).toThrow(
       expect.objectContaining({ code: 'RUN_INVALID_TRANSITION', stepId: 'b' }),
     );
-    // Also of a step that only follows.
+    // Applies to dependents too.
     expect(() => sentBackBy(chain, at(MAX_REVISIONS), { approval: 'gate', named: ['a'] })).toThrow(
       expect.objectContaining({ stepId: 'b' }),
     );

@@ -59,7 +59,7 @@ const due: RunState = { ...suspended, waits: [waitOf('s', T0, { announced: true,
 
 const FAILURE = { code: 'INTERNAL', message: 'down', retryable: true } as const;
 
-describe('what a drive may do with a run', () => {
+describe('the claim decision of a dispatch', () => {
   const at = (readAt: number, lastHeartbeatAt?: number) => ({
     readAt,
     metadata: lastHeartbeatAt === undefined ? {} : { lastHeartbeatAt },
@@ -117,7 +117,7 @@ describe('what a drive may do with a run', () => {
     ['a run that imports steps', importing, T0, { kind: 'blocked', isRecorded: false }],
     ['a run that waits for an answer', asking, T0, { kind: 'waiting' }],
     ['a run that waits for a time to come', due, T0 - 1, { kind: 'early', at: T0 }],
-    // These become blocked by their claim, or end with it.
+    // The claim blocks these runs, or ends them.
     ['a new run', fresh, T0, { kind: 'claim' }],
     ['a released run', released(), T0, { kind: 'claim' }],
     ['a blocked run that is to be cancelled', cancelled, T0, { kind: 'claim' }],
@@ -201,7 +201,7 @@ describe('what a drive may do with a run', () => {
     });
   });
 
-  test('has one answer for every state, and allows no claim of a leased run', () => {
+  test('has an answer for every state, and never claims a leased run', () => {
     fc.assert(
       fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
         for (const state of states) {
@@ -211,12 +211,12 @@ describe('what a drive may do with a run', () => {
           expect(kind).not.toBe('blocked');
           expect(kind === 'over').toBe(isOver(state));
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
-          // Its plan decides whether what can be claimed is blocked, and nothing else.
+          // The plan only decides whether a claimable run is blocked.
           const without = claimDecision({ ...seen, deployed: gone });
           if (without.kind !== 'blocked') expect(without.kind).toBe(kind);
           else expect([kind, without.isRecorded && !isBlocked(state)]).toEqual(['claim', false]);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
-          // A waiting run is claimed only for due work, or because it is blocked no more.
+          // A waiting run is claimed only for due work, or if its block has ended.
           if (!hasUnannouncedWaits(state) && !isBlocked(state))
             expect(nextDue(state)).toBeLessThanOrEqual(readAt);
         }

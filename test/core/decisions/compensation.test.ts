@@ -74,7 +74,7 @@ describe('the compensations that are due', () => {
     expect(due([succeeded('a')], none)).toEqual([]);
   });
 
-  test('end after finitely many, for any run', () => {
+  test('are finite for any run', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         for (const state of states) {

@@ -5,7 +5,7 @@ import { T0 } from '../run/journal-drafts.ts';
 const failure = { code: 'STEP_FAILED', message: 'm', retryable: false };
 const cancellation = { stopKind: 'user', requestedAt: T0 } as const;
 
-/** Every combination that can be told apart. */
+/** Every distinguishable combination. */
 function everyCombination(): DispatchFacts[] {
   const all: DispatchFacts[] = [];
   for (const active of [0, 1]) {
@@ -54,7 +54,7 @@ function everyCombination(): DispatchFacts[] {
   return all;
 }
 
-/** Steps are left, nothing is under way and nothing can begin: the graph was not acyclic. */
+/** Steps are left, but none runs or can begin: possible only in a cyclic graph. */
 function isDeadEnd(facts: DispatchFacts): boolean {
   const { active, unacknowledged, unsettled, canStart, awaited, earliestDueAt, waits, failure, stop } = facts;
   const underWay = canStart || active + unacknowledged + awaited + waits > 0;
@@ -62,7 +62,7 @@ function isDeadEnd(facts: DispatchFacts): boolean {
   return unsettled > 0 && !underWay && earliestDueAt === undefined && !stopped;
 }
 
-describe('the decision that concludes a drive', () => {
+describe('the decision at the end of a dispatch', () => {
   const combinations = everyCombination();
 
   test('gives one answer for every combination, and refuses impossible ones', () => {
@@ -93,17 +93,17 @@ describe('the decision that concludes a drive', () => {
     }
   });
 
-  test('never continues after a stop request if no body runs', () => {
+  test('never continues after a stop if no body runs', () => {
     for (const facts of combinations.filter(({ active }) => active === 0)) {
       if (facts.stop ?? facts.cancellation) expect(dispatchDecision(facts).kind).not.toBe('wait');
     }
   });
 
-  test('of a plan that can undo its steps undoes everything that ends badly first, and nothing else', () => {
+  test('compensates first if a run with compensations fails or is cancelled, and only then', () => {
     for (const facts of combinations.filter((one) => !isDeadEnd(one))) {
       const end = dispatchDecision(facts);
       const endsBadly = end.kind === 'failed' || end.kind === 'cancelled';
-      // Undoing is work as well, which operators may not want begun; but a cancel is theirs.
+      // A pause also forbids compensations, except those of a cancel.
       const undone =
         facts.stop === 'paused' ? { kind: 'release', reason: 'paused' } : { kind: 'undo_first', end };
       expect(dispatchDecision({ ...facts, undoes: true })).toEqual(endsBadly ? undone : end);
@@ -174,7 +174,7 @@ describe('the decision that concludes a drive', () => {
     expect(dispatchDecision({ ...idle, ...facts })).toEqual(expected);
   });
 
-  test('waits for children before a failure or cancel, once nothing is about to be appended', () => {
+  test('waits for children before a failure or cancel, when no append is pending', () => {
     const failing = { ...idle, waits: 1, failure, childrenOpen: true };
     expect(dispatchDecision(failing)).toMatchObject({ kind: 'end_children', end: { error: failure } });
     expect(dispatchDecision({ ...failing, unacknowledged: 1 })).toEqual({ kind: 'wait' });

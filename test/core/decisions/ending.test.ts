@@ -17,7 +17,7 @@ interface Situation {
   readonly ending: EndingDecision;
 }
 
-/** In the order in which they count. */
+/** In order of precedence. */
 const SITUATIONS: readonly Situation[] = [
   {
     name: 'another drive has it',
@@ -95,7 +95,7 @@ const pairs = SITUATIONS.flatMap((first, index) =>
 describe('a run that waits for its children to end', () => {
   const facts = { ...ATTENDED, childrenOpen: true };
 
-  test.each([false, true])('is cancelled or fails after them (to be undone: %s)', (undoDue) => {
+  test.each([false, true])('is cancelled or fails after them (compensations due: %s)', (undoDue) => {
     expect(endingDecision({ ...facts, undoDue, cancellation })).toEqual({
       kind: 'continue',
       because: 'children_open',
@@ -108,7 +108,7 @@ describe('a run that waits for its children to end', () => {
     });
   });
 
-  test('does not wait once it is being undone, or if it kills its workers', () => {
+  test('does not wait during compensation, or if it kills its workers', () => {
     expect(endingDecision({ ...facts, compensating: true, failure })).toMatchObject({ kind: 'failed' });
     const lostWorkers = { times: 5, at: 's1', isSameStep: true };
     expect(endingDecision({ ...facts, lostWorkers })).toMatchObject({
@@ -128,12 +128,12 @@ describe('how a run ends', () => {
     expect(endingDecision({ ...ATTENDED, ...later.facts, ...facts })).toEqual(ending);
   });
 
-  test('it continues if none of these holds, whatever would have to be undone', () => {
+  test('it continues if none of these holds, even if compensations would be due', () => {
     for (const undoDue of [false, true])
       expect(endingDecision({ ...ATTENDED, undoDue })).toEqual({ kind: 'continue' });
   });
 
-  test('a person is asked about all steps in doubt at once, where the workflow says so', () => {
+  test('one question covers all steps in doubt, if the workflow sets onDoubt to ask', () => {
     const facts = { ...ATTENDED, inDoubt: ['s2', 's3'], onDoubt: 'ask', undoDue: true } as const;
     expect(endingDecision(facts)).toEqual({ kind: 'continue', because: 'in_doubt', steps: ['s2', 's3'] });
   });
@@ -165,7 +165,7 @@ describe('its completed steps are undone first', () => {
   });
 });
 
-describe('a run that is cancelled where its plan is not deployed', () => {
+describe('a cancelled run whose plan is not deployed', () => {
   const facts = { ...ATTENDED, isDeployed: false, cancellation };
   const held = { kind: 'continue', because: 'without_plan' };
   const ends = { kind: 'cancelled' };
@@ -194,7 +194,7 @@ describe('a run that is cancelled where its plan is not deployed', () => {
   });
 });
 
-test('where its plan is deployed, a run that ends without compensations is not undone', () => {
+test('is not compensated if it ends without compensations, although its plan is deployed', () => {
   const request = { ...cancellation, withoutUndo: true as const };
   expect(endingDecision({ ...ATTENDED, undoDue: true, cancellation: request })).toEqual({
     kind: 'cancelled',
@@ -202,7 +202,7 @@ test('where its plan is deployed, a run that ends without compensations is not u
   });
 });
 
-test('in any state, a cancel of an undriven run is carried out once its steps can be undone, and only a successful run completes', () => {
+test('in any state, a cancel takes effect once compensations are possible, and only a successful run completes', () => {
   const random: fc.Arbitrary<EndingFacts> = fc.record({
     leasedByAnother: fc.boolean(),
     cancellation: fc.option(fc.constant(cancellation), { nil: undefined }),

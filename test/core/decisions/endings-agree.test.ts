@@ -1,4 +1,4 @@
-/** The callers of the reducer over the same runs: a drive, who recovers a run whose drive died, and who cancels one. */
+/** Compares the callers of the ending decision for the same runs: a dispatch, a recovery and a cancel. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
@@ -25,7 +25,7 @@ type Means =
   | 'after its children'
   | 'goes on';
 
-/** Decision of a drive when nothing is running: steps are left, so it never completes. */
+/** Decision of a dispatch when nothing is running. Steps are left, so it never completes. */
 function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
   const conclusion = dispatchDecision({
     active: 0,
@@ -55,7 +55,7 @@ function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
   }
 }
 
-/** Decision of recovery; a run that it only resumes is left to the drive that follows. */
+/** Decision of the recovery; a run that it only resumes is left to the next dispatch. */
 function ofRecovery(state: RunState, deployed: DeployedPlan): Means | 'left to a drive' {
   switch (recoveryDecision(state, deployed).kind) {
     case 'cancel':
@@ -81,7 +81,7 @@ function ofCancel(state: RunState, deployed: DeployedPlan): Means | 'asked' {
   return isHeld ? 'after its children' : 'cancelled, undone first';
 }
 
-/** Plans; for one that is not deployed nothing can be compensated. */
+/** Plans; without a deployed plan nothing can be compensated. */
 const plans = fc
   .record({
     available: fc.boolean(),
@@ -101,7 +101,7 @@ const plans = fc
     }),
   );
 
-/** Random journals are short: each run is also looked at with a step that was done, one that failed, and both. */
+/** Random journals are short, so each run is also checked with a completed step, a failed step, and both. */
 function live({ states }: { readonly states: readonly RunState[] }): RunState[] {
   return states
     .filter((state) => !isOver(state))
@@ -112,7 +112,7 @@ function live({ states }: { readonly states: readonly RunState[] }): RunState[] 
 
 const FURTHER = [[], [succeeded('done')], [failedStep('bad')], [succeeded('done'), failedStep('bad')]];
 
-/** Its dispatches died alone so often that one more is not begun. */
+/** Dispatches alone died so often that no further one begins. */
 const GUILTY: Suspicion = {
   times: 4,
   alone: true,
@@ -120,7 +120,7 @@ const GUILTY: Suspicion = {
   deaths: [{ step: 's1', times: MAX_DEATHS_ALONE }],
 };
 
-/** Those whose drives died, be it once or too often. */
+/** Runs whose dispatches died, once or too often. */
 function dead(states: readonly RunState[]): RunState[] {
   return states.flatMap((state) => {
     const orphan = state.lease ? append(state, orphaned(state)).state : state;
@@ -155,7 +155,7 @@ describe('for any run', () => {
     expect([...seen].sort()).toEqual(['after its children', 'asked', 'cancelled', 'cancelled, undone first']);
   });
 
-  test('recovery ends no run that a drive would end differently, and leaves failing runs to the drive', () => {
+  test('recovery ends no run that a dispatch would end differently, and leaves failing runs to the dispatch', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(journals(), plans, (grown, deployed) => {

@@ -93,7 +93,7 @@ describe('the progress of a set of items', () => {
     expect([progress.open, progress.status]).toEqual([2, 'open']);
   });
 
-  test('continues where an earlier drive stopped', () => {
+  test('continues where an earlier dispatch stopped', () => {
     const progress = new SetProgress(['succeeded', 'idle', 'open', 'idle', 'failed'], tolerate(1), 3);
     expect(progress.open).toBe(1);
     expect([begin(progress), begin(progress), progress.next()]).toEqual([1, 3, undefined]);
@@ -155,7 +155,7 @@ describe('the progress of a set of items', () => {
     );
   });
 
-  test('when carried out to the end is decided, and begins no item twice', () => {
+  test('is decided after the last item, and begins no item twice', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 30 }), completions(), (succeeds, completion) => {
         const progress = new SetProgress(idle(succeeds.length), completion, 3);
@@ -204,7 +204,7 @@ function countsOf(most: number): fc.Arbitrary<ItemCounts> {
   }));
 }
 
-/** Plays every outcome of the items that are left, and says what they have in common. */
+/** Plays every outcome of the remaining items, and returns their common result. */
 function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): SetStatus {
   const left = items - succeeded - failed;
   const endings: boolean[] = [];
@@ -213,7 +213,7 @@ function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCo
     endings.push(isGood(completion, items, items - succeeded - more));
   }
   if (!endings.includes(true)) return 'failed';
-  // A policy that tolerates failures wants every result; one that asks for n successes wants no more than n.
+  // A rule that tolerates failures waits for every result; a rule of n successes stops at n.
   const enough = completion.kind === 'at_least' ? !endings.includes(false) : left === 0;
   return enough ? 'succeeded' : 'open';
 }

@@ -64,7 +64,7 @@ describe('a run waits for the lease of its dead worker', () => {
     expect(leaseWaitOf(state, deployed(twice))).toEqual({ steps, why });
   });
 
-  test('where its plan is not deployed', () => {
+  test('if its plan is not deployed', () => {
     expect(leaseWaitOf(leased, deployed(true, false))?.why).toBe('its plan is not deployed');
   });
 
@@ -76,7 +76,7 @@ describe('a run waits for the lease of its dead worker', () => {
     expect(leaseWaitOf(fresh, deployed(false))).toBeUndefined();
   });
 
-  test('exactly where a redelivery does not take over the run', () => {
+  test('exactly if a redelivery does not take over the run', () => {
     fc.assert(
       fc.property(journals(), fc.boolean(), fc.boolean(), ({ states }, twice, available) => {
         const plan = deployed(twice, available);

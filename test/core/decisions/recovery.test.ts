@@ -57,7 +57,7 @@ const alone = (times: number, step = 's1'): Suspicion => ({
   deaths: [{ step, times }],
 });
 const often: RunState = { ...interrupted, suspect: alone(MAX_DEATHS_ALONE) };
-/** Something was done that can be undone. */
+/** A completed step can be compensated. */
 const done = lost(grownBy(leased, [succeeded('done')]));
 const cancelled = (state: RunState): RunState => ({
   ...state,
@@ -158,7 +158,7 @@ describe('the recovery of an interrupted run', () => {
     expect(recoveryDecision(cancelled(state), deployed)).toMatchObject({ kind: 'cancel' });
   });
 
-  test('a cancelled run with something to undo continues undoing', () => {
+  test('a cancelled run continues its compensations', () => {
     expect(recoveryDecision(cancelled(done), undoing)).toEqual({ kind: 'resume' });
   });
 
@@ -185,12 +185,12 @@ describe('the recovery of an interrupted run', () => {
           const { kind } = recoveryDecision(state, deployed);
           expect(['resume', 'suspend', 'fail', 'fail_after_children', 'ask', 'cancel']).toContain(kind);
           const isAsked = state.cancellation !== undefined;
-          // After children that it waits out, a drive ends it.
+          // A dispatch ends it after the children that it waits for.
           expect(kind).toBe(isAsked ? (endsAfterChildren(state) ? 'resume' : 'cancel') : kind);
           if (!isAsked) expect(kind).not.toBe('cancel');
           if (kind === 'fail_after_children') expect(waitsOutChildren(state)).toBe(true);
           if (kind === 'ask') expect(deployed.onDoubt).toBe('ask');
-          // A step that must not run twice is repeated only where it does not run at all: in a run that ends.
+          // A step that must not run twice is accepted only in a run that ends, where it does not run again.
           if (kind === 'resume' && !state.error && !isAsked)
             expect(stepsInDoubt(state, deployed)).toEqual([]);
         }
@@ -214,7 +214,7 @@ describe('a step is in doubt', () => {
     expect(stepsInDoubt(midFlight, unsafe)).toEqual(['s1']);
   });
 
-  test('and with others is one question for all', () => {
+  test('and several steps in doubt are one question', () => {
     const two = grownBy(leased, [began('s1'), began('s2'), began('safe')]);
     const isIdempotent = (key: string) => key === 'safe';
     expect(stepsInDoubt(two, { isIdempotent })).toEqual(['s1', 's2']);

@@ -29,7 +29,7 @@ describe('retry', () => {
     expect(at(0.999_999)).toEqual({ kind: 'retry', at: 1_000 + bound - 1 });
   });
 
-  test('the last attempt is not repeated, whatever it threw', () => {
+  test('the last attempt is not repeated, whatever error it threw', () => {
     const last = { policy, attempt: 5, random: 0, now: 0 };
     expect(nextRetry({ ...last, error })).toEqual({ kind: 'give_up', reason: 'attempts_exhausted' });
     expect(nextRetry({ ...last, error: new RetryAt(9) })).toEqual({

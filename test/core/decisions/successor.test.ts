@@ -157,7 +157,7 @@ describe('items that a successor takes over', () => {
   const begun = bySystem('step_started', settledOf('set'));
   const keys = (plan: SuccessorPlan) => plan.reused.map(({ key }) => key);
 
-  test('of an incomplete set are those completed before, as far as they are the same', () => {
+  test('of an incomplete set are the completed, unchanged ones', () => {
     const did = [
       ['set[0]'],
       ['set[1]', { inputsHash: 'f'.repeat(64) }],
@@ -175,7 +175,7 @@ describe('items that a successor takes over', () => {
     ]);
   });
 
-  test('of a complete set are recorded in the order of their completion where they would have to be undone', () => {
+  test('of a complete set are recorded in order of completion if they have compensations', () => {
     expect(keys(planned({ did: ALL }))).toEqual(['first', 'second', 'third', 'set[0]', 'set']);
   });
 });

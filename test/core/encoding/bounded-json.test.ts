@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { boundedJson } from '../../../packages/cairn/src/core/encoding/bounded-json.ts';
 import { lineOf } from '../../../packages/cairn/src/core/logs/line.ts';
 
-/** Values as a log gets them, with members that JSON leaves out. */
+/** Logged values, with members that JSON omits. */
 const values = fc.oneof(
   fc.anything({ withDate: true, withSparseArray: true, withNullPrototype: true }),
   fc.record({ id: fc.string(), items: fc.array(fc.nat(9), { maxLength: 300, size: 'max' }) }),
@@ -13,7 +13,7 @@ const values = fc.oneof(
   ),
 );
 
-test('whatever fits within the bound as JSON is kept', () => {
+test('a value whose JSON is within the limit is unchanged', () => {
   fc.assert(
     fc.property(values, (value) => {
       const text = JSON.stringify(value) as string | undefined;
@@ -23,7 +23,7 @@ test('whatever fits within the bound as JSON is kept', () => {
   );
 });
 
-test('a text beyond the bound is refused, and so are more members that JSON leaves out', () => {
+test('a longer text is refused, and so are too many members that JSON omits', () => {
   expect(() => boundedJson(['abcd'], { most: 4 })).toThrow('more than 4 characters');
   const members = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [at, undefined]));
   expect(() => boundedJson(members, { most: 4 })).toThrow('more than 10000 members without text');

@@ -64,7 +64,7 @@ describe('shards', () => {
     expect(['run_a', 'run_b', 'run_c'].map((key) => shardOf(key, 64))).toEqual([36, 63, 24]);
   });
 
-  test('are below their count, and the first digits of a hash for sixteen', () => {
+  test('are below their number, and are the first digits of a hash for sixteen shards', () => {
     const count = fc.integer({ min: SHARD_COUNT, max: MAX_SHARDS });
     fc.assert(
       fc.property(fc.string(), count, (key, shards) => {

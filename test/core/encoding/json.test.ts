@@ -48,7 +48,7 @@ describe('canonical JSON', () => {
   });
 
   test('equals the output of canonicalize byte for byte', () => {
-    // Also values that user code could hand in before they are refused: whatever the library says, the writer says.
+    // Includes values of user code that are refused later: the writer and the library must agree about them.
     const odd = fc.constantFrom<unknown>(
       undefined,
       Symbol('s'),
@@ -149,14 +149,14 @@ function said(write: () => string | undefined): { text?: string | undefined; ref
   }
 }
 
-/** Members in one order, by another way than the code under test goes. */
+/** Sorts members independently of the code under test. */
 function sorted(value: Json): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, member]) => ({ key, member: sorted(member as Json) }));
-  // Wrapped, so that an empty object does not look like an empty array.
+  // Wrapped to distinguish an empty object from an empty array.
   return { members };
 }
 
@@ -231,11 +231,11 @@ describe('the text of a user value', () => {
     expect(message.startsWith(`${error.field} is `)).toBe(true);
   });
 
-  test('the first of several offenders is named', () => {
+  test('the first of several violations is named', () => {
     expect(refusal({ a: 1, b: [1n], c: new Date() }).field).toBe('output.b[0]');
   });
 
-  test('a cycle is named as one, wherever it closes', () => {
+  test('a cycle is reported as a cycle at any position', () => {
     const self: { self?: unknown } = {};
     self.self = self;
     const tail: unknown[] = [];
@@ -244,7 +244,7 @@ describe('the text of a user value', () => {
     expect(refusal({ ok: 1, deep: [tail] }).message).toMatch(/is a reference cycle$/);
   });
 
-  test('a cycle and a value too deep are refused in a message of bounded length, with what to do', () => {
+  test('the error about a cycle or a deep value has a limited length and advice', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 500, maxLength: 900 })), {
@@ -313,7 +313,7 @@ describe('the text of a user value', () => {
     expect(toJsonText({ ':undefined': '{:undefined}' }, 'output')).toBe('{":undefined":"{:undefined}"}');
   });
 
-  test('a getter that throws what has no text is refused', () => {
+  test('a getter that throws a value without text is refused', () => {
     const bare = {
       get a(): never {
         throw Object.create(null);

@@ -11,12 +11,12 @@ const queues = fc.integer({ min: 1, max: MAX_QUEUES });
 const perTenant = fc.integer({ min: 0, max: 6 });
 const task = fc.record({ runId: fc.string(), tenantId: fc.option(fc.string(), { nil: undefined }) });
 
-/** The places of many runs of one tenant. */
+/** Places of many runs of a tenant. */
 const placesOf = (spread: QueueSpread, tenantId: string) =>
   new Set(Array.from({ length: 100 }, (_, run) => queuePlace(spread, { runId: `run ${run}`, tenantId })));
 
 describe('the queue of a task', () => {
-  test('exists, and is always the same one', () => {
+  test('exists, and never changes', () => {
     fc.assert(
       fc.property(queues, perTenant, task, (count, own, one) => {
         const place = queuePlace({ queues: count, perTenant: own }, one);
@@ -69,7 +69,7 @@ describe('the queue of a task', () => {
     expect(Math.max(...counts)).toBeLessThan(1_200);
   });
 
-  test('of two tenants is seldom the same', () => {
+  test('of two tenants is rarely the same', () => {
     const spread = { queues: 100, perTenant: 2 };
     const flooding = placesOf(spread, 'flooding');
     const others = Array.from({ length: 500 }, (_, at) => placesOf(spread, `tenant ${at}`));
@@ -78,7 +78,7 @@ describe('the queue of a task', () => {
     expect(others.filter((own) => own.isSubsetOf(flooding)).length).toBeLessThan(5);
   });
 
-  test('the first one is that of the function', () => {
+  test('the first has the name of the function', () => {
     expect([0, 1, 99].map((place) => queueName('cairn-drive', place))).toEqual([
       'cairn-drive',
       'cairn-drive-2',

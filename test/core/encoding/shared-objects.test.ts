@@ -1,4 +1,4 @@
-/** Values that are small in memory and refer to the same object so often that their text would fill it. */
+/** Small values that refer to one object so often that their text would fill the memory. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { toJsonText } from '../../../packages/cairn/src/core/encoding/json.ts';
@@ -8,7 +8,7 @@ import { messageOf } from '../../../packages/cairn/src/core/thrown.ts';
 import { outputOf } from '../../../packages/cairn/src/engine/recording/output.ts';
 import { jsonLog } from '../../../packages/cairn/src/platform/log.ts';
 
-/** Each level has the one below it twice, in an array or in an object. */
+/** Each level refers twice to the next one, in an array or an object. */
 type Levels = readonly ('array' | 'object')[];
 
 const DEPTH = 18;

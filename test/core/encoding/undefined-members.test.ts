@@ -11,7 +11,7 @@ import { eventCodec } from '../../../packages/cairn/src/store/codec/journal.ts';
 /** Names that sort before, between and after those of most values. */
 const NAMES = ['', 'a', 'absent', 'zz', '\u{10ffff}'];
 
-/** A value, and the same with members that are undefined in each of its objects. */
+/** A value, and a copy with undefined members in each of its objects. */
 const pairs = () =>
   fc
     .tuple(fc.jsonValue() as fc.Arbitrary<Json>, fc.infiniteStream(fc.subarray(NAMES)))

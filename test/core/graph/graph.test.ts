@@ -59,7 +59,7 @@ describe('validation', () => {
     );
   });
 
-  test('closing any path of a random graph is refused', () => {
+  test('an edge that closes a cycle in a random graph is refused', () => {
     fc.assert(
       fc.property(acyclicNodes(), fc.nat(), (nodes, pick) => {
         const graph = buildGraph(nodes);
@@ -76,7 +76,7 @@ describe('validation', () => {
   });
 });
 
-/** The cycle that is written out must exist. */
+/** The cycle in the message must exist. */
 function expectCycle(message: string, nodes: readonly GraphNode[]): void {
   const path = message.slice(message.indexOf('cycle: ') + 7).split(' needs ');
   expect(path.at(0)).toBe(path.at(-1));

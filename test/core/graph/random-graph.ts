@@ -1,10 +1,10 @@
-/** Random acyclic graphs for the property tests, declared in an order that is not that of their needs. */
+/** Random acyclic graphs for property tests. The order of declaration differs from the order of needs. */
 import fc from 'fast-check';
 import type { GraphNode } from '../../../packages/cairn/src/core/graph/graph.ts';
 
 const MAX_NODES = 9;
 
-/** One to nine steps; each needs any of those before it in a hidden order. */
+/** One to nine steps; each needs some of the steps before it in a hidden order. */
 export function acyclicNodes(): fc.Arbitrary<GraphNode[]> {
   return fc
     .array(

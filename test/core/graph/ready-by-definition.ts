@@ -1,10 +1,10 @@
-/** Steps that can be done next in a graph, by the definition and from scratch. The answers of the tracker are compared with these. */
+/** Computes ready and skippable steps from the definition, without increments, as the reference for the tracker. */
 import type { Graph } from '../../../packages/cairn/src/core/graph/graph.ts';
 import type { NodeState } from '../../../packages/cairn/src/core/graph/ready.ts';
 
 type StateOf = (id: string) => NodeState;
 
-/** Pending, with every need done, or skipped where the step runs nevertheless. */
+/** Pending steps with every need done, or skipped if the step has `ifSkipped: 'run'`. */
 export function readySteps(graph: Graph, stateOf: StateOf): string[] {
   return graph.order.filter((id) => {
     const { needs, ifSkipped } = graph.node(id);
@@ -14,7 +14,7 @@ export function readySteps(graph: Graph, stateOf: StateOf): string[] {
   });
 }
 
-/** Pending, with a skipped need, and not declared to run nevertheless. */
+/** Pending steps with a skipped need and without `ifSkipped: 'run'`. */
 export function skippableSteps(graph: Graph, stateOf: StateOf): string[] {
   return graph.order.filter((id) => {
     const { needs, ifSkipped } = graph.node(id);

@@ -45,13 +45,13 @@ describe('a line', () => {
     expect(logged('x', many)).not.toHaveProperty('fields');
   });
 
-  test('with fields that JSON cannot carry keeps its message', () => {
+  test('keeps its message if JSON cannot represent its fields', () => {
     const loop: Record<string, unknown> = {};
     loop.self = loop;
     expect(logged('x', loop)).toMatchObject({ message: 'x', cut: true });
   });
 
-  test('is JSON within its bounds, whatever is logged', () => {
+  test('is JSON within its limits for any logged value', () => {
     const fields = fc.dictionary(
       fc.string({ unit: 'binary' }),
       fc.anything({ withBigInt: true, withDate: true }),
@@ -107,7 +107,7 @@ describe('secret values of the input', () => {
     );
   });
 
-  test('need no work without secret paths', () => {
+  test('cost nothing without secret paths', () => {
     expect(maskOf(secretTexts(input, []))).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ import { LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '../../../packages/cairn/src
 import { longestSilence } from './longest-silence.ts';
 
 const TICK_MS = 60_000;
-/** The scheduler may start a tick this much late. */
+/** Maximum delay of a tick. */
 const LATE_TICK_MS = 1_000;
 const { leaseMs, heartbeatMs } = PRODUCTION_SETTINGS;
 const NOW = 1_000_000;
@@ -41,7 +41,7 @@ describe('a lease is watched', () => {
 });
 
 describe('a worker is reported as silent', () => {
-  test('never while its heartbeats come, and before its lease ends if they do not', () => {
+  test('never during its heartbeats, and before the end of its lease without them', () => {
     const silence = fc.integer({ min: 0, max: 2 * leaseMs });
     fc.assert(
       fc.property(silence, fc.constantFrom(PRODUCTION_SETTINGS, LOCAL_SETTINGS), (ms, times) => {
@@ -54,7 +54,7 @@ describe('a worker is reported as silent', () => {
   });
 });
 
-/** Time from a death to the dispatch or recovery, with a tick every minute, each up to `late` behind its time. */
+/** Time from a death to the dispatch or recovery, with a tick every minute, each up to `late` ms late. */
 function silenceAfter(
   death: { lastBeat: number; at: number },
   lateOf: (tick: number) => number,
@@ -88,9 +88,9 @@ test('whenever a worker dies and whenever the ticks come, its run is dispatched 
   );
 });
 
-test('a deployment begins the next step within 90 s, with two cold starts on the way', () => {
+test('a deployed run begins its next step within 90 s of a death, including two cold starts', () => {
   const coldStartMs = 2_000;
-  // The bound is reached by a run that is found due, which is recovered by the tick itself and started cold once.
+  // The longest case is a run found due, which the tick recovers with one cold start.
   expect(heartbeatMs + LATE_HEARTBEAT_MS + TICK_MS + LATE_TICK_MS + coldStartMs).toBeLessThan(90_000);
   expect(leaseMs + WATCH_MARGIN_MS + 2 * coldStartMs).toBeLessThan(90_000);
   expect(longestSilence(PRODUCTION_SETTINGS, TICK_MS + LATE_TICK_MS)).toBe(87_000);

@@ -77,7 +77,7 @@ describe('the next action of a tick', () => {
     readonly read: number;
   }
 
-  /** One tick over a list of due runs, one move after the other, each of which takes the given time. */
+  /** One tick over a list of due runs; each move takes the given time. */
   function simulate(
     due: readonly DueClass[],
     costMs: Record<DueClass | 'read', number>,
@@ -130,7 +130,7 @@ describe('the next action of a tick', () => {
     expect(tick.elapsedMs).toBeLessThan(SCAN_MS + 5);
   });
 
-  test('a tick ends by itself, handles nothing twice, and handles everything that it had time for', () => {
+  test('a tick ends, handles no run twice, and uses all of its time', () => {
     const classes = fc.constantFrom<DueClass>('movable', 'blocked', 'paused');
     const cost = fc.integer({ min: 1, max: 5_000 });
     const costs = fc.record({ movable: cost, blocked: cost, paused: cost, read: cost });

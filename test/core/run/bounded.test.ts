@@ -20,7 +20,7 @@ describe('the data of an event', () => {
     expect(boundedDraft(draft)).toBe(draft);
   });
 
-  test('is truncated where authors, policies and people write it', () => {
+  test('is truncated in texts of authors, policies and people', () => {
     const error = { code: long, message: long, trace: long, stepId: long, retryable: false };
     const drafts: EventDraft[] = [
       { type: 'run_failed', initiator: 'system', data: { error } },
@@ -39,7 +39,7 @@ describe('the data of an event', () => {
     }
   });
 
-  test('is refused by name where its document would be too large', () => {
+  test('is refused with its event type if its document would be too large', () => {
     const draft: EventDraft = { type: 'run_resumed', initiator: 'system', data: { reason: 'again' } };
     expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES)).not.toThrow();
     expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES + 1)).toThrow(

@@ -111,7 +111,7 @@ describe('verifyChain finds', () => {
         const one = events[index] as RunEvent;
         const two = events[other] as RunEvent;
         expect(verifyChain(RUN_ID, events.with(index, two).with(other, one))).toBeDefined();
-        // Also if their numbers are put right.
+        // Detected even with corrected numbers.
         const renumbered = events.with(index, { ...two, seq: one.seq }).with(other, { ...one, seq: two.seq });
         expect(verifyChain(RUN_ID, renumbered)).toBeDefined();
       }),
@@ -122,7 +122,7 @@ describe('verifyChain finds', () => {
   test('a missing event and a repeated one', () => {
     fc.assert(
       fc.property(cases, ({ events, index }) => {
-        // The end of a journal can only be missed by who knows its head.
+        // A missing end of the journal is detected only with a known head.
         if (index < events.length - 1) expect(verifyChain(RUN_ID, events.toSpliced(index, 1))).toBeDefined();
         expect(verifyChain(RUN_ID, events.toSpliced(index, 0, events[index] as RunEvent))).toBeDefined();
       }),

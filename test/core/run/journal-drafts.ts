@@ -1,4 +1,4 @@
-/** Drafts of events as the engine makes them, and journals grown from them by the real core. */
+/** Drafts of events like those of the engine, and journals sealed and folded from them by the core. */
 import { optional } from '../../../packages/cairn/src/core/optional.ts';
 import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts';
 import type {
@@ -75,7 +75,7 @@ export function claimed(state: RunState, leaseMs = 5_000): EventDraft {
   return bySystem('run_claimed', { owner: `o${epoch}`, epoch, expiresAt: state.updatedAt + leaseMs });
 }
 
-/** A run that a drive has just begun. */
+/** A run that a dispatch has just begun. */
 export function running(more: Partial<EventData['run_created']> = {}): RunState {
   const { state } = created(more);
   return grownBy(state, [claimed(state), bySystem('run_started', {})]);
@@ -149,7 +149,7 @@ export function questionOf(stepId: string, changes: Partial<StepQuestion> = {}):
 
 const QUESTION = { kind: 'approval', detailText: '{"question":"?"}' } as const;
 
-/** A child under way. */
+/** A running child. */
 export function childOf(stepId: string, runId: string, changes: Partial<ChildWait> = {}): ChildWait {
   const child = { runId, onParentEnd: 'cancel' } as const;
   return { ...openWait(stepId, 'child'), kind: 'child', child, ...changes };

@@ -41,7 +41,7 @@ const asksToCancel: EventDraft = {
 const superseded: EventDraft = { type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } };
 const END = T0 + 9_000;
 
-describe('the time since which a run asks a person', () => {
+describe('the start of the oldest open question', () => {
   test.each<[string, RunState, number | undefined]>([
     ['a run that waits for nothing', leased, undefined],
     [
@@ -114,7 +114,7 @@ describe('the time since which a run asks a person', () => {
         for (const [i, after] of states.entries()) {
           const before = states[i - 1];
           if (!before || askingSince(before) === askingSince(after)) continue;
-          // That a run is about to end may be seen up to a second later, as its status is.
+          // The snapshot may show up to a second later that a run is about to end.
           const isAboutToEnd = before.waits === after.waits && !isOver(after);
           if (!isAboutToEnd) expect(mustWriteSnapshot(before, after)).toBe(true);
         }

@@ -7,7 +7,7 @@ import {
   payloadText,
 } from '../../../packages/cairn/src/core/run/payload.ts';
 
-/** Texts around the places where they are cut. */
+/** Texts with lengths around the chunk boundaries. */
 const texts = fc
   .tuple(
     fc.string({ unit: 'grapheme' }),

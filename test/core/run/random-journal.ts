@@ -1,4 +1,4 @@
-/** Random journals that the engine could have written: at each place one of the events that the state allows. */
+/** Random journals that the engine could have written: each event is one that the state allows. */
 import fc from 'fast-check';
 import type {
   Decision,
@@ -32,7 +32,7 @@ import {
 } from './journal-drafts.ts';
 
 const LONGEST = 40;
-/** `gate` asks about what `s0` made, and `s1` follows it. */
+/** `gate` asks about the output of `s0`, and `s1` follows `gate`. */
 const BODIES: readonly Pick<StepRef, 'stepId' | 'itemKey'>[] = [
   { stepId: 's0' },
   { stepId: 's1' },
@@ -48,7 +48,7 @@ export interface Grown {
   readonly states: readonly RunState[];
 }
 
-/** Half of the runs have a parent, to whom they owe the news of their end. */
+/** Half of the runs have a parent that they must notify of their end. */
 export function journals(): fc.Arbitrary<Grown> {
   const move = fc.record({ pick: fc.nat(), laterMs: fc.integer({ min: -1_000, max: 20_000 }) });
   return fc.tuple(fc.boolean(), fc.array(move, { maxLength: LONGEST })).map(grow);
@@ -60,7 +60,7 @@ function grow([isChild, moves]: [boolean, readonly { pick: number; laterMs: numb
   const states = [state];
   let now = T0;
   for (const { pick, laterMs } of moves) {
-    // First of which kind, then which: there are many ways for a step to end, and few for feedback to be given.
+    // Chooses the kind first, then the event, because steps have many possible ends and feedback has few forms.
     const kinds = draftsAt(state).filter((drafts) => drafts.length > 0);
     const drafts = kinds[pick % kinds.length] ?? [];
     const draft = drafts[Math.floor(pick / kinds.length) % drafts.length];
@@ -187,7 +187,7 @@ function openings(state: RunState): EventDraft[] {
   });
 }
 
-/** Whoever brings an answer need not hold the lease. */
+/** The writer of an answer need not hold the lease. */
 function answers(state: RunState): EventDraft[] {
   return state.waits.flatMap((wait): EventDraft[] => {
     const waitId = wait.id;
@@ -238,7 +238,7 @@ function isOpen(state: RunState, ref: StepRef): boolean {
   return state.steps.get(stepKey(ref))?.phase !== 'done';
 }
 
-/** Every type that a random journal must hold sooner or later. */
+/** Types that random journals must contain. */
 export const ALL_TYPES: Readonly<Record<EventType, true>> = {
   run_created: true,
   run_claimed: true,

@@ -1,4 +1,7 @@
-/** Versions of events and run documents: a worker of an earlier release, as after a rollback, leaves alone what it would read wrongly. */
+/**
+ * Versions of events and run documents: a worker of an earlier release, for example after a rollback, does not touch documents
+ * that it would misread.
+ */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -12,7 +15,7 @@ const limits = fc.record(
   { deadlineAt: fc.constant(T0 + 60_000), budget: fc.constant({ operations: 5 }) },
   { requiredKeys: [] },
 );
-/** A run as it begins, and events of any later release among others. */
+/** The first events of a run, and later ones, including events of newer releases. */
 const beginning = fc.record({
   claim: limits,
   start: limits,
@@ -21,7 +24,7 @@ const beginning = fc.record({
 
 interface Drafted {
   readonly draft: EventDraft;
-  /** True if release 0.2.0, which reads versions up to 2, would fold it without what it says. */
+  /** True if release 0.2.0, which reads versions up to 2, would ignore a part of the event. */
   readonly isLater: boolean;
 }
 
@@ -31,7 +34,7 @@ function drafted(draft: EventDraft, ...unknown: readonly unknown[]): Drafted {
 
 const suspended: EventDraft = { type: 'suspend_requested', initiator: 'user', data: { reason: 'r' } };
 
-test('an event that release 0.2.0 would fold wrongly is refused by it, and so is every later state of the run', () => {
+test('release 0.2.0 refuses an event that it would fold wrongly, and every later state of the run', () => {
   fc.assert(
     fc.property(beginning, ({ claim, start, day }) => {
       let { state } = created();

@@ -9,7 +9,7 @@ import {
   TRANSITIONS,
 } from '../../../packages/cairn/src/core/run/status.ts';
 
-/** The table of the design, written out once more on purpose: a change of either must be meant. */
+/** Repeats the table on purpose, so that no change is accidental. */
 const ALLOWED: Record<RunStatus, string> = {
   pending: 'running cancelled failed',
   running: 'completed failed cancelled awaiting_approval waiting_external replaying interrupted',
@@ -35,7 +35,7 @@ function codeOf(from: RunStatus, to: RunStatus): ErrorCode | 'allowed' {
 }
 
 describe('run status', () => {
-  test.each(pairs)('$from -> $to is allowed or refused as the table says', ({ from, to }) => {
+  test.each(pairs)('$from -> $to is allowed or refused according to the table', ({ from, to }) => {
     const terminal = ['completed', 'failed', 'cancelled'].includes(from);
     const refused = terminal ? 'RUN_TERMINAL_STATE' : 'RUN_INVALID_TRANSITION';
     expect(codeOf(from, to)).toBe(ALLOWED[from].split(' ').includes(to) ? 'allowed' : refused);
@@ -45,7 +45,7 @@ describe('run status', () => {
     expect(RUN_STATUSES.filter(isTerminal)).toEqual(['completed', 'failed', 'cancelled']);
   });
 
-  test('every status is reachable from pending, and every one that is not final can fail and be cancelled', () => {
+  test('every status is reachable from pending, and every status that is not final can become failed or cancelled', () => {
     const reached = new Set<RunStatus>(['pending']);
     for (const status of reached) for (const next of TRANSITIONS[status]) reached.add(next);
     expect([...reached].sort()).toEqual([...RUN_STATUSES].sort());

@@ -43,7 +43,7 @@ describe('a successor takes over signals', () => {
     expect(ids(unread, received, ofSource)).toEqual(expected);
   });
 
-  test('none twice, if a dispatch died after it had taken over some', () => {
+  test('none twice if a dispatch died after it took over some', () => {
     const unread = many(MAX_UNREAD_SIGNALS);
     const once = signalsToCarry({ unread: [], received: [] }, unread);
     expect(once).toHaveLength(MAX_UNREAD_SIGNALS);

@@ -59,7 +59,7 @@ describe('vocabulary', () => {
     for (const word of WORDS[name]) expect(RUN_STATUSES).toContain(canonicalStatus(word));
   });
 
-  test.each(VOCABULARIES.map((name) => [name]))('%s is answered in words of its own', (name) => {
+  test.each(VOCABULARIES.map((name) => [name]))('%s is answered in its own words', (name) => {
     for (const status of RUN_STATUSES) expect(WORDS[name]).toContain(projectStatus({ status }, name));
   });
 

@@ -114,26 +114,26 @@ describe('wakeAt (J10)', () => {
   });
 });
 
-describe('the end of a run that others wait for', () => {
+describe('completion duties', () => {
   const parent = { runId: 'run_parent', stepId: 'kid' };
   test.each<[string, RunState]>([
     ['its parent', ended(running({ parent }))],
     ['a child of it', ended(grownBy(leased, [opened(childOf('kid', 'run_child'))]))],
     ['a mailbox', ended(grownBy(leased, [opened(wait('a'))]))],
-  ])('is scanned until that is done: %s', (_, state) => {
+  ])('keep an ended run scanned until they are done: %s', (_, state) => {
     expect(wakeAt(state)).toBe(T0 + READY_GRACE_MS);
     expect(wakeAt(state, { dutiesMet: false })).toBe(T0 + READY_GRACE_MS);
     expect(wakeAt(state, { dutiesMet: true })).toBeUndefined();
   });
 
-  test('matters only after the end', () => {
+  test('matter only after the end', () => {
     const state = running({ parent });
     expect(wakeAt(state, { dutiesMet: true })).toBe(wakeAt(leased));
   });
 });
 
 describe('a suspended run', () => {
-  test('is blocked where it gave a reason, or where nothing open could wake it', () => {
+  test('is blocked if it has a reason, or if no open wait could wake it', () => {
     expect(isBlocked(waiting([wait('a')]))).toBe(false);
     expect(isBlocked(waiting([wait('a')], PARK))).toBe(true);
     expect(isBlocked(waiting([]))).toBe(true);
@@ -171,7 +171,7 @@ describe('for any journal', () => {
           if (!before || mustWriteSnapshot(before, state)) stored = state;
           const late = Number.POSITIVE_INFINITY;
           expect(wakeAt(stored) ?? late).toBeLessThanOrEqual(wakeAt(state) ?? late);
-          // And what J4 promises of every snapshot.
+          // The promise of J4 for every snapshot.
           expect([stored.status, stored.epoch]).toEqual([state.status, state.epoch]);
           expect(stored.waits).toBe(state.waits);
           if (!stored.lease) expect(stored).toBe(state);

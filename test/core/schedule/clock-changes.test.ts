@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE;
 interface Change {
   readonly timezone: string;
   readonly at: number;
-  /** Minutes by which the local clock is ahead of UTC before and after it. */
+  /** Minutes by which the local clock is ahead of UTC before and after the change. */
   readonly offsets: readonly [number, number];
 }
 
@@ -67,7 +67,7 @@ const fieldOf = (last: number): fc.Arbitrary<Field> => {
   );
 };
 
-/** A cron expression whose hour is near the change, more often than not. */
+/** A cron expression whose hour is usually near the change. */
 const linesAt = ({ at, offsets }: Change) => {
   const near = fc
     .tuple(fc.constantFrom(...offsets), fc.integer({ min: -2, max: 1 }))
@@ -77,7 +77,7 @@ const linesAt = ({ at, offsets }: Change) => {
   return fc.tuple(fieldOf(59), fc.oneof(near, fieldOf(23)), days);
 };
 
-/** Due by the documentation, minute by minute. */
+/** Due minutes, computed minute by minute from the documentation. */
 function expectedSlots(
   { at, offsets: [before, after] }: Change,
   [minutes, hours, day]: [Field, Field, string],

@@ -177,7 +177,7 @@ test('a slot common to an old and a new timing is fired once, whenever the chang
         const fired: number[] = [];
         for (let minute = 1; minute <= 60; minute += 1) {
           const now = T0 + minute * MINUTE + late;
-          // As often as a schedule is brought up to its declaration: with each tick.
+          // Each tick updates a schedule to its declaration.
           const wanted = minute < at ? cron : next;
           if (current.cron !== wanted) current = retimed({ ...current, cron: wanted }, current, now);
           const decision = decideDue(current, now);

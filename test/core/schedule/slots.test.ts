@@ -110,7 +110,7 @@ const zoneOf = fc.constantFrom(
   'Asia/Kathmandu',
   'America/Nuuk',
 );
-/** Around nights in which clocks are set somewhere, to the second. */
+/** Times near clock changes, to the second. */
 const momentOf = fc
   .tuple(
     fc.constantFrom(

@@ -72,7 +72,7 @@ describe('the fold', () => {
     );
   });
 
-  test('gives an ended run its terminal fields, and never another status', () => {
+  test('sets the terminal fields of an ended run, whose status never changes', () => {
     fc.assert(
       fc.property(journals(), ({ states }) => {
         const end = states.findIndex(isOver);

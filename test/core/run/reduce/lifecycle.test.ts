@@ -97,7 +97,7 @@ describe('the policy of a workflow', () => {
       ...(stepId === undefined ? {} : { stepId }),
     });
 
-  test('is due when a run begins or resumes, until it has answered', () => {
+  test('is due when a run begins or resumes, until it was evaluated', () => {
     const state = running();
     expect(state.policyDue).toBe(true);
     const once = grownBy(state, [policyEvaluated()]);
@@ -106,7 +106,7 @@ describe('the policy of a workflow', () => {
     expect(grownBy(once, [orphaned(once), resumed()]).policyDue).toBe(true);
   });
 
-  test('is not due again after a release, because the same drive would have continued', () => {
+  test('is not due again after a release, because the same dispatch would have continued', () => {
     const once = grownBy(running(), [
       policyEvaluated(),
       bySystem('run_released', { reason: 'budget', inFlight: [] }),

@@ -35,7 +35,7 @@ describe('a step', () => {
     expect(state.error).toMatchObject({ stepId: 'a' });
   });
 
-  test('fails the run by its own failure, not by that of an item', () => {
+  test('fails the run by its own failure, not by the failure of an item', () => {
     const state = grownBy(running(), [failedStep('m', { itemKey: '0' })]);
     expect(state.error).toBeUndefined();
     expect(state.steps.get('m[0]')).toMatchObject({ phase: 'done', outcome: 'failed' });
@@ -43,7 +43,7 @@ describe('a step', () => {
   });
 });
 
-/** State that late events of an old revision must not change: everything but the position in the journal. */
+/** State that late events of an old revision must not change: all but the position in the journal. */
 function meaning(state: RunState): Partial<RunState> {
   const { head: _h, headHash: _hash, updatedAt: _at, checkpointHead: _cp, ...rest } = state;
   return rest;
@@ -63,7 +63,7 @@ test.each([
 });
 
 describe('an event of an old revision changes nothing', () => {
-  /** `u` was made, `c` was under way without a trace, two items of `m` had begun; a person sent all of it back. */
+  /** `u` was completed, `c` was running without an event, two items of `m` had begun. A person sent all of them back. */
   const before = grownBy(running(), [
     succeeded('u'),
     bySystem('step_started', settledStep('m')),
@@ -114,7 +114,7 @@ describe('an event of an old revision changes nothing', () => {
     expect(grownBy(driven, [succeeded('u')]).interruptions).toBe(1);
   });
 
-  test('but one of the new revision counts, item by item', () => {
+  test('but an event of the new revision changes the state, item by item', () => {
     const revision = 2;
     const state = grownBy(before, [
       succeeded('u', { revision }),

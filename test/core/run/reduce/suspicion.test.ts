@@ -17,7 +17,7 @@ const DEPLOYED = {
   onDoubt: 'fail',
 } as const;
 
-/** The run after a death in company, claimed alone. */
+/** The run after the death of a shared worker, claimed alone. */
 function suspect(): RunState {
   const state = running();
   const { lease } = state;
@@ -27,7 +27,7 @@ function suspect(): RunState {
 
 const began = (key: string) => bySystem('step_started', settledStep(key));
 
-/** Each number: so many bodies end alone, then a dispatch dies during the next one. Every body is of another step. */
+/** Each number: this many bodies end alone, then a dispatch dies during the next one. Every body belongs to another step. */
 function dying(endedBefore: readonly number[]): RunState {
   let state = suspect();
   let step = 0;
@@ -69,7 +69,7 @@ describe('a shutdown that interrupts a body', () => {
   const cutting = (...interrupted: string[]) => ({ interrupted, at: 0 });
   const company = ({ lease: _, ...rest }: RunState): RunState => rest;
 
-  test('makes no suspect the first time', () => {
+  test('does not make the run a suspect the first time', () => {
     const { suspect: found } = afterShutdown(running(), cutting('s1'));
     expect(found).toMatchObject({ alone: false, shutDown: ['s1'] });
   });
@@ -85,7 +85,7 @@ describe('a shutdown that interrupts a body', () => {
   });
 });
 
-/** A dispatch that claims the run, does what is said in turn, and is shut down: after so many ms, with these bodies cut off. */
+/** A dispatch claims the run, plays the given events, and is shut down after the given ms, which interrupts the given bodies. */
 function shutDown(
   before: RunState,
   { alone = true, begins = [] as string[], ends = [] as string[], afterMs = 0 },
@@ -108,7 +108,7 @@ function shutDown(
 const unleased = ({ lease: _, ...state }: RunState): RunState => state;
 
 describe('shutdowns of a run that is dispatched alone', () => {
-  test('count as deaths if they come soon after the same body began: the third ends the run with a named error', () => {
+  test('count as deaths soon after the start of the same body: the third fails the run', () => {
     let state = unleased(suspect());
     for (let i = 0; i < 3; i += 1) {
       expect(lostWorkers(state)).toBeUndefined();
@@ -117,7 +117,7 @@ describe('shutdowns of a run that is dispatched alone', () => {
     expect(lostWorkers(state)).toEqual({ times: 3, at: 's1', isSameStep: true });
   });
 
-  test('do not end a run whose body had run for long after five in a row, but after ten', () => {
+  test('fail a run whose body had run for long after ten in a row, but not after five', () => {
     let state = unleased(suspect());
     for (let i = 1; i < MAX_CUT_OFF; i += 1) {
       state = shutDown(state, { begins: ['s1'], afterMs: SOON_MS });
@@ -141,7 +141,7 @@ describe('shutdowns of a run that is dispatched alone', () => {
     expect(state.suspect?.cutOff).toEqual({ step: 's2', times: 1 });
   });
 
-  test('count although the bodies end successfully: the third ends the run', () => {
+  test('count even if the bodies end successfully: the third fails the run', () => {
     let state = unleased(suspect());
     for (const key of ['s1', 's2', 's3']) {
       expect(lostWorkers(state)).toBeUndefined();
@@ -187,7 +187,7 @@ describe('a second process lost beside other runs soon after the first', () => {
     expect(state.suspect?.alone).toBe(false);
   });
 
-  test('makes no suspect if sixteen steps have ended in between', () => {
+  test('does not make the run a suspect if sixteen steps have ended in between', () => {
     const steps = Array.from({ length: 16 }, (_, i) => succeeded(`s${i}`));
     const after = grownBy(shutDown(unleased(running()), { alone: false }), steps);
     expect(shutDown(after, { alone: false }).suspect?.alone).toBe(false);
@@ -195,7 +195,7 @@ describe('a second process lost beside other runs soon after the first', () => {
 });
 
 describe('the death of a process after its dispatch alone released the run', () => {
-  /** A dispatch claims the run, `begins` end well in it, and it lets go; `died`: its task comes again unanswered. */
+  /** A dispatch claims the run, completes `begins`, and releases it; `died`: its task is redelivered without an answer. */
   function letGo(before: RunState, { alone = true, begins = [] as string[], died = true } = {}): RunState {
     const claim = claimed(before);
     const task = { name: 't', retryCount: before.epoch };
@@ -226,7 +226,7 @@ describe('the death of a process after its dispatch alone released the run', () 
     expect(lostWorkers(state)).toEqual({ times: 3, at: NO_STEP, isSameStep: false });
   });
 
-  test('is forgotten once ten bodies have ended alone, so that a long run that is killed from outside continues', () => {
+  test('is forgotten once ten bodies have ended alone, so that a long run killed from outside continues', () => {
     let state = unleased(suspect());
     for (let dispatch = 0; dispatch < 10; dispatch += 1) {
       state = letGo(state, { begins: Array.from({ length: 10 }, (_, i) => `s${dispatch}-${i}`) });
@@ -235,7 +235,7 @@ describe('the death of a process after its dispatch alone released the run', () 
     }
   });
 
-  test('counts once, for that dispatch only, and does not affect the present lease holder', () => {
+  test('counts once, only for that dispatch, and does not affect the current lease holder', () => {
     const once = letGo(unleased(suspect()), { begins: ['s1'], died: false });
     const lost = bySystem('worker_lost', { epoch: once.epoch });
     const held = append(once, claimed(once)).state;

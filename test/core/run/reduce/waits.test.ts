@@ -51,7 +51,7 @@ describe('a wait', () => {
     expect(grownBy(state, [expired('e.1')]).waits).toEqual([]);
   });
 
-  test('is the only one that its answer closes', () => {
+  test('is the only wait that its answer closes', () => {
     const state = grownBy(running(), [opened(waitOf('e')), opened(waitOf('f'))]);
     expect(grownBy(state, [resolved('e.1')]).waits.map(({ id }) => id)).toEqual(['f.1']);
   });
@@ -85,7 +85,7 @@ describe('an external registration of a wait', () => {
     expect(grownBy(state, [resolved('kid.1')]).ties).toEqual([place]);
   });
 
-  test('stays where a child timed out, because the child still runs', () => {
+  test('stays if a child timed out, because the child still runs', () => {
     expect(grownBy(state, [expired('kid.1')]).ties).toEqual([place, child]);
   });
 
@@ -97,12 +97,12 @@ describe('an external registration of a wait', () => {
     expect(grownBy(state, [expired('e.1')]).ties).toEqual([place, child]);
   });
 
-  test('stays where its step was sent back', () => {
+  test('stays if its step was sent back', () => {
     expect(grownBy(state, [sentBack('gate.1', ['kid', 'e', 'gate'])]).ties).toEqual([place, child]);
   });
 });
 
-test('an event that a wait received is remembered for as long as the run lasts, however many signals follow', () => {
+test('an event that a wait received is remembered until the run ends, even after many signals', () => {
   const signals = Array.from({ length: RECEIVED_IDS + 1 }, (_, i) => signal(`s${i}`));
   const state = grownBy(running(), [opened(waitOf('e')), resolved('e.1', { signalId: 'x' }), ...signals]);
   expect(state.received).not.toContain('x');
