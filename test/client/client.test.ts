@@ -15,7 +15,7 @@ import { readDocument } from '../docs/snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Over HTTP; each run is driven to its end before its start is answered. */
+/** Serves the installation over HTTP; drives each run to its end before it answers the start. */
 async function served(installation: Installation) {
   const server = createServer(async (request, response) => {
     const sent = await buffer(request);
@@ -85,7 +85,7 @@ test.each([
   [429, 'RATE_LIMITED'],
   [503, 'UNAVAILABLE'],
 ])(
-  'waits for the end of a run while no more requests may wait (%i), until it is told to give up',
+  'polls for the end of a run while waiting requests are refused (%i), until its signal aborts',
   async (status, code) => {
     const busy = { status, body: { code, title: 'Too many', details: { retryAfterSeconds: 30 } } };
     const { client, pauses } = clientOf([
@@ -104,7 +104,7 @@ test.each([
 
 type Step = { readonly status: number; readonly body?: object; readonly after?: string } | 'nobody';
 
-/** Answers one after the other, the last one for ever, and takes no time. */
+/** Answers with the steps in order, then repeats the last one; takes no time. */
 function clientOf(steps: readonly Step[], options: Partial<ClientOptions> = {}) {
   const keys: (string | undefined)[] = [];
   const pauses: number[] = [];
@@ -134,7 +134,7 @@ function clientOf(steps: readonly Step[], options: Partial<ClientOptions> = {}) 
 }
 
 describe('a change', () => {
-  test('without an answer is sent again under the same key, and the next change under another', async () => {
+  test('without an answer is repeated with the same key; the next change gets a new key', async () => {
     const { cancel, keys, pauses } = clientOf(['nobody', { status: 503, after: '2' }, { status: 200 }]);
     await cancel();
     await cancel();
@@ -143,7 +143,7 @@ describe('a change', () => {
     expect(pauses).toEqual([500, 2_000]);
   });
 
-  test('that is refused is not sent again, and has the reason', async () => {
+  test('that is refused is not repeated, and has the reason', async () => {
     const body = { code: 'RUN_FINISHED', title: 'Over', detail: 'it has ended' };
     const { cancel, keys } = clientOf([{ status: 409, body }]);
     const error = await cancel().catch((refused: unknown) => refused);
@@ -162,7 +162,7 @@ describe('a change', () => {
   );
 });
 
-describe('a change that no connection could be made for', () => {
+describe('a change without a connection', () => {
   const refused = new TypeError('fetch failed', {
     cause: Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' }),
   });
@@ -224,7 +224,7 @@ test('a list continues over pages up to its limit, and says whether there is mor
   expect([listed.items.length, listed.more, keys.length]).toEqual([4, true, 2]);
 });
 
-test('a page without a text in place of a stream is told as not of the API', async () => {
+test('an empty web page in place of a stream is reported as not from the API', async () => {
   const { client } = clientOf([], {
     fetch: async () => new Response('', { headers: { 'content-type': 'text/html' } }),
   });

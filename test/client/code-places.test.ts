@@ -42,7 +42,7 @@ describe('the code positions of a run', () => {
     expect(asked).toEqual([]);
   });
 
-  test('name ten operations of a run with thousands open', () => {
+  test('are listed for at most ten operations', () => {
     const waits = Array.from({ length: 2_000 }, (_, at) => wait(`w${at}`, `src/a.ts:${at + 1}`));
     expect(placesOf(run({ waits }))).toHaveLength(10);
   });

@@ -43,7 +43,7 @@ test.each([
   ],
   [{ by: 'paused', type: 'order', since: AT }, /^Workflow order is paused\. Its runs wait/, 'unpause order'],
 ] as const)(
-  'a run that operators keep from moving says so, not that it is queued: %j',
+  'a run that operators stopped is explained as stopped, not as queued: %j',
   (stopped, text, move) => {
     const of = (facts: object) => explainRun(run({ stopped, ...facts }));
     for (const status of ['pending', 'running', 'replaying', 'interrupted']) {
@@ -62,7 +62,7 @@ describe('a run that the budget of the day defers', () => {
     explainRun(run({ status: 'running', dueAt: LATER, ...facts }), { working: [], retrying });
   const ask = { key: 'ask', isPolling: false, deferral: { reason, isOver: false } };
 
-  test('names what it waits for, until when, and what would let it continue', () => {
+  test('shows the reason, the time limit, and commands to continue', () => {
     const { text, until, help, moves } = of({ steps: retrying }, ask);
     expect(text).toBe(`Step ask waits: ${reason}.`);
     expect(until).toBe(LATER);
@@ -79,7 +79,7 @@ describe('a run that the budget of the day defers', () => {
     expect([text, help]).toEqual(['The budget allows more: Step ask begins next.', undefined]);
   });
 
-  test('is explained so only if it has nothing else to do, and nothing asks', () => {
+  test('is explained as deferred only if it has no other work and no open question', () => {
     const failed = { key: 'pay', isPolling: false };
     expect(of({ steps: { ...retrying, retrying: 2 } }, ask, failed).text).toBe(
       '2 steps failed and will be retried.',
@@ -92,7 +92,7 @@ describe('a run that the budget of the day defers', () => {
   });
 });
 
-test('a queued run has no due time: its `wakeAt` is for the scan, long after a worker has picked it up', () => {
+test('a queued run shows no due time, because its `wakeAt` is only for the scan', () => {
   const queued = explainRun(run({ status: 'pending', createdAt: AT, wakeAt: LATER }));
   expect([queued.since, queued.until]).toEqual([AT, undefined]);
 });
@@ -226,17 +226,17 @@ describe('the sentence that explains a run', () => {
     expect(explainRun(run(facts)).text).toBe(text);
   });
 
-  test('exists for every status, and ends as a sentence does', () => {
+  test('exists for every status, and ends with a full stop', () => {
     for (const status of RUN_STATUSES) expect(explainRun(run({ status })).text).toMatch(/^[A-Z].*\.$/);
   });
 
-  test('comes with advice about each error that ends or blocks a run, and about any other', () => {
+  test('has advice for each known and unknown error', () => {
     for (const code of [...Object.keys(ERROR_CODES), 'OUT_OF_PAPER', 'constructor'])
       expect(helpFor(code)).toMatch(/\.$/);
     expect(explainRun(run({ status: 'waiting_external', parked: 'PLAN_CHANGED' })).help).toContain('Deploy');
   });
 
-  test('asks for no answer about a side effect that a person has marked as failed', () => {
+  test('requires no answer about a side effect that a person has marked as failed', () => {
     const error = { code: 'EFFECT_IN_DOUBT', stepId: 'pay' };
     const { help } = explainRun(run({ status: 'failed', error }));
     expect(help).toMatch(/Resume/);
@@ -273,7 +273,7 @@ describe('what would let a run continue', () => {
     expect(commands(facts)).toEqual(words);
   });
 
-  test('of a run that was resumed does not advise to resume it', () => {
+  test('does not suggest to resume a run that was already resumed', () => {
     const error = { code: 'STEP_FAILED', message: 'out of ink', retryable: false };
     const { help } = explainRun(run({ status: 'failed', error }));
     expect(help).toContain('resume the run');
@@ -294,7 +294,7 @@ describe('what would let a run continue', () => {
     },
   );
 
-  test('of a wait for a decision that its version would have to take names no command for it', () => {
+  test('has no command for a decision while the version of the run is not deployed', () => {
     const undecidable = { working: [], retrying: [], isUndecidable: true };
     const effect = wait('approval', 'pay', { purpose: 'effect', effectId: 'e' });
     const waits = [wait('approval'), wait('approval', 'ask', { purpose: 'doubt' }), effect];
@@ -330,7 +330,7 @@ describe('a run whose dispatches fail', () => {
     expect(once.text).toBe('The last dispatch failed: Lone surrogate is not allowed.');
   });
 
-  test('is explained so whatever it has to do, with what would let it continue', () => {
+  test('is explained by the error whatever its remaining work, with commands to continue', () => {
     const sentence = 'The last 6 dispatches failed: Lone surrogate is not allowed.';
     const cancellation = { stopKind: 'user', requestedAt: AT };
     for (const facts of [{}, { steps: retrying }, { cancellation }, { compensating: true }] as const) {

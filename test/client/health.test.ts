@@ -34,7 +34,7 @@ describe('the findings in an answer', () => {
     expect(seen([findings.reachability('https://a.test', exchange(body))])).toEqual([expected]);
   });
 
-  test('health: the reason why the local cloud has no Cairn to answer it', () => {
+  test('health: the reason why the local cloud does not answer as Cairn', () => {
     const problem = {
       code: 'NOT_FOUND',
       title: 'Not found',
@@ -160,7 +160,7 @@ const stopped = { answer: { killSwitch: true, items: [] } };
 
 describe('the judge', () => {
   test.each<[string, Parameters<typeof judgeHealth>[0], string[]]>([
-    ['nothing was asked', {}, []],
+    ['no request was made', {}, []],
     [
       'an answer of a health check',
       { health: { status: 'ok', version: '1', store: 'ok' } },
@@ -191,7 +191,7 @@ describe('the judge', () => {
   test.each([
     ['local', undefined, 'Add it.'],
     ['production', 'gcloud firestore fields ttls list', 'Add it.'],
-  ])('of an installation that is %s advises of Google only what concerns it', (environment, ...expected) => {
+  ])('of a %s installation has advice about Google only if it applies', (environment, ...expected) => {
     const note = (help: string) => ({ code: 'ANY', state: 'note' as const, what: 'any', help });
     const found = [note('gcloud firestore fields ttls list'), note('Add it.')];
     const judged = judgeHealth({ diagnosis: { answer: { environment, findings: found } } }, NOW);

@@ -27,7 +27,7 @@ const head = fc.constantFrom(
   '<svg><title></title></svg>',
 );
 
-test('of a web page its title is shown, or its words if it has none, and no markup', () => {
+test('the problem of a web page shows its title, otherwise its words, without markup', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -51,14 +51,14 @@ test('of a web page its title is shown, or its words if it has none, and no mark
 });
 
 test.each(['upstream connect error', '{"hello": 1}', 'a <b> c', '<!-- html -->', '<!-- <html>', '&amp;'])(
-  'of another answer that is no problem the text is shown: %s',
+  'the problem of any other answer shows its text: %s',
   (text) => {
     expect(problemOf(503, text).detail).toBe(text);
   },
 );
 
 test.each(['<script', '<title', '<!--', '<', '</', '<style>', '-->'])(
-  'of a page that goes on with %s without end only the beginning is read',
+  'only the beginning of a page with endless %s is read',
   (piece) => {
     const page = `<html><p>Bad gateway</p>${piece.repeat(100_000)}<p>beyond</p><title>beyond</title>`;
     const { detail } = problemOf(502, page);

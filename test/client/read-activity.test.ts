@@ -31,7 +31,7 @@ const LATER = '2026-01-01T00:00:05.000Z';
 const retrying = (key: string, seq: number, more = {}) => ({ key, phase: 'retrying', seq, ...more });
 
 describe('the activity of a run', () => {
-  test('tells of one that waits for a decision whether nobody can decide, because its version is not deployed', async () => {
+  test('includes whether decisions are refused because the version of a waiting run is not deployed', async () => {
     const waits = [{ kind: 'timer' }, { kind: 'approval' }];
     for (const status of ['awaiting_approval', 'waiting_external']) {
       const { client, asked } = api([]);
@@ -46,7 +46,7 @@ describe('the activity of a run', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is that of the run alone unless steps are retried', async () => {
+  test('is the activity in the run document unless steps are retried', async () => {
     const { client, asked } = api([]);
     expect(await readActivity(client, run({}))).toEqual({ working: [], retrying: [] });
     const busy = run({ steps: { retrying: 1 }, running: [{ step: 'pay' }] });

@@ -47,7 +47,7 @@ describe('many requests', () => {
     expect(last.size).toBe(30);
   });
 
-  test('all pause when one is told to, and then continue with the same', async () => {
+  test('all pause when one is rate limited, and then continue with the same request', async () => {
     const { last, pauses, running } = board();
     const refused = new Set([3, 4, 5]);
     let isPaused = false;
@@ -70,13 +70,13 @@ describe('many requests', () => {
     expect([...last.values()].every(({ at }) => at === 'done')).toBe(true);
   });
 
-  test('one that is refused permanently is given up', async () => {
+  test('a permanently refused request is not repeated', async () => {
     const { last, running } = board();
     await sendAll([1], { ...running, sleep: async () => {}, work: () => Promise.reject(refusal(429)) });
     expect(last.get(1)).toMatchObject({ at: 'failed' });
   });
 
-  test('after a stop no more are sent, and the outcomes of those under way are known', async () => {
+  test('after a stop no more are sent, and outcomes of requests in progress are reported', async () => {
     const { last, stop, running } = board();
     await sendAll(items(20), {
       ...running,

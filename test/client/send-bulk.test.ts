@@ -82,7 +82,7 @@ describe('a change of many runs', () => {
     const one = await ran((runs, _request, attempt) => {
       if (!runs.includes('run_0')) return runs.map(done);
       attempts.push(attempt);
-      // In the form of the client, and in that of the console.
+      // As an error of the client, and as one of the console.
       if (attempt === 1) throw new Unreachable('the same request is in progress', 'k', undefined, 202);
       if (attempt === 2)
         throw new Refusal({ status: 202, code: 'IN_FLIGHT', title: 'In progress' }, undefined);
@@ -106,7 +106,7 @@ describe('a change of many runs', () => {
     expect(one.ends.get('run_3')?.at).toBe('failed');
   });
 
-  test('gives up on such a request, and on an installation that does not answer, after a while', async () => {
+  test('stops repeating such a request, or one without a response, after a limit', async () => {
     for (const status of [0, 202] as const) {
       let requestCount = 0;
       const one = await ran((runs) => {

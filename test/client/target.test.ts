@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Stage } from '../cli/support/stage.ts';
 
-/** Texts that a URL parser, or Firestore, gives a meaning of its own. */
+/** Texts with a special meaning for a URL parser or Firestore. */
 const special = fc.constantFrom(
   '',
   '.',

@@ -46,7 +46,7 @@ test.each<[purpose: string | undefined, one: string, two: string]>([
   expect(textOf(asked, other, wait('timer'))).toBe(`${one} 2 other waits are open.`);
 });
 
-test('a kind and a purpose that only a newer version knows have words', () => {
+test('an unknown kind or purpose, from a newer version, has a text', () => {
   for (const one of [wait('quorum'), wait('approval', 'ask', { purpose: 'quorum' })]) {
     expect(waitingText([one, one]).text).toMatch(/^Step ask waits( for approval)?\. 1 other wait is open\.$/);
     expect(waitLine(one)).toMatch(/^ask waits/);
