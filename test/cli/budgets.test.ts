@@ -54,7 +54,7 @@ test('cairn explain shows that a run waits for amounts reserved by other runs, a
   expect(help).toContain('starts once other runs of the tenant have released what they reserved');
   expect(moves.map(({ words }) => words[0])).toEqual(['runs', 'budgets']);
 
-  // The other dispatch dies: what it held counts as spent, and the run asks, until the next day begins.
+  // The other dispatch dies, so its hold counts as spent, and the run asks until the next day begins.
   await stage.driveUntil(() => world.stateOf(runId).status === 'completed');
   expect(world.clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 2));
   const { out } = await stage.cairn(['runs', 'events', 'last']);

@@ -181,7 +181,7 @@ describe('lists', () => {
     await started();
     const seen = await stage.cairn(['runs', 'list'], { isTty: true, columns: 60, env: { TERM: 'xterm' } });
     const lines = seen.out.trimEnd().split('\n');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are told by them
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: removes colours
     for (const line of lines) expect(line.replace(/\x1b\[\d+m/g, '').length).toBeLessThanOrEqual(60);
     expect(seen.out).toContain('\x1b[');
     expect((await stage.cairn(['runs', 'list'])).out).not.toContain('\x1b[');

@@ -10,7 +10,7 @@ import { cells } from '../../packages/cli/src/render/width.ts';
 import { Stage } from './support/stage.ts';
 
 const COLUMNS = 80;
-/** Commands to copy are never cut. */
+/** Commands to copy are never truncated. */
 const COMMAND = /^(?:(?:npx |npm run )?cairn|gcloud) /;
 
 const tooWide = (text: string) =>

@@ -62,21 +62,21 @@ describe('the first key of an installation', () => {
   });
 
   test.each([
-    ['is not made over one that is there', answering(409, {}), 1, 'this client already exists'],
+    ['does not replace an existing one', answering(409, {}), 1, 'this client already exists'],
     [
-      'is not made without the right to',
+      'is not created without permission',
       answering(403, { error: { status: 'PERMISSION_DENIED', message: 'no' } }),
       5,
       'PERMISSION_DENIED no',
     ],
     [
-      'is not made in a project without a database',
+      'is not created in a project without a database',
       answering(404, { error: { status: 'NOT_FOUND', message: 'no database' } }),
       3,
       'no database',
     ],
     [
-      'is not made where nobody answers',
+      'is not created without a response',
       () => Promise.reject(new TypeError('fetch failed')),
       4,
       'does not respond',

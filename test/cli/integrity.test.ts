@@ -15,7 +15,7 @@ const gap: Answer<'Inconsistency'> = {
   evidence: { after: 3 },
 };
 
-test('a problem is shown with its document, its facts, and what to do', () => {
+test('a problem is shown with its document, facts and advice', () => {
   const checkedAt = '2026-01-01T00:00:00.000Z';
   const text = consistencyText(
     { runId: 'run_a', checkedAt, verdict: 'broken', problems: [gap], more: 4, unread: ['0000000009'] },

@@ -14,12 +14,12 @@ import { eventually } from '../system/support.ts';
 const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const functionsModule = builtFunctions(join(import.meta.dirname, '../system/fixtures/functions.ts'));
 
-// Otherwise the client of the queue looks for Google's metadata server on the network.
+// Keeps the client of the queue from looking for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
 
 let folder: string;
 let cloud: CloudProcess;
-/** The same after a restart. */
+/** Constant over restarts. */
 let port: number;
 
 const startCloud = () =>
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The next test starts it again. */
+/** The next test starts the cloud again. */
 async function stopCloud(): Promise<void> {
   cloud.process.kill('SIGTERM');
   await cloud.ended;
@@ -52,7 +52,7 @@ interface Speaking {
   readonly ended: Promise<number | null>;
 }
 
-/** A person at a terminal in `folder`, with nothing set but what the words say. */
+/** The command line in `folder`, without environment variables. */
 function say(...words: readonly string[]): Speaking {
   const { CAIRN_URL: _, CAIRN_API_KEY: __, NO_COLOR: ___, ...env } = process.env;
   const child = spawn(
@@ -75,7 +75,7 @@ function say(...words: readonly string[]): Speaking {
   return { child, out: () => said.out, err: () => said.err, ended };
 }
 
-/** Problems that doctor reports. A test may have moved the clock of the cloud, and its answers are dated by it. */
+/** Problems that doctor reports, without the clock, which a test may have moved. */
 function problemsIn(out: string): string[] {
   return (out.match(/✗ .*/g) ?? []).filter((line) => !line.endsWith('CLOCK_SKEW'));
 }
@@ -131,7 +131,7 @@ test('a watched run shows the death of its worker and its resumption, and the wa
 });
 
 test('doctor reports a paused queue through the installation, and no other problem', async () => {
-  // An installation looks at its queues only now and then.
+  // An installation reads the state of its queues only from time to time.
   await stopCloud();
   cloud = await startCloud();
   const { tasks, projectId } = cloud.ready;

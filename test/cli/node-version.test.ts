@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { nodeRefusal } from '../../packages/cli/src/node-version.ts';
 import { listening, saying } from './support/stage.ts';
 
-test.each(['20.20.2', '18.0.0'])('Node %s is refused before anything is loaded, with the remedy', (node) => {
+test.each(['20.20.2', '18.0.0'])('Node %s is refused with advice before anything is loaded', (node) => {
   expect(nodeRefusal(node, '>=22')).toBe(
     `cairn: Node ${node} is too old; Node 22 or newer is needed\nInstall one, such as the current LTS of https://nodejs.org, and call cairn again.\n`,
   );

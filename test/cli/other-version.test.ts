@@ -6,7 +6,7 @@ import { listening, saying } from './support/stage.ts';
 const refusal = (status: number) =>
   Response.json({ status, code: 'INVALID_INPUT', title: 'No', detail: 'topLevel is not known' }, { status });
 
-/** @param health answer to a question for its version; undefined: none */
+/** @param health response of the health check; undefined: none */
 function installation(status: number, health: Response | string | undefined) {
   const asked: string[] = [];
   const fetch: World['fetch'] = async (url) => {
@@ -31,7 +31,7 @@ describe('a refusal that an unknown request gets', () => {
     expect(err).toContain('use the command line of 1.1.0, or deploy 1.2.3');
   });
 
-  test('names them for programs too', async () => {
+  test('includes them in JSON', async () => {
     const { err } = await saying([...LIST, '--json'], installation(400, OLDER).world);
     expect(JSON.parse(err)).toMatchObject({
       error: { code: 'INVALID_INPUT' },

@@ -121,7 +121,7 @@ test('any command line is parsed, or refused with a message', () => {
         expect(['run', 'help']).toContain(parse(words, COMMANDS).kind);
       } catch (error) {
         expect(error).toBeInstanceOf(UsageError);
-        // Messages of Node, which name no command of ours.
+        // Messages of Node, without a command of Cairn.
         expect((error as UsageError).message).not.toMatch(/^Option '/);
       }
     }),
@@ -142,7 +142,7 @@ describe('the table of commands', () => {
     }
   });
 
-  test('gives an option name one type, so that words and values can be told apart before the command is known', () => {
+  test('uses one type per option name, so that values can be distinguished from words before the command is known', () => {
     const types = new Map<string, string>();
     for (const one of COMMANDS) {
       for (const [name, { type }] of Object.entries(optionsOf(one))) {
@@ -165,7 +165,7 @@ describe('the table of commands', () => {
   );
 });
 
-test('an option that a command cannot do without is asked for, with the reason', () => {
+test('a missing required option is reported with the reason', () => {
   const needing = COMMANDS.flatMap((one) =>
     Object.entries(one.options).flatMap(([name, spec]) =>
       spec.required === undefined ? [] : [{ one, name, required: spec.required, spec }],
@@ -189,7 +189,7 @@ test('an option that a command cannot do without is asked for, with the reason',
   }
 });
 
-test('an argument and an option both missing: the argument is asked for first', () => {
+test('if an argument and an option are missing, the argument is reported first', () => {
   const refusal = caught(() => parse(['runs', 'hold'], COMMANDS));
   expect([refusal.message, refusal.help]).toEqual([
     expect.stringContaining('RUN is missing: '),
@@ -207,7 +207,7 @@ function caught(act: () => unknown): UsageError {
   throw new Error('nothing was refused');
 }
 
-test('JSON, or a file with it, where a command takes no further argument is told the option for it', () => {
+test('JSON or a JSON file as an unexpected argument gets the option for it as a suggestion', () => {
   const taking = COMMANDS.filter(({ options }) =>
     Object.values(options).some(({ value }) => value === 'JSON'),
   );

@@ -57,7 +57,7 @@ describe('text', () => {
     expect(cells('\x1b[32mok\x1b[39m')).toBe(2);
   });
 
-  test('is cut with an ellipsis, and never wider than requested', () => {
+  test('is truncated with an ellipsis, and never wider than requested', () => {
     expect(cutTo('abcdef', 4)).toBe('abc…');
     expect(cutTo('日本語', 4)).toBe('日…');
     fc.assert(

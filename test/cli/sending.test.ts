@@ -29,7 +29,7 @@ const nobody = () =>
 const cancelled = () =>
   Response.json({ runId: 'run_1', status: 'cancelled', requestedAt: '2026-01-01T00:00:00.000Z' });
 
-/** Answers one after the other, the last one for ever. */
+/** Answers with the steps in order, then repeats the last one. */
 function server(...replies: readonly Reply[]) {
   const sent: Sent[] = [];
   const fetch: World['fetch'] = async (url, init) => {
@@ -67,7 +67,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('without an answer is sent again unchanged, and then reports how to repeat it', async () => {
+  test('without a response is repeated unchanged, and then reports how to repeat it', async () => {
     const { sent, world } = server(nobody);
     const { code, err } = await saying(CANCEL, world);
     expect(code).toBe(4);
@@ -85,7 +85,7 @@ describe('a change', () => {
     expect(world.pauses).toEqual([500, 1_000, 1_000]);
   });
 
-  test('that is accepted to be carried out later succeeds', async () => {
+  test('that is accepted for later succeeds', async () => {
     const accepted = {
       id: 'e1',
       scope: 'tenant',
@@ -99,14 +99,14 @@ describe('a change', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('waits as long as the answer says, within a limit', async () => {
+  test('waits for the time in the response, within a limit', async () => {
     const { world } = server(busy(202, '3'), problem(429, 'RATE_LIMITED'), busy(202, '900'), cancelled);
     const { code, err } = await saying(CANCEL, world);
     expect(world.pauses).toEqual([3_000, 1_000]);
     expect([code, err]).toEqual([4, expect.stringContaining('--key cli-token1')]);
   });
 
-  test('with an unknown outcome says so, and a refused one does not', async () => {
+  test('reports an unknown outcome, but not for a refusal', async () => {
     const inFlight = await saying(CANCEL, server(busy(202, '1')).world);
     expect([inFlight.code, inFlight.err]).toEqual([4, expect.stringContaining('--key cli-token1')]);
     const broken = await saying(CANCEL, server(problem(500, 'INTERNAL')).world);
@@ -159,7 +159,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('by a server other than Cairn says so', async () => {
+  test('reports a server other than Cairn', async () => {
     const reply = () => new Response('<html>Bad gateway</html>', { status: 404 });
     const { code, err } = await saying(['runs', 'show', 'run_1'], server(reply).world);
     expect([code, err]).toEqual([3, expect.stringContaining('HTTP_404 a web page: Bad gateway')]);

@@ -44,7 +44,7 @@ interface Request {
 const ORIGIN = 'https://runs.test';
 const RUN = 'run_01';
 const EFFECT = `${'0a'.repeat(32)}.0001`;
-/** Text with characters special to a shell or the command line. */
+/** Text with special characters of a shell or the command line. */
 const MEAN = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *\n--json @file`;
 
 const requestOf = ({ method, target, body = {} }: ChangeRequest): Request => ({
@@ -52,10 +52,10 @@ const requestOf = ({ method, target, body = {} }: ChangeRequest): Request => ({
   target,
   body: normal(body),
 });
-/** As it goes over the wire. */
+/** The request as it is sent. */
 const normal = (body: unknown) => JSON.parse(JSON.stringify(body)) as unknown;
 
-/** The words that a shell makes of the text for the command it names. */
+/** Splits the text into words with a shell, for the command in it. */
 function wordsOf(text: string, name: 'npx' | 'curl'): string[] {
   const script = `uuidgen() { printf uuid; }\n${name}() { printf '%s\\0' "$@"; }\n${text}`;
   const env = { CAIRN_API_KEY: 'secret', PATH: '' };

@@ -50,7 +50,7 @@ describe('by name', () => {
   });
 });
 
-test('an action that is done twice is named, as docs/testing.md shows it', async () => {
+test('a repeated action is reported as in docs/testing.md', async () => {
   const { code, out } = await sweep(CARELESS);
   expect(code).toBe(7);
   const [, shown] = /^```\n(careless: [\s\S]*?)```/m.exec(readDocument('docs/testing.md')) ?? [];

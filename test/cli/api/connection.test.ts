@@ -26,7 +26,7 @@ describe('connection and credentials', () => {
       'cairn_dev_x',
     ],
     [
-      'a directory that is named counts more than the environment',
+      'a named directory takes precedence over the environment',
       { local: '/d' },
       { env: { CAIRN_URL: 'https://a.test' }, files: { '/d/address.json': LOCAL } },
       'http://127.0.0.1:8080',
@@ -40,7 +40,7 @@ describe('connection and credentials', () => {
       'k',
     ],
     [
-      'options count more',
+      'options take precedence',
       { url: 'https://b.test', 'key-file': 'key' },
       { env: { CAIRN_URL: 'https://a.test', CAIRN_API_KEY: 'k' }, files: { '/home/ada/key': 'from-file\n' } },
       'https://b.test',
@@ -82,14 +82,14 @@ describe('connection and credentials', () => {
     ['nothing at all', {}, {}, 'no local cloud is running on /project/.cairn'],
     ['a directory without a cloud', { local: 'd' }, {}, 'no local cloud is running on /home/ada/d'],
     [
-      'a file that makes no sense',
+      'an invalid address file',
       {},
       { files: { '/project/.cairn/address.json': '{}' } },
       'no local cloud is running',
     ],
     ['no key', { url: 'https://a.test' }, {}, 'no API key for https://a.test'],
     [
-      'the key of the local cloud is not for others',
+      'the key of the local cloud is not sent to another address',
       { url: 'https://a.test' },
       { files: { '/project/.cairn/address.json': LOCAL } },
       'no API key for https://a.test',

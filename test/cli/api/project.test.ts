@@ -13,7 +13,7 @@ test.each([
   ],
   ['the first start, before another', ['/a', '/b'], ['/a/firebase.json', '/b/firebase.json'], '/a'],
   ['a cloud that runs at another start', ['/a', '/b'], ['/a/firebase.json', '/b/.cairn/address.json'], '/b'],
-  ['nothing anywhere: where one stands', ['/a/b', '/c'], [], '/a/b'],
+  ['no project: the current folder', ['/a/b', '/c'], [], '/a/b'],
 ])('the project is found: %s', (_, starts, files, project) => {
   expect(projectOf(starts as [string], (path) => files.includes(path))).toBe(project);
 });

@@ -1,4 +1,4 @@
-/** Settings of projects that take in the folder that `cairn init` makes: it says what to change. */
+/** Advice of `cairn init` about settings that include its new folder by mistake. */
 import { afterEach, expect, test } from '@jest/globals';
 import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
 
@@ -37,12 +37,15 @@ test.each<[string[] | undefined, RegExp[]]>([
   [['node_modules'], [/'default'.*add "cairn" and "\.cairn" to its "ignore"/]],
   [['cairn'], [/add "cairn" and "\.cairn"/]],
   [['.cairn/**', 'cairn/'], []],
-])('a codebase that is the whole project and ignores %j is to leave out the folder', async (ignore, said) => {
-  for (const source of ['.', './']) {
-    const advice = await adviceIn({ 'firebase.json': JSON.stringify({ functions: { source, ignore } }) });
-    expect(advice).toEqual(said.map((one) => expect.stringMatching(one)));
-  }
-});
+])(
+  'a codebase that is the whole project and ignores %j gets advice to ignore the folder',
+  async (ignore, said) => {
+    for (const source of ['.', './']) {
+      const advice = await adviceIn({ 'firebase.json': JSON.stringify({ functions: { source, ignore } }) });
+      expect(advice).toEqual(said.map((one) => expect.stringMatching(one)));
+    }
+  },
+);
 
 const BOTH = /^The site is .*add "cairn\/\*\*" and "\.cairn\/\*\*" to its "ignore"/;
 const DEFAULT_IGNORE = ['firebase.json', '**/.*', '**/node_modules/**'];
@@ -67,7 +70,7 @@ test.each<[string, unknown, RegExp[]]>([
   },
 );
 
-test('other projects get none, nor does JavaScript for its types', async () => {
+test('other projects get no advice, nor does JavaScript about its types', async () => {
   const functions = '{"functions": {"source": "functions"}}';
   expect(await adviceIn({ 'firebase.json': functions, 'tsconfig.json': '{}' })).toEqual([]);
   expect(await adviceIn({ 'firebase.json': functions })).toEqual([]);

@@ -11,7 +11,7 @@ const withFiles = (files: Readonly<Record<string, string>>) => {
   return project;
 };
 
-test('what version control ignores in the folder does not keep Cairn from being added again after a revert', async () => {
+test('Cairn can be added again after a revert that left ignored files in the folder', async () => {
   const project = withFiles({ 'firebase.json': '{}' });
   const ignored = {
     'cairn/node_modules/cairn/index.js': '',
@@ -24,7 +24,7 @@ test('what version control ignores in the folder does not keep Cairn from being 
   expect(project.files()['cairn/.secret.local']).toBe('A=b');
 });
 
-test('a folder that has sources, or only a folder lib, is not taken for such a rest', async () => {
+test('a folder with sources, or only with lib, does not count as left over', async () => {
   const sources = [
     'cairn/lib/index.js',
     'cairn/node_modules/a.js cairn/notes.md',
@@ -37,7 +37,7 @@ test('a folder that has sources, or only a folder lib, is not taken for such a r
   }
 });
 
-test('a second init says where the region is that its option does not change', async () => {
+test('a second init names the file with the region, which its option does not change', async () => {
   const project = withFiles({ 'firebase.json': '{}' });
   await project.init(['--yes']);
   const { code, out, err } = await project.init(['--yes', '--region', 'europe-west1', '--language', 'js']);

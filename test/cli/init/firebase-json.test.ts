@@ -113,7 +113,7 @@ describe('the entries of Cairn', () => {
   });
 });
 
-test('stand beside what firebase-tools reads, or the key that is there twice is named', () => {
+test('are added beside what firebase-tools reads, or a duplicate key is reported', () => {
   const member = (name: string, values: readonly string[]) =>
     fc.constantFrom(...values).map((value) => ({ name, text: `"${name}": ${value}` }));
   const sections = fc.array(
@@ -148,7 +148,7 @@ test('stand beside what firebase-tools reads, or the key that is there twice is 
 });
 
 describe('removing them from a file edited since', () => {
-  test('is not tried if a key is there twice: the first one may have the entries, and the last one counts', () => {
+  test('is not tried with a duplicate key, because the first may have the entries and the last one counts', () => {
     const twice = added('{}').replace('{', '{"functions": [],');
     expect(withoutEntries(twice, entries)).toBeUndefined();
   });

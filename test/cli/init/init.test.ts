@@ -105,7 +105,7 @@ describe('in the example of an app', () => {
   });
 });
 
-test('an init that died before anything was in its place does not keep the next from it', async () => {
+test('an init that died before its first rename does not block the next one', async () => {
   const left = {
     'firebase.json.cairn-init': '{}',
     'cairn/init-record.json.cairn-init': '{"versi',
@@ -120,7 +120,7 @@ test('an init that died before anything was in its place does not keep the next 
   expect(Object.keys(project.files()).filter((path) => path.endsWith('.cairn-init'))).toEqual([]);
 });
 
-test('what a symbolic link in the folder points to is not touched when such files are removed', async () => {
+test('the removal of left-over files does not follow symbolic links', async () => {
   const project = withFiles({
     'firebase.json': '{}',
     'linked/empty/a.cairn-init': 'theirs',
@@ -133,7 +133,7 @@ test('what a symbolic link in the folder points to is not touched when such file
   expect(existsSync(join(project.root, 'cairn/init-record.json.cairn-init'))).toBe(false);
 });
 
-test('an empty folder of the name is used; files of others that are named as if they were left stay', async () => {
+test('an empty folder of that name is used; other files with the same suffix stay', async () => {
   const project = withFiles({ 'firebase.json': '{}', 'cairn/notes.cairn-init': 'theirs' });
   expect((await project.init(['--yes'])).err).toContain('NAME_TAKEN');
   expect(project.files()['cairn/notes.cairn-init']).toBe('theirs');
@@ -189,7 +189,7 @@ describe('what was edited since', () => {
     edit('firebase.json', (text) => text.replace('"public": "public"', '"public": "site"'));
     edit('.gitignore', (text) => `${text}coverage/\n`);
     project.write('cairn/src/refund.js', '// mine\n');
-    // Told before it is asked for, by the same decisions.
+    // Printed before the confirmation, by the same decisions.
     const edited = project.files();
     const { err } = await project.init(['--undo'], { answer: 'n' });
     expect(project.files()).toEqual(edited);
@@ -299,7 +299,7 @@ describe('other projects', () => {
     expect(project.files()['shop/firestore.indexes.json']).toContain('"shop_runs"');
   });
 
-  test('with another name than the default are told it in each command of init', async () => {
+  test('with another name than the default get it in each printed init command', async () => {
     const project = withFiles({ 'firebase.json': '{}\n' });
     expect((await project.init(['--yes', '--name', 'shop'])).code).toBe(0);
     const told = async (...words: string[]) => {
@@ -334,7 +334,7 @@ describe('other projects', () => {
     );
   });
 
-  test('whose cairn was added by Yarn, which writes the path without `file:`, have it in the codebase too', async () => {
+  test('with cairn from a file in the form of Yarn, without `file:`, get a copy in the codebase too', async () => {
     const project = withTarball('./packed/cairn-0.2.0.tgz', { 'yarn.lock': '' });
     await project.init(['--yes']);
     expect(JSON.parse(project.files()['cairn/package.json'] ?? '').dependencies.cairn).toBe(
@@ -355,7 +355,7 @@ describe('other projects', () => {
     expect(isIgnored('cairn/src/index.js')).toBe(false);
   });
 
-  test('with a folder of functions that firebase.json does not name have it not deployed afterwards', async () => {
+  test('with a folder of functions that firebase.json does not name do not deploy it afterwards', async () => {
     const project = withFiles({ 'firebase.json': '{"hosting": {}}', 'functions/package.json': '{}' });
     await project.init(['--yes']);
     const { functions } = JSON.parse(project.files()['firebase.json'] ?? '');

@@ -1,4 +1,4 @@
-/** Projects with a version of the packages beside `firebase.json`, and codebases as earlier versions left them. */
+/** Projects with installed packages beside `firebase.json`, and codebases of earlier versions. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
@@ -13,11 +13,11 @@ export const TARBALLS = '!cairn/packages/*.tgz';
 
 export interface Installed {
   readonly version: string;
-  /** Content of the tarball; undefined: from a registry. */
+  /** Content of the tarball; undefined for a package from a registry. */
   readonly content: string | undefined;
 }
 
-/** As a package manager leaves it. */
+/** Writes the files of an installed package. */
 export function install(project: TemporaryProject, { version, content }: Installed): void {
   const { [MANIFEST]: text = '{}' } = withPackage({});
   project.write(MANIFEST, JSON.stringify({ ...JSON.parse(text), version }));
@@ -34,14 +34,14 @@ export const installed = fc
   })
   .map(({ version, build }) => ({ version, content: build && `${build} build of ${version}` }));
 
-/** The caller disposes of it. */
+/** The caller must dispose of the project. */
 export function projectWith(installed: Installed): TemporaryProject {
   const project = temporaryProject(withPackage({ 'firebase.json': '{}' }));
   install(project, installed);
   return project;
 }
 
-/** Gives the project a `.gitignore` as 0.2.0 left it, which wrote one line. @param before without that line */
+/** Writes a `.gitignore` in the form of 0.2.0, which added one line. @param before text without that line */
 export function withEarlierIgnores(project: TemporaryProject, before: string | null): void {
   const written = `${before ?? ''}.cairn/\n`;
   const record = JSON.parse(project.files()[RECORD] ?? '');

@@ -17,14 +17,14 @@ function read(source: string, files: Readonly<Record<string, string>>) {
   return readProject(project.root, filesOf(project.root));
 }
 
-/** `firebase.json` names a folder that a build writes, of the sources in `origin`. */
+/** `firebase.json` names an output folder; the sources are in `origin`. */
 const layout = fc
   .tuple(fc.constantFrom('dist', 'build', 'out'), fc.constantFrom('apps/api', 'functions', 'packages/a/fns'))
   .chain(([output, origin]) =>
     fc.constantFrom(`${output}/${origin}`, `${origin}/${output}`).map((source) => ({ source, origin })),
   );
 
-describe('of a codebase whose folder a build writes', () => {
+describe('of a codebase in an output folder', () => {
   test('the language and the region are those of its sources, built or not', () => {
     fc.assert(
       fc.property(layout, fc.boolean(), fc.boolean(), ({ source, origin }, isTypescript, isBuilt) => {
@@ -32,7 +32,7 @@ describe('of a codebase whose folder a build writes', () => {
         const project = read(source, {
           [`${origin}/src/main.${isTypescript ? 'ts' : 'js'}`]: text,
           ...(isTypescript && { [`${origin}/tsconfig.json`]: '{}' }),
-          // For the web app.
+          // Belongs to the web app.
           'tsconfig.json': '{}',
           ...(isBuilt && { [`${source}/package.json`]: '{"main":"main.js"}', [`${source}/main.js`]: '' }),
         });

@@ -1,4 +1,4 @@
-/** `cairn init` in one project: begun within the file operations of another, and when such an operation fails. */
+/** Lock of `cairn init`: processes that interleave at each file operation, and operations that fail. */
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const { alone, lockFileOf } = await import('../../../packages/cli/src/init/lock.
 
 const root = fs.mkdtempSync(join(tmpdir(), 'cairn-lock-'));
 const file = lockFileOf(root);
-/** Files that are there while a left one is removed: of the lock, of that file, and of the last. */
+/** Lock files of the removal of an old lock, of that lock, and of the next. */
 const REMOVALS = [1, 2, 3].map((times) => file + '.removal'.repeat(times));
 afterAll(() => rmSync(root, { recursive: true }));
 beforeEach(() => {
@@ -36,19 +36,22 @@ afterEach(() => {
 });
 
 const LONG_AGO = new Date(1_000);
-/** Larger than any system gives. */
+/** Larger than any process id. */
 const NO_PID = 2 ** 31 - 1;
 
 const refused = (code: string) => ({ status: 'rejected', reason: { code } });
 const attempt = async (work = async () => 'done') => (await Promise.allSettled([alone(root, work)]))[0];
 
-/** File operations of one that takes over, and of another that is refused meanwhile, at most. */
+/** Maximum of file operations of a process that takes over and of one that is refused meanwhile. */
 const OPERATIONS = 40;
-/** One in so many pairs of operations is tried where several files are left. */
+/** With several old files, one of this many pairs of operations is tried. */
 const SAMPLED = 3;
 const places = Array.from({ length: OPERATIONS }, (_, place) => place);
 
-/** Begins one at each of the places, counted over the operations of all. @returns how many work at once */
+/**
+ * Starts a process at each of the operations, counted over all processes. @returns number of processes that worked at the same
+ * time
+ */
 async function workingAtOnce(starts: readonly number[]): Promise<number> {
   const { promise: end, resolve } = Promise.withResolvers<string>();
   const begun: Promise<unknown>[] = [];
@@ -74,23 +77,23 @@ async function workingAtOnce(starts: readonly number[]): Promise<number> {
 
 test.each([
   ['a left file', [file]],
-  ['what one has left that was killed while it removed such a file', [file, REMOVALS[0]]],
-  ['the same, where that one had removed it', [REMOVALS[0]]],
-  ['what two have left that were killed so', [file, REMOVALS[0], REMOVALS[1]]],
-])('of three that find %s, each within the operations of the others, one works', async (_, left) => {
+  ['the lock and removal lock of a killed process', [file, REMOVALS[0]]],
+  ['only the removal lock of a killed process', [REMOVALS[0]]],
+  ['the locks of two killed processes', [file, REMOVALS[0], REMOVALS[1]]],
+])('one of three interleaved processes works if they find %s', async (_, left) => {
   for (const second of places)
     for (const third of places.slice(second + 1)) {
       if (left.length > 1 && (second + third) % SAMPLED !== 0) continue;
       for (const one of left) writeFileSync(one as string, `${NO_PID}`);
       expect([second, third, await workingAtOnce([second, third])]).toEqual([second, third, 1]);
-      // A removal is left that nobody had to pass: without the file itself the first one did not look for it.
+      // An old removal lock may remain, because without an old lock no process looks at it.
       expect(fs.existsSync(file)).toBe(false);
     }
 });
 
-test('one that is killed at any of its operations, once or twice in a row, keeps nobody away', async () => {
+test('a process killed at any operation, once or twice in a row, does not block the next', async () => {
   const killed = new Error('killed');
-  /** Begins one that ends at that operation: what it would do afterwards is not done. */
+  /** Starts a process that stops at that operation. */
   const killedAt = async (place: number) => {
     let operations = 0;
     onOperation = () => {
@@ -98,7 +101,7 @@ test('one that is killed at any of its operations, once or twice in a row, keeps
     };
     await attempt();
     onOperation = () => {};
-    // Its process id is then that of nobody.
+    // Replaces its process id by an unused one.
     for (const one of [file, ...REMOVALS]) if (fs.existsSync(one)) writeFileSync(one, `${NO_PID}`);
   };
   for (const first of places.slice(0, 20))
@@ -111,7 +114,7 @@ test('one that is killed at any of its operations, once or twice in a row, keeps
     }
 });
 
-test('a disk that is full leaves no file, so that the next one works', async () => {
+test('a full disk leaves no file, so that the next process works', async () => {
   onOperation = (name, [path]) => {
     if (name !== 'writeFileSync') return;
     writeFileSync(path as string, '');
@@ -125,21 +128,21 @@ test('a disk that is full leaves no file, so that the next one works', async () 
 test.each([
   ['empty', '', new Date()],
   ['of a process that has died', `${NO_PID}`, new Date()],
-  ['from before the machine started, though its process id is in use', `${process.pid}`, LONG_AGO],
-])('a file counts for nothing that is %s', async (_, content, at) => {
+  ['from before the last boot, although its process id is in use', `${process.pid}`, LONG_AGO],
+])('a lock is ignored if it is %s', async (_, content, at) => {
   writeFileSync(file, content);
   fs.utimesSync(file, at, at);
   expect(await attempt()).toMatchObject({ value: 'done' });
 });
 
-test('a file of a process that is alive keeps others away, and is named', async () => {
+test('the lock of a live process blocks others, and is named', async () => {
   writeFileSync(file, `${process.pid}`);
   const end = await attempt();
   expect(end).toMatchObject(refused('UNDER_WAY'));
   expect(end).toMatchObject({ reason: { help: expect.stringContaining(`delete ${file}.`) } });
 });
 
-test('a process id that another user has counts for nothing in a file of this user', async () => {
+test('a lock is ignored if its process id belongs to another user', async () => {
   const denied = Object.assign(new Error('EPERM'), { code: 'EPERM' });
   const kill = jest.spyOn(process, 'kill').mockImplementation(() => {
     throw denied;
@@ -153,7 +156,7 @@ test('a process id that another user has counts for nothing in a file of this us
   getuid.mockRestore();
 });
 
-test('a left file that only its owner may remove is named, with what to do', async () => {
+test('an old lock that only its owner may remove is reported with advice', async () => {
   writeFileSync(file, `${NO_PID}`);
   onOperation = (name, [path]) => {
     if ((name === 'rmSync' || name === 'renameSync') && path === file)

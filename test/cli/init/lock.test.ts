@@ -28,7 +28,7 @@ async function initIn({ root }: TemporaryProject, ...words: string[]) {
   return { code, answer: JSON.parse(out || err) };
 }
 
-test('of several processes each succeeds or is told about another, and one result is whole', async () => {
+test('each of several processes succeeds or reports another one, and the result is consistent', async () => {
   const project = emptyProject();
   const regions = ['europe-west1', 'us-east4', 'asia-south1'];
   const ends = await Promise.all(
@@ -47,7 +47,7 @@ test('of several processes each succeeds or is told about another, and one resul
   expect(project.files()).toEqual({ 'firebase.json': '{}' });
 });
 
-test('a second one is refused while the first installs, and changes nothing; then it is not', async () => {
+test('a second init is refused while the first installs, and accepted afterwards', async () => {
   const project = emptyProject();
   let others: { readonly code: number; readonly err: string; readonly programs: readonly string[] }[] = [];
   const first = await project.init(['--yes'], {
@@ -65,7 +65,7 @@ test('a second one is refused while the first installs, and changes nothing; the
   expect(existsSync(lockFileOf(project.root))).toBe(false);
 });
 
-test('one that was killed does not keep others away, also two at once, and nothing is left of it', async () => {
+test('a killed init does not block one or two others, and leaves no file', async () => {
   const { root } = emptyProject();
   const dead = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
   await once(dead, 'exit');
@@ -81,7 +81,7 @@ test('one that was killed does not keep others away, also two at once, and nothi
   expect(left).toEqual([]);
 });
 
-test('one that fails does not keep others away', async () => {
+test('a failed init does not block others', async () => {
   const { root } = emptyProject();
   await expect(alone(root, () => Promise.reject(new Error('boom')))).rejects.toThrow('boom');
   expect(await alone(root, async () => 'done')).toBe('done');

@@ -1,4 +1,4 @@
-/** Package managers of projects: `cairn init` says for each what to run. */
+/** Commands that `cairn init` prints for each package manager. */
 import { afterEach, expect, test } from '@jest/globals';
 import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
 
@@ -22,7 +22,7 @@ test.each([
   ['pnpm-lock.yaml', 'pnpm --dir cairn install', 'pnpm exec cairn dev'],
   ['yarn.lock', 'npm --prefix cairn install', 'yarn cairn dev'],
   ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
-])('with %s it says what to run', async (lock, install, develop) => {
+])('prints the commands for %s', async (lock, install, develop) => {
   const project = opening(withPackage({ 'firebase.json': '{}', [lock]: '' }));
   const { out, programs } = await project.init(['--yes', '--json']);
   expect(programs).toEqual([]);
@@ -35,14 +35,14 @@ test.each([
   ['pnpm without a workspace', { 'pnpm-lock.yaml': '' }, true],
   ['npm', { 'package-lock.json': '{}' }, false],
 ])(
-  'the folder is a project of its own, whose ignored build scripts are no failure, for %s: %s',
+  'the folder is a separate project in which ignored build scripts do not fail, for %s: %s',
   async (...given) => {
     const [, files, isWritten] = given;
     const project = opening(withPackage({ 'firebase.json': '{}', ...files }));
     await project.init(['--yes', '--no-install']);
     const settings = project.files()['cairn/pnpm-workspace.yaml'];
     expect(settings !== undefined).toBe(isWritten);
-    // pnpm 11 and newer fail otherwise, on this machine and in the build of a deployment.
+    // Otherwise pnpm 11 and newer fail, locally and in the build of a deployment.
     if (isWritten) expect(settings).toMatch(/^packages: \['\.'\]\nstrictDepBuilds: false$/m);
     await project.init(['--undo', '--yes']);
     expect(project.files()['cairn/pnpm-workspace.yaml']).toBeUndefined();
@@ -53,8 +53,12 @@ test.each([
   ['pnpm', { 'pnpm-workspace.yaml': '', 'pnpm-lock.yaml': '' }, 'pnpm exec cairn dev'],
   ['Yarn', { 'package.json': '{"workspaces": ["apps/*"]}', 'yarn.lock': '' }, 'yarn cairn dev'],
   ['npm', { 'package.json': '{"workspaces": []}', 'package-lock.json': '{}' }, 'npx cairn dev'],
-  ['nobody, whose lock file is not theirs', { 'package.json': '{}', 'yarn.lock': '' }, 'npx cairn dev'],
-])('in a workspace of %s it says what to run', async (_, above, develop) => {
+  [
+    'no package manager, with an unrelated lock file',
+    { 'package.json': '{}', 'yarn.lock': '' },
+    'npx cairn dev',
+  ],
+])('prints the commands in a workspace of %s', async (_, above, develop) => {
   const project = opening(withPackage({ 'apps/shop/firebase.json': '{}', ...above }));
   const { out } = await project.init(['--yes', '--json', '--no-install'], { cwd: 'apps/shop' });
   expect(JSON.parse(out).next[1].command).toBe(develop);

@@ -1,4 +1,4 @@
-/** Made-up Firebase projects in folders of their own, with the package `cairn` as npm would have installed it. */
+/** Temporary Firebase projects with the package `cairn` as npm installs it. */
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -21,11 +21,11 @@ export const EXAMPLE = join(ROOT, 'examples/existing-app');
 
 export interface TemporaryProject {
   readonly root: string;
-  /** Every file outside of folders node_modules, by its path. */
+  /** All files by path, without those in node_modules. */
   files(): Readonly<Record<string, string>>;
   write(path: string, text: string): void;
   remove(path: string): void;
-  /** `cairn init …words` by somebody who stands in that folder. */
+  /** Runs `cairn init …words` in the folder `cwd`. */
   init(words: readonly string[], options?: InitOptions): Promise<InitSaid>;
   dispose(): void;
 }
@@ -37,7 +37,7 @@ export interface InitSaid extends Said {
 
 interface InitOptions {
   readonly program?: ProgramEnd;
-  /** From the project's. */
+  /** Relative to the project. */
   readonly cwd?: string;
   readonly answer?: string;
   readonly nodeVersion?: string;
@@ -87,12 +87,12 @@ export function leavePackages(folder: string): void {
   );
 }
 
-/** As in a lock file. */
+/** Integrity in the form of a lock file. */
 export function integrityOf(content: string): string {
   return `sha512-${createHash('sha512').update(content).digest('base64')}`;
 }
 
-/** The package, as far as `init` looks at it. */
+/** The files of the package that `init` reads. */
 export function withPackage(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { version, dependencies, peerDependencies } = JSON.parse(
     readFileSync(join(ROOT, 'packages/cairn/package.json'), 'utf8'),

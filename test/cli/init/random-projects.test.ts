@@ -18,7 +18,7 @@ const installed: Project['installed'] = {
   dependencies: { zod: '4.6.7', 'firebase-functions': '7.4.0' },
 };
 
-/** A `firebase.json` as people have it: any formatting, comments, sections of other products. */
+/** A realistic `firebase.json`: any formatting, comments, sections of other products. */
 const firebaseJson = fc
   .record(
     {
@@ -63,7 +63,7 @@ const gitignore = fc.option(
   { nil: undefined },
 );
 
-/** As firebase-tools reads it, which ignores a byte order mark. */
+/** Parses like firebase-tools, which ignores a byte order mark. */
 const contentOf = (text: string) => parse(text.replace(/^\uFEFF/, ''));
 
 function projectOf(text: string, ignored: string | undefined): Project {
@@ -85,7 +85,7 @@ function projectOf(text: string, ignored: string | undefined): Project {
   };
 }
 
-/** A folder in memory; the n-th change fails if that is asked for. */
+/** A folder in memory; optionally the n-th change fails. */
 class MemoryFiles implements Files {
   readonly contents = new Map<string, string>();
   failsAt = Number.POSITIVE_INFINITY;
@@ -171,7 +171,7 @@ test('any project keeps its own entries, and is restored byte for byte', () => {
   );
 });
 
-test('an undo keeps and reports what others put into the folder, a folder of theirs once', () => {
+test('an undo keeps and reports other files in the folder; a subfolder is reported once', () => {
   const own = fc.uniqueArray(
     fc.constantFrom(
       'cairn/notes.md',
@@ -231,7 +231,7 @@ test('entries are removed from any file edited since', () => {
       };
       const added = withEntries(text, entries);
       const { functions, firestore } = contentOf(added);
-      // A person may have put them first.
+      // The user may have moved them to the front.
       const moved = JSON.stringify({
         ...contentOf(added),
         functions: functions.toReversed(),

@@ -124,7 +124,7 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     expect(project.files()).toEqual(before);
   });
 
-  test('where its folder was deleted, which it names with what to do', async () => {
+  test('if its folder was deleted, which the error names with advice', async () => {
     const project = withFiles(js);
     await project.init(['--yes', '--no-install']);
     project.remove('cairn');
@@ -136,7 +136,7 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     expect(project.files()).toEqual(before);
   });
 
-  /** Files that no user can read: links that lead to themselves. */
+  /** Unreadable files: links to themselves. */
   const looping = (path: string) => (project: TemporaryProject) => {
     project.write(path, '');
     rmSync(join(project.root, path));
@@ -152,7 +152,7 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     ['cairn/init-record.json', looping('cairn/init-record.json')],
     ['node_modules/cairn/package.json', written('node_modules/cairn/package.json')],
     ['package.json', written('package.json')],
-  ])('where %s cannot be read, which it names', async (path, spoil) => {
+  ])('if %s cannot be read, which the error names', async (path, spoil) => {
     const project = withFiles(js);
     spoil(project);
     const before = project.files();

@@ -11,7 +11,7 @@ afterEach(() => {
 
 const region = fc.constantFrom('europe-west1', 'asia-northeast1', 'me-central2', 'us-east4', 'us-central1');
 
-/** Ways to say the region of all functions of a codebase, of one of them, and what says none. */
+/** Ways to set the region of all functions of a codebase or of one function, and texts that set none. */
 const FOR_ALL = [
   (of: string) => `setGlobalOptions({ region: '${of}' });`,
   (of: string) => `setGlobalOptions({\n  maxInstances: 10,\n  region: ["${of}"],\n});`,
@@ -60,7 +60,7 @@ describe('the region of the functions', () => {
             site === null
               ? { public: 'p' }
               : [{ rewrites: [{ function: { functionId: 'a', region: site } }] }];
-          // Options of all functions are options of one as well.
+          // Options for all functions apply to each one.
           const wanted = all ?? one ?? site ?? 'us-central1';
           const found = regionOf(projectWith([text], hosting), undefined);
           expect(found.region).toBe(wanted);

@@ -36,7 +36,7 @@ describe('what cairn init writes', () => {
     expect(all['src/index.js']).toBe(contentOf('src/index.ts').replace('order.ts', 'order.js'));
   });
 
-  test('completes an order, although its worker dies during the charge', async () => {
+  test('completes an order even if its worker dies during the charge', async () => {
     const { order } = (await import(snippets.at('cairn/src/workflows/order.ts'))) as { order: Workflow };
     const runtime = createTestRuntime({ workflows: [order] });
     const run = await runtime.start('order', { orderId: 'o-1', amountCents: 1200 });

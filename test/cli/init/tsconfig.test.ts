@@ -1,4 +1,4 @@
-/** Compares the files that a `tsconfig.json` takes in with those that the compiler names. */
+/** Compares the files that a `tsconfig.json` includes with those of the compiler. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-/** Files that the compiler would read; it prints none if there are none. */
+/** Files that the compiler reads. */
 function namedByCompiler(): string[] {
   let printed: string;
   try {
@@ -76,14 +76,14 @@ const configs = fc.oneof(
   })),
 );
 
-test('is what the compiler says, for any patterns, also of extended files', () => {
+test('agrees with the compiler for any patterns, including those of extended files', () => {
   fc.assert(
     fc.property(configs, (texts: Readonly<Record<string, object>>) => {
       for (const [path, content] of Object.entries(texts)) write(path, JSON.stringify(content));
       const read = (path: string) => (path in texts ? JSON.stringify(texts[path]) : undefined);
       const found = compiledFiles(read);
       const named = namedByCompiler();
-      // `files` names it, which cannot name a file that `init` makes.
+      // Ignores `files`, which cannot contain a file that `init` creates.
       const compared = FILES.filter((path) => path !== 'top.ts');
       expect(compared.filter((path) => found && isCompiled(path, found))).toEqual(
         compared.filter((path) => named.includes(path)),

@@ -33,7 +33,7 @@ function projectWith(one: Installed): TemporaryProject {
   return project;
 }
 
-/** The version that the codebase needs, or the content of the tarball that it names. */
+/** The version in the codebase's package.json, or the content of its tarball. */
 function neededBy(project: TemporaryProject): string {
   const files = project.files();
   const { cairn } = JSON.parse(files[FUNCTIONS] ?? '').dependencies;
@@ -41,7 +41,7 @@ function neededBy(project: TemporaryProject): string {
   return path === undefined ? cairn : (files[`cairn/${path}`] ?? `${path} is missing`);
 }
 
-test('gives the codebase what is installed, once, keeps what others added, and is undone', async () => {
+test('updates the codebase once, keeps other additions, and can be undone', async () => {
   await fc.assert(
     fc.asyncProperty(installed, fc.array(installed, { minLength: 1, maxLength: 4 }), async (first, later) => {
       const project = projectWith(first);
@@ -65,7 +65,7 @@ test('gives the codebase what is installed, once, keeps what others added, and i
   );
 });
 
-test('keeps an edited package.json but for the version, and says what to do about edited indexes', async () => {
+test('changes only the version in an edited package.json, and gives advice about edited indexes', async () => {
   const project = projectWith({ version: '0.2.0', content: undefined });
   await project.init(['--yes']);
   const edited = (project.files()[FUNCTIONS] ?? '').replace('"zod"', '"stripe": "1.0.0",\n    "zod"');
@@ -84,7 +84,7 @@ test('keeps an edited package.json but for the version, and says what to do abou
   expect(programs).toEqual([expect.stringContaining('npm install')]);
 });
 
-/** Gives the codebase indexes as an earlier version wrote them. @returns those of this version */
+/** Writes the indexes of an earlier version into the codebase. @returns those of this version */
 function withEarlierIndexes(project: TemporaryProject): string {
   const { [INDEXES]: indexes = '', [RECORD]: text = '' } = project.files();
   const earlier = '{"indexes": []}';
@@ -96,7 +96,7 @@ function withEarlierIndexes(project: TemporaryProject): string {
   return indexes;
 }
 
-test('replaces the indexes that nobody edited', async () => {
+test('replaces unedited indexes', async () => {
   const project = projectWith({ version: '0.2.0', content: undefined });
   await project.init(['--yes']);
   const indexes = withEarlierIndexes(project);
@@ -118,7 +118,7 @@ test('names the deployment of the indexes before that of the functions', async (
 });
 
 describe('a process that dies at any write of it', () => {
-  /** @returns false: it ended before */
+  /** @returns false if the upgrade ended before that write */
   function diesAt(change: number, project: TemporaryProject): boolean {
     const files = filesOf(project.root);
     const record = decodeRecord(Buffer.from(files.read(RECORD) ?? []).toString(), 'cairn');
@@ -200,7 +200,7 @@ describe('a process that dies at any write of it', () => {
   }
 });
 
-/** Files whose writes all fail from the given one on, like those of a process that is gone. */
+/** Files whose writes fail from the given one on, like those of a dead process. */
 function dyingFiles(files: Files, change: number): Files & { isAlive(): boolean } {
   let changes = 0;
   const living =
@@ -298,7 +298,7 @@ test.each([
   expect(project.files()).toEqual(before);
 });
 
-test('gives a codebase without it what makes it a project of its own for pnpm', async () => {
+test('adds the missing pnpm settings to a codebase', async () => {
   const project = projectWith({ version: '0.2.0', content: undefined });
   await project.init(['--yes']);
   project.write('pnpm-lock.yaml', '');
@@ -306,7 +306,7 @@ test('gives a codebase without it what makes it a project of its own for pnpm', 
   expect(project.files()['cairn/pnpm-workspace.yaml']).toContain("packages: ['.']");
   expect(JSON.parse(out).next[0].command).toBe('pnpm --dir cairn install');
   project.remove('cairn/pnpm-workspace.yaml');
-  // A clone, in which nothing that could be added is installed.
+  // A clone without installed packages.
   project.remove('node_modules');
   project.remove('cairn/node_modules');
   const { next } = JSON.parse((await project.init(['--yes', '--json'])).out);
@@ -323,7 +323,7 @@ test('asks first, and changes nothing if the answer is no', async () => {
   expect(project.files()).toEqual(before);
 });
 
-test('puts a tarball back that is missing, as after an interruption', async () => {
+test('restores a missing tarball, as after an interruption', async () => {
   const project = projectWith({ version: '0.2.0', content: 'first build' });
   await project.init(['--yes']);
   project.remove('cairn/packages/cairn-0.2.0.tgz');

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { IGNORES, install, installed, projectWith, TARBALLS, withEarlierIgnores } from './installed.ts';
 
-test('adds the lines of .gitignore that an earlier version did not write, and no others, and is undone', async () => {
+test('adds only the lines of .gitignore that an earlier version did not write, and can be undone', async () => {
   const before = fc.constantFrom(null, 'node_modules/\n', '*.tgz\n*.local\n', 'node_modules\r\n*.log\r\n');
   const own = fc.option(fc.constantFrom('dist/\n', 'cairn/notes\n'), { nil: '' });
   await fc.assert(
@@ -18,7 +18,7 @@ test('adds the lines of .gitignore that an earlier version did not write, and no
       async ({ before, own, isTakenOut, language, second }) => {
         const project = projectWith({ version: '0.1.0', content: 'earlier build' });
         await project.init(['--yes', '--language', language]);
-        // In JavaScript a file of the user's own, such as for `checkJs`.
+        // In JavaScript, a `tsconfig.json` belongs to the user, for example for `checkJs`.
         if (language === 'js') project.write('cairn/tsconfig.json', '{}');
         withEarlierIgnores(project, before);
         const edited = `${before ?? ''}${isTakenOut ? '' : '.cairn/\n'}${own}`;
@@ -49,7 +49,7 @@ test('adds the lines of .gitignore that an earlier version did not write, and no
   );
 });
 
-test('nothing is installed and no deployment is named if only .gitignore lacks lines', async () => {
+test('if only .gitignore lacks lines, nothing is installed and no deployment is suggested', async () => {
   const same = { version: '0.2.0', content: undefined };
   const project = projectWith(same);
   await project.init(['--yes']);

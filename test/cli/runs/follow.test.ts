@@ -13,14 +13,14 @@ const end = (status: string) => `event: end\ndata: {"status":"${status}"}\n\n`;
 type Stream =
   | string
   | { readonly cutAfter: string }
-  /** Only comments, and an error after so long. */
+  /** Sends only comments, then an error after the given time. */
   | { readonly cutAfterMs: number }
   | { readonly status: number; readonly code: string }
   | 'nobody'
-  /** Handed on when it ends, which is not soon. */
+  /** Delivered when it ends, which takes long. */
   | 'mute';
 
-/** Streams one after the other; what is asked of each is written down. */
+/** Serves the streams in order, and records the requests. */
 function server(...streams: readonly Stream[]) {
   const from: (string | null)[] = [];
   const targets: string[] = [];
@@ -115,7 +115,7 @@ describe('watching a run', () => {
     expect(reads).toBeGreaterThan(1);
   });
 
-  test('polls where answers arrive only when they are complete', async () => {
+  test('polls if answers arrive only when they are complete', async () => {
     jest.useFakeTimers();
     try {
       const { from, targets, world } = server('mute', frame(1), 'mute', '', frame(2) + end('completed'));
@@ -149,7 +149,7 @@ describe('watching a run', () => {
     expect(from).toEqual(['7']);
   });
 
-  test('gives up after many consecutive failures, and at once where it is refused', async () => {
+  test('gives up after many consecutive failures, and at once after a refusal', async () => {
     const gone = server('nobody');
     expect(await saying(WATCH, gone.world)).toMatchObject({
       code: 4,
@@ -163,7 +163,7 @@ describe('watching a run', () => {
     expect(refused.from).toHaveLength(1);
   });
 
-  test('continues, however often a proxy cuts the streams of a run in which nothing happens', async () => {
+  test('continues if a proxy repeatedly cuts the streams of an idle run', async () => {
     jest.useFakeTimers();
     try {
       const cuts = Array.from({ length: 20 }, () => ({ cutAfterMs: 30_000 }));

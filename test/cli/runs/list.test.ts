@@ -3,7 +3,7 @@ import { echo } from '../../api/installation.ts';
 import { parent } from '../../api/openapi/workflows.ts';
 import { Stage } from '../support/stage.ts';
 
-test('lists omit child runs, and say so where nothing else is left', async () => {
+test('lists omit child runs, and say so if nothing else is left', async () => {
   const stage = new Stage([echo, parent]);
   await stage.cairn(['runs', 'start', 'parent', '--input', '{}']);
   await stage.drive();
@@ -35,7 +35,7 @@ test('lists are filtered by the prefix of a thread, and sorted', async () => {
   expect(unknown.err).toContain('longest');
 });
 
-test('a sorted list of more than a thousand continues over its pages, and says where it stopped', async () => {
+test('a sorted list of more than a thousand runs reads several pages, and reports its limit', async () => {
   const stage = new Stage([echo]);
   const token = await stage.installation.key('operator', { tenantId: 't1', roles: ['operator'] });
   const count = 1_150;

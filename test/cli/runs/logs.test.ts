@@ -84,7 +84,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('-f without a line says that it waits, and at the end of the run that there was none', async () => {
+  test('-f without lines reports that it waits, and at the end of the run that there were none', async () => {
     const { stage } = await begun();
     let moved: Promise<void> | undefined;
     const { code, out, err } = await stage.cairn(['logs', '-f', 'last', '--step', 'gate'], {

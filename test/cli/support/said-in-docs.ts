@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 export interface SaidLine {
   readonly document: string;
   readonly line: string;
-  /** Without `cairn`, and without what the shell does with the rest of the line. */
+  /** The words after `cairn`, up to a pipe, a redirection or a comment. */
   readonly words: readonly string[];
 }
 
@@ -28,7 +28,7 @@ function saidIn(document: string): SaidLine[] {
   });
 }
 
-/** As a shell takes a line apart, up to a pipe, a redirection or a comment. */
+/** Splits a line like a shell, up to a pipe, a redirection or a comment. */
 export function wordsOf(line: string): string[] {
   const [said = ''] = line.split(/ (?:[|<>]|#) /);
   const words = said.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);

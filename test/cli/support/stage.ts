@@ -1,4 +1,4 @@
-/** The command line over an installation in memory: its words in, its two streams and its exit code out. */
+/** Runs the command line over an installation in memory: takes its words, returns both streams and the exit code. */
 
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
@@ -24,9 +24,9 @@ export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** End of each program that is run. Default: success. */
+  /** Result of each program that is run. Default: success. */
   readonly program?: ProgramEnd;
-  /** Answer that a person types when asked. Left out: there is no terminal. */
+  /** Answer typed at a question. Absent: there is no terminal. */
   readonly answer?: string;
   readonly now?: number;
   readonly fetch?: World['fetch'];
@@ -43,7 +43,7 @@ export interface Listening extends World {
   readonly pauses: readonly number[];
 }
 
-/** A machine that writes down what is said, and whose pauses take no time. */
+/** A machine that records the output, and whose pauses take no time. */
 export function listening(options: StageOptions = {}): Listening {
   const { columns, isTty = false, env = {}, files = {}, stdin = '', now = 0 } = options;
   const said = { out: '', err: '' };
@@ -90,7 +90,7 @@ export function listening(options: StageOptions = {}): Listening {
   };
 }
 
-/** Says the words on that machine. */
+/** Runs the command line with the words on that machine. */
 export async function saying(
   words: readonly string[],
   world: Listening,
@@ -112,7 +112,7 @@ export class Stage {
     this.#deps = this.installation.world.deps;
   }
 
-  /** From now on these are the workflows, over the same database. */
+  /** Replaces the workflows, over the same database. */
   deploy(workflows: readonly Workflow[]): void {
     const { apiDeps, world } = this.installation;
     const registry = new WorkflowRegistry(workflows);
@@ -141,7 +141,7 @@ export class Stage {
     );
   }
 
-  /** The same, its answer read. @throws Error unless it ended with 0 */
+  /** As `cairn`, with the parsed answer. @throws Error unless it exits with 0 */
   async answer<T>(
     words: readonly string[],
     options: StageOptions & { readonly role?: Role } = {},
@@ -152,7 +152,7 @@ export class Stage {
     return JSON.parse(output.out) as T;
   }
 
-  /** Lets runs go until each has ended, or waits for what has to come from outside. */
+  /** Drives runs until each has ended or waits for external input. */
   drive(): Promise<void> {
     const { world } = this.installation;
     const moving: readonly string[] = ['pending', 'running', 'replaying', 'interrupted'];
@@ -161,7 +161,7 @@ export class Stage {
     return this.driveUntil(isStill);
   }
 
-  /** Moves tasks and time until that is so, or nothing is left to do. */
+  /** Delivers tasks and advances time until the condition holds or nothing is left to do. */
   driveUntil(isEnough: () => boolean): Promise<void> {
     return this.installation.world.run(isEnough, this.#deps);
   }

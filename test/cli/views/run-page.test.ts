@@ -35,14 +35,14 @@ const shape = {
 };
 const head = (more: object) => runHead({ ...RUN, ...more } as RunView, NOW, shape as unknown as Shape);
 
-test('the page of a run with a silent dispatch says since when, and when another takes over', () => {
+test('the page of a run with a silent dispatch shows its last heartbeat and the time of the takeover', () => {
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:00.000Z' })).toMatch(
     /dispatch 2, no heartbeat for 1 min; if its worker died, the run continues after /,
   );
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no heartbeat');
 });
 
-test('the page of a run that operators stopped says so, beside the time of the next check', () => {
+test('the page of a run that operators stopped shows this with the time of the next check', () => {
   const waiting = { status: 'pending', lease: undefined, wakeAt: '2026-01-01T00:02:00.000Z' };
   expect(head({ ...waiting, stopped: { by: 'kill_switch' } })).toMatch(/stopped +The kill switch is on/);
   expect(head(waiting)).not.toContain('stopped');
@@ -54,7 +54,7 @@ test('the page of a run dispatched alone names the step at which its worker died
   expect(head({ suspect: { ...suspect, alone: false } })).not.toContain('since its worker died');
 });
 
-test('the page of a run names the bodies under way, their attempts, and since when', () => {
+test('the page of a run shows the running bodies with their attempts and start times', () => {
   const since = '2026-01-01T00:00:50.000Z';
   const running = [
     { step: 'fetch', revision: 1, attempt: 2, since },
@@ -65,7 +65,7 @@ test('the page of a run names the bodies under way, their attempts, and since wh
   );
 });
 
-test('a step that had not ended when its run did is stopped', () => {
+test('a step that had not ended at the end of its run is shown as stopped', () => {
   const step = { id: 'ask', kind: 'approval', status: 'waiting', startedAt: RUN.createdAt };
   const row = (status: string) =>
     stepTable(
@@ -81,12 +81,12 @@ test('a step that had not ended when its run did is stopped', () => {
   expect(row('cancelled')).toMatch(/ask +approval +stopped/);
 });
 
-test('the status of a running run with an open question says both', () => {
+test('the status of a running run with an open question shows both', () => {
   expect(head({ waitsFor: 'awaiting_approval' })).toContain('running, awaiting_approval');
   expect(head({ status: 'awaiting_approval', waitsFor: 'awaiting_approval' })).not.toContain('running');
 });
 
-test('the page of a run without its plan says why and what to do, and shows no past due time', () => {
+test('the page of a run without its plan shows the reason and advice, and no past due time', () => {
   const since = '2026-01-01T00:00:00.000Z';
   const blocked = { code: 'PLAN_CHANGED', message: 'It cannot go on.', help: 'Deploy it.', since };
   const text = blockedText(blocked as NonNullable<RunView['blocked']>, NOW, shape as unknown as Shape);

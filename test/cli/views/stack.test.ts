@@ -34,7 +34,7 @@ test('a frame that is too long is cut at the beginning of its path', () => {
   expect(lines[2]).toMatch(/^ {6}at ….*with-a-long-name\.ts:3:5$/);
 });
 
-test('the page of a run has the full message if its header cut it, or a stack', () => {
+test('the page of a run has the full message below if its head truncated it or it has a stack', () => {
   const error = { code: 'STEP_FAILED', message: 'no stock '.repeat(20).trim() };
   expect(errorDetails(error, shape(80)).replaceAll(/\s+/g, ' ').trim()).toBe(`STEP_FAILED: ${error.message}`);
   expect(errorDetails({ code: 'STEP_FAILED', message: 'no stock' }, shape(80))).toBe('');
