@@ -18,7 +18,7 @@ export interface AgentOptions {
   readonly secret?: string;
   /** Counts requests, or lets them fail. */
   readonly before?: (url: string, init: RequestInit) => void;
-  /** Lets answers get lost. */
+  /** Called after each request; may throw to lose the answer. */
   readonly after?: (url: string, init: RequestInit) => void;
 }
 

@@ -13,7 +13,7 @@ test('clients receive the version of the package', () => {
   expect(VERSION).toBe(version);
 });
 
-test('the page of the tools names each of them, with its limits', () => {
+test('docs list each tool with its limits', () => {
   const [, section = ''] = /## Tools\n([\s\S]*?)\n## /.exec(page) ?? [];
   const named = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),

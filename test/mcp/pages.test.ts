@@ -7,7 +7,7 @@ import { Agent } from './agent.ts';
 
 const RUNS = 40;
 
-/** The row of a run, and its question, are as large as they can be. */
+/** Runs whose row and question have maximum size. */
 const wordy = defineWorkflow({
   type: 'wordy',
   planVersion: 1,
@@ -45,7 +45,7 @@ async function allOf(agent: Agent, tool: string, args: Record<string, unknown> =
 test.each([
   ['list_questions', 'runId'],
   ['list_runs', 'id'],
-])('%s shows each run once, page by page, however large the runs are', async (tool, name) => {
+])('%s shows each run once over all pages, even if the runs are large', async (tool, name) => {
   const stage = new Stage([wordy]);
   const agent = await Agent.of(stage);
   const started: string[] = [];
@@ -58,7 +58,7 @@ test.each([
   expect(shown.map((item) => item[name]).toSorted()).toEqual(started.toSorted());
 });
 
-test('list_questions shows each question once, however many the runs of a page have', async () => {
+test('list_questions shows each question once, even if runs have many questions', async () => {
   const stage = new Stage([wide]);
   const agent = await Agent.of(stage);
   const counts = [15, 1, 20, 14, 19, 20, 20, 7];
@@ -92,7 +92,7 @@ test('list_workflows shows each workflow once', async () => {
 const text = fc.array(fc.constantFrom('a', '"', '界', '📦'), { minLength: 1, maxLength: 4 });
 const anyOutputs = fc.array(fc.tuple(text, fc.nat({ max: 6_000 })), { maxLength: 60 });
 
-test('get_run says of what there is more, which the other tools show whole', async () => {
+test('get_run names truncated parts, which the other tools show whole', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 130 }), anyOutputs, async (questions, parts) => {
       const stage = new Stage([wide]);

@@ -44,7 +44,7 @@ async function scene(role: 'viewer' | 'submitter' | 'operator' = 'operator') {
   return { stage, agent: await Agent.of(stage, { role }) };
 }
 
-/** A run that asks. */
+/** Starts a run that asks a question. */
 async function asking(stage: Stage, agent: Agent): Promise<string> {
   const { data } = await agent.act('start_run', START);
   await stage.drive();
@@ -159,7 +159,7 @@ describe('an act is refused', () => {
     expect((await agent.call('get_run', { runId })).data.run.status).toBe('awaiting_approval');
   });
 
-  test('when what was shown has changed since', async () => {
+  test('when the state has changed since the preview', async () => {
     const { stage, agent } = await scene();
     const runId = await asking(stage, agent);
     const { token } = (await agent.call('preview_cancel_run', { runId, reason: 'late' })).data;
@@ -168,7 +168,7 @@ describe('an act is refused', () => {
     const refused = await agent.call('cancel_run', { runId, reason: 'late', token });
     expect(refused.data.error).toMatchObject({
       code: 'STATE_CHANGED',
-      // It cannot know what a call whose answer was lost has done.
+      // The earlier call, whose answer was lost, may have made the change.
       detail: expect.stringMatching(/or by an earlier call with this token\. This call did nothing\.$/),
     });
     expect((await agent.call('get_run', { runId })).data.run.status).toBe('awaiting_approval');
@@ -218,7 +218,7 @@ test('a preview of a start names what is wrong with the input, and gives no toke
   expect(codeOf(await agent.call('preview_start_run', { type: 'nothing' }))).toBe('NOT_FOUND');
 });
 
-describe('a preview of a start says what keeps the run from moving:', () => {
+describe('a preview of a start shows what stops the run:', () => {
   const since = 0;
   const pause = new Map([['review', { since, by: 'c.ops', reason: 'wrong labels' }]]);
   const restore = { at: since, by: 'system', isPaused: true };
@@ -267,7 +267,7 @@ test('a missing resource is named with advice', async () => {
   expect([wrong.isError, wrong.text]).toEqual([true, expect.stringContaining('state')]);
 });
 
-test('each problem of an input is a blocker of its own, with its field', async () => {
+test('each problem of an input is a separate blocker with its field', async () => {
   const graded = defineWorkflow({
     type: 'graded',
     planVersion: 1,
@@ -285,7 +285,7 @@ test('each problem of an input is a blocker of its own, with its field', async (
   ]);
 });
 
-test('a change whose answer is lost may have been made, and is repeated with the same token', async () => {
+test('a change whose answer was lost is repeated safely with the same token', async () => {
   const stage = new Stage([review]);
   let isLost = true;
   const agent = await Agent.of(stage, {
