@@ -125,7 +125,7 @@ describe('a model of the AI SDK', () => {
     });
   });
 
-  test('gets its own answer back as it was, and the results', async () => {
+  test('receives its own answer unchanged, and the results', async () => {
     const agent = aiSdkModel(model);
     const answer = await agent.generate({ ...request, messages: first });
     const kept = JSON.parse(JSON.stringify(answer));
@@ -281,7 +281,7 @@ describe('a model of Genkit', () => {
     expect(pieces.join('')).toBe(text);
   });
 
-  test('gets its own answer back as it was, and the results', async () => {
+  test('receives its own answer unchanged, and the results', async () => {
     const agent = genkitModel(ai, { model: 'googleai/m' });
     await agent.generate({
       ...request,

@@ -1,4 +1,4 @@
-/** Odd answers of providers: what they leave out, and what they do not take back. */
+/** Odd answers of providers: members that they leave out, and parts that they refuse to receive back. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { aiSdkModel } from '../../packages/agents/src/ai-sdk.ts';
@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 const request = { system: 'Be brief.', tools: [], signal };
 const first: AgentMessage[] = [{ role: 'user', text: 'Find tides.' }];
 
-/** A language model of the SDK that answers so. */
+/** A language model of the SDK with this answer. */
 const answering = (answer: object) =>
   aiSdkModel({
     specificationVersion: 'v3',
@@ -24,7 +24,7 @@ test.each([
   { finishReason: null, usage: null },
   { finishReason: {}, usage: {} },
   { finishReason: { unified: null }, usage: { inputTokens: null, outputTokens: { total: null } } },
-])('an answer of the AI SDK without a reason or a usage (%j) is still an answer', async (more) => {
+])('an answer of the AI SDK without a finish reason or usage (%j) is accepted', async (more) => {
   const agent = answering({ content: [{ type: 'text', text: 'Hi.' }], ...more });
   expect(await agent.generate({ ...request, messages: first })).toMatchObject({
     text: 'Hi.',
@@ -33,7 +33,7 @@ test.each([
   });
 });
 
-test('whatever a model writes as the input of a call, its provider gets an object back', async () => {
+test('the provider receives an object as input of a call, whatever the model wrote', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.json(), fc.string()), async (input) => {
       const answer = { content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'search', input }] };
@@ -78,7 +78,7 @@ test('an empty answer, and an empty text beside calls, are not sent back', async
   }
 });
 
-test('an empty text is not sent back to Genkit, unless it carries something', async () => {
+test('an empty text is not sent back to Genkit, unless it has other members', async () => {
   let content: unknown[] = [{ text: '' }, { text: '', metadata: { thoughtSignature: 's' } }];
   const seen: { messages: { role: string; content: unknown[] }[] }[] = [];
   const agent = genkitModel(
@@ -101,7 +101,7 @@ test('an empty text is not sent back to Genkit, unless it carries something', as
   expect(await sentBack()).toBeUndefined();
 });
 
-/** The object that a text is, or an empty one. */
+/** Parses the text if it is a JSON object; otherwise returns an empty object. */
 function objectOf(text: string): object {
   try {
     const value = JSON.parse(text === '' ? '{}' : text) as unknown;

@@ -46,7 +46,7 @@ const payTool = defineTool({
 });
 
 const call = (name: string, input: unknown) => ({ name, input: input as never });
-/** The results that the model was told last, as its answer. */
+/** Answers with the last results that the model received. */
 const telling: ScriptedTurn = (messages) => {
   const last = messages.at(-1);
   return { text: last?.role === 'tool' ? JSON.stringify(last.results) : 'none' };
@@ -112,7 +112,7 @@ describe('what a model writes', () => {
     count: fc.constantFrom(1, 2.5, -3, 2 ** 60, '7', null, Number.NaN, Number.POSITIVE_INFINITY),
   });
 
-  test('is recorded as any JSON, so that the schemas of the tools decide', async () => {
+  test('is recorded as JSON, and the schemas of the tools decide about it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(written, { minLength: 1, maxLength: 3 }),
@@ -145,7 +145,7 @@ test.each([
   [{ text: '', finish: 'stop', calls: [{ id: 'c1' }] }, "'calls[0].name'"],
   [{ text: '', finish: 'stop', calls: [{ id: 'c1', name: 'add' }, { name: 'add' }] }, "'calls[1].id'"],
 ])(
-  'a model that returns no answer (%j) is called once, and the agent says what it lacks',
+  'an invalid answer (%j) fails the agent without a retry, and names the missing members',
   async (answer, lacks) => {
     let calls = 0;
     const model = {
@@ -161,7 +161,7 @@ test.each([
   },
 );
 
-test('a model hears the first problems of an input, and how many there are', async () => {
+test('the model receives the first problems of an input, and their number', async () => {
   const list = defineTool({
     name: 'list',
     description: 'Takes numbers.',
@@ -224,7 +224,7 @@ describe('an agent', () => {
   });
   test.each([
     [
-      'a tool that there is not',
+      'an unknown tool',
       call('divide', {}),
       "There is no tool 'divide'. Tools: add, pay, broken, refund, write.",
     ],
@@ -246,7 +246,7 @@ describe('an agent', () => {
     expect(error).toContain('Nobody could be asked to allow this call');
   });
 
-  test('calls a tool whose schema turns its input into something other than JSON', async () => {
+  test('calls a tool whose schema transforms the input into a value that is not JSON', async () => {
     const year = defineTool({
       name: 'year',
       description: 'Tells the year.',
@@ -270,7 +270,7 @@ describe('an agent', () => {
     expect(keys.size).toBe(0);
   });
 
-  test('is told that nobody decided in time', async () => {
+  test('receives an error if nobody decided in time', async () => {
     const turns = [{ calls: [call('pay', { cents: 500 })] }, telling];
     const { runtime, run } = await started(turns, [payTool], { approvalTimeout: '1h' });
     await runtime.runUntilBlocked(run);
