@@ -22,10 +22,10 @@ export const WORKLOADS = [
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 
-/** Measured only if it is named: it needs the npm registry, which sets its pace. */
+/** Measured only if named in `--only`, because it depends on the npm registry. */
 const BY_NAME_ONLY: WorkloadName = 'install';
 
-/** Storage of the measured cloud: `sync` has each commit on the disk before it is acknowledged, as other engines do. */
+/** Storage of the measured cloud. `sync` writes each commit to disk before it is acknowledged, like other engines. */
 export type BenchData = 'memory' | 'sqlite' | 'sync';
 
 export interface BenchArguments {
@@ -45,7 +45,7 @@ export const flag = { type: 'boolean', default: false } as const;
 /** A value, by its default. */
 export const text = (value: string) => ({ type: 'string', default: value }) as const;
 
-/** The words make no sense; the message says which and why. */
+/** Invalid arguments. The message names the argument and the reason. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

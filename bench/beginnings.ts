@@ -1,4 +1,4 @@
-/** The file to which a step writes a line at each beginning: a SIGKILL of its worker leaves it whole. */
+/** The file in which a step records each of its starts. Complete lines survive a SIGKILL of the worker. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 export interface Beginning {
@@ -14,6 +14,6 @@ export function begins(mark: string): void {
 
 export function beginningsIn(mark: string): readonly Beginning[] {
   const lines = existsSync(mark) ? readFileSync(mark, 'utf8').split('\n') : [];
-  // The text after the last line end is a line still being written.
+  // The text after the last line end is an incomplete line.
   return lines.slice(0, -1).map((line) => JSON.parse(line) as Beginning);
 }

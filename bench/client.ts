@@ -1,8 +1,8 @@
 /**
- * A caller of the API as a service would be one: HTTP/1.1 over connections that are kept. Sends by `node:http`, because the
- * CPU this process takes is missing from what it measures.
+ * Calls the API like a service: HTTP/1.1 with keep-alive. Uses `node:http`, because CPU time of this process reduces what is
+ * measured.
  *
- * Must not: know of workloads, or look at a run except through the API.
+ * Must not: know workloads, or read a run except through the API.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import type { Ready } from '../packages/local/src/cloud-process.ts';
 type EventView = RunEvent;
 export type RunView = Pick<Answer<'Run'>, 'id' | 'status' | 'completedAt' | 'error'>;
 
-/** No journal of a benchmark is longer: the longest run has 5,000 steps with one event each, and a few around them. */
+/** Enough for every journal of the benchmark: the longest run has 5,000 steps with one event each. */
 const MAX_EVENTS = 10_000;
 
 /** Longer than any run of the benchmark takes. */
@@ -38,12 +38,12 @@ export class Client {
     this.#api = new CairnClient({ url: gateway, credential: apiKey, attempts: 1, fetch });
   }
 
-  /** Starts a run. @throws Error unless it was started, or had been with the same key */
+  /** Starts a run. @throws Error unless it was started, now or earlier with the same key */
   async start(type: string, options: { input?: object; key?: string } = {}): Promise<string> {
     const { input = {}, key } = options;
     const body = JSON.stringify({ type, input });
     const keyed = key === undefined ? {} : { key };
-    // Not `change`: that sends a key with each request, which has the store write a record.
+    // Not `change`, which sends a key with each request, so that the store writes a record.
     const { status, text } = await this.#api.exchange({ method: 'POST', target: '/v1/runs', body, ...keyed });
     if (status !== 201 && status !== 200) throw new Error(`start of ${type}: ${status} ${text}`);
     return (JSON.parse(text) as Answer<'RunStarted'>).runId;
@@ -54,7 +54,7 @@ export class Client {
   }
 
   /**
-   * Waits for the end of a run as a program that needs its result does: by a request that is answered then.
+   * Waits for the end of a run by a request that is answered at the end.
    *
    * @throws Error if it does not complete in time
    */
@@ -68,7 +68,7 @@ export class Client {
     }
   }
 
-  /** Undefined: a worker that died took the question with it. */
+  /** Undefined if the worker that handled the request died. */
   async #afterWait(runId: string): Promise<RunView | undefined> {
     try {
       return await this.#api.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: WAIT } });

@@ -1,6 +1,6 @@
 /**
- * The project, at both durabilities, and the other engines by turns, so that whatever else the machine does meets all of them, and the medians
- * side by side.
+ * Measures the project, with both durabilities, and the other engines alternately, so that other load of the machine affects all
+ * of them. Compares the medians.
  */
 import type { BenchData, WorkloadName } from './arguments.ts';
 import { FIGURE_NAMES, measurePeers, ownFigures, type PeerFigures, speedRatios } from './peers.ts';
@@ -11,7 +11,7 @@ export interface Comparison {
   readonly rounds: number;
   /** Medians over the rounds. */
   readonly figures: Readonly<Record<string, PeerFigures>>;
-  /** By name of ours, then of the other engine: how many times as fast we are. */
+  /** Speed relative to another engine, by our name, then the name of the engine. */
   readonly ratios: Readonly<Record<string, Readonly<Record<string, PeerFigures>>>>;
 }
 
@@ -22,7 +22,7 @@ interface Own {
 
 const COMPARED = new Set<WorkloadName>(['W1', 'W2', 'W3', 'W4', 'W5', 'W1-warm']);
 
-/** With the storage that is the default, also the one that is as durable as the other engines. */
+/** The default storage is measured together with the one that is as durable as the other engines. */
 export function durabilitiesOf(data: BenchData): readonly Own[] {
   const own = { name: data === 'sync' ? 'cairn sync' : 'cairn', data };
   return data === 'sqlite' ? [own, { name: 'cairn sync', data: 'sync' }] : [own];
@@ -33,7 +33,7 @@ export async function compare(options: {
   readonly rounds: number;
   /** Folder of the other engines; see measurePeers. */
   readonly folder: string;
-  /** The figures of the first round, if they were measured already. */
+  /** Figures of the first round, if already measured. */
   readonly first?: Figures;
 }): Promise<Comparison> {
   const { suite, rounds, folder, first } = options;

@@ -8,11 +8,11 @@ import { median } from './statistics.ts';
 
 export interface StartUp {
   readonly n: number;
-  /** From the spawning of the process to the line that says it is ready. */
+  /** From the start of the process to its ready line. */
   readonly medianMs: number;
   /** All processes, at rest for {@link REST_MS}. */
   readonly idleMb: number | null;
-  /** The first run of 10 steps after such a rest, from its start to the answer that it is completed; median. */
+  /** First run of 10 steps after such a rest, from its start to the response that it has completed; median. */
   readonly firstRunMs: number;
 }
 
@@ -44,7 +44,7 @@ async function firstRun(options: { data: BenchData; workers: number }): Promise<
   return performance.now() - startedAt;
 }
 
-/** Operations that production would bill for one run, as the local Firestore counts them; exact. */
+/** Operations that production would bill for one run, counted by the local Firestore; exact. */
 export interface Operations {
   readonly type: string;
   readonly reads: number;
@@ -64,7 +64,7 @@ interface TaskCounts {
 const LOOK_EVERY_MS = 25;
 const LIMIT_MS = 60_000;
 
-/** Watches the queue and not the run: a look at a run is itself billed as reads of it. */
+/** Watches the queue instead of the run, because reading the run is billed too. */
 export async function operationsOf({ ready, client }: MeasuredCloud, type: string): Promise<Operations> {
   const runId = await client.start(type);
   const deadline = performance.now() + LIMIT_MS;

@@ -1,4 +1,4 @@
-/** The functions that are measured: the project's own, with the workflows of the benchmark instead of the shipped ones. */
+/** The measured functions: those of the project, with the workflows of the benchmark. */
 import { installWorkflows } from '../functions/src/shipped.ts';
 import { deadly, fan, fatal, fatalFlow, held, largeItems, leaf, sequence, tree } from './workflows.ts';
 

@@ -1,18 +1,15 @@
-/**
- * Time and size of the first command in a fresh clone: everything that a newcomer waits for before anything is shown. Needs git and the
- * npm registry.
- */
+/** Measures time and size of the first command in a fresh clone, including the installation. Needs git and the npm registry. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Installed {
-  /** With an empty cache of npm; the network sets the pace. */
+  /** With an empty npm cache; depends on the network. */
   readonly coldMs: number;
-  /** With the cache that the first one filled, in another clone. */
+  /** In another clone, with the cache of the first. */
   readonly cachedMs: number;
-  /** Everything in the folder of the clone. */
+  /** Size of the folder of the clone. */
   readonly folderMb: number;
 }
 
@@ -35,7 +32,7 @@ export function installation(): Installed {
 function clonedAndInstalled(clone: string, folder: string): number {
   run('git', ['clone', '--quiet', ROOT, clone]);
   const startedAt = performance.now();
-  // Prints a line and ends, once everything is installed.
+  // Installs everything, then prints a line and ends.
   run('node', [join(clone, 'scripts/run.mjs'), 'bench', '--help'], { npm_config_cache: join(folder, 'npm') });
   return Math.round(performance.now() - startedAt);
 }

@@ -1,4 +1,4 @@
-/** The memory of the processes that run a map of 1,000 items of 250 KB, from its start to its end, which is a refusal by name. */
+/** Measures the memory of the processes that run a map of 1,000 items of 250 KB until it is refused. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { control, type Ready } from '../packages/local/src/cloud-process.ts';
 import type { MeasuredCloud } from './cloud/measured-cloud.ts';
@@ -8,13 +8,13 @@ export interface LargeMap {
   /** Code of the error with which the run ended. */
   readonly code: string;
   readonly ms: number;
-  /** The most that any single process of the cloud held, in MB (2^20); null where the system does not tell. */
+  /** Maximum memory of a single process of the cloud, in MB (2^20); null if the system does not report it. */
   readonly peakMb: number | null;
-  /** The most that all of them held together. */
+  /** Maximum memory of all processes together. */
   readonly allPeakMb: number | null;
 }
 
-/** The promise for each process. */
+/** Promised limit for each process. */
 export const LARGE_MAP_MOST_MB = 500;
 
 const LOOK_EVERY_MS = 50;

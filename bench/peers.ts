@@ -1,7 +1,6 @@
 /**
- * Runs the same workloads on other engines in the same session, so that figures of one machine at one time stand beside
- * each other. Needs the folder `PEERS` names: one subfolder per engine whose `run.sh` appends a line of JSON per figure
- * to the file `OUT` names.
+ * Runs the same workloads on other engines in the same session, so that the figures are comparable. Needs the folder named by
+ * `PEERS`: one subfolder per engine, whose `run.sh` appends a line of JSON per figure to the file named by `OUT`.
  *
  * Must not: install anything, or measure the project itself.
  */
@@ -12,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figures } from './suite.ts';
 
-/** Every figure by name, in the unit the name says. */
+/** Figures by name; the name includes the unit. */
 export type PeerFigures = Partial<Record<FigureName, number>>;
 
 export const FIGURE_NAMES = [
@@ -33,7 +32,7 @@ interface Peer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Polling its database each 5 ms instead of each second is as fast as that engine gets. */
+/** Polls its database every 5 ms instead of every second, which is the fastest setting of that engine. */
 const PEERS: readonly Peer[] = [
   { name: 'Restate', folder: 'restate', env: { W: '1,2,3,4,5' } },
   {
@@ -54,7 +53,7 @@ interface PeerLine {
   readonly perStep?: number;
 }
 
-/** @throws Error naming what is missing in the folder `PEERS` names; to be asked before anything is measured */
+/** @throws Error naming the missing part of the folder `PEERS`. Called before anything is measured */
 export function assertPeers(folder: string | undefined): asserts folder is string {
   if (!folder) throw new Error('PEERS must name the folder in which the other engines are installed');
   for (const peer of PEERS) {
@@ -63,7 +62,7 @@ export function assertPeers(folder: string | undefined): asserts folder is strin
   }
 }
 
-/** One pass over every engine. @throws Error with what it complained of, if one of them fails */
+/** One pass over every engine. @throws Error with the error output of an engine that fails */
 export async function measurePeers(folder: string): Promise<ReadonlyMap<string, PeerFigures>> {
   const found = new Map<string, PeerFigures>();
   for (const peer of PEERS) found.set(peer.name, await measure(folder, peer));
@@ -127,8 +126,8 @@ export function ownFigures({ W1, W2, W3, W4, W5, 'W1-warm': warm }: Figures): Pe
 }
 
 /**
- * Speed relative to the other engine, for each common figure; below 1 the other is faster. With several passes the
- * caller takes the median first. Other engines have one W1, which both of ours are compared with.
+ * Speed relative to the other engine, for each common figure; below 1 the other is faster. With several passes, the caller takes
+ * the median first. Both of our W1 are compared with the single W1 of the other engine.
  */
 export function speedRatios(own: PeerFigures, other: PeerFigures): PeerFigures {
   const ratios: PeerFigures = {};

@@ -1,8 +1,8 @@
-/** Memory and processor time of the processes of a local cloud. Linux only: elsewhere there is nothing to read, and the figures are null. */
+/** Memory and processor time of the processes of a local cloud. Linux only; elsewhere the figures are null. */
 import { readFileSync } from 'node:fs';
 import { rounded } from './statistics.ts';
 
-/** Resident memory of all of them, in MB (2^20); null where the system does not tell. */
+/** Resident memory of all processes, in MB (2^20); null if the system does not report it. */
 export function residentMb(pids: readonly number[]): number | null {
   let kb = 0;
   for (const pid of pids) {
@@ -17,7 +17,7 @@ function statusOf(pid: number): string {
   return readProc(`/proc/${pid}/status`);
 }
 
-/** Empty when there is no such process, or no such file system. */
+/** Empty if the process or the file system does not exist. */
 function readProc(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -30,11 +30,14 @@ function readProc(path: string): string {
 /** Linux reports processor time in ticks of 10 ms, on every architecture (USER_HZ). */
 const TICK_MS = 10;
 
-/** Processor time of all of them since they began, user and system, in ms; null where the system does not tell, or one has ended. */
+/**
+ * Processor time (user and system) of all processes since their start, ms; null if the system does not report it or a process has
+ * ended.
+ */
 export function processorMs(pids: readonly number[]): number | null {
   let ticks = 0;
   for (const pid of pids) {
-    // The name of the program, in brackets, may contain anything; the fields are counted from behind it.
+    // Fields are counted after the name of the program, which is in brackets and may contain anything.
     const fields = statOf(pid).split(') ').at(-1)?.split(' ') ?? [];
     const [user, system] = [Number(fields[11]), Number(fields[12])];
     if (!Number.isFinite(user + system)) return null;
@@ -47,10 +50,10 @@ function statOf(pid: number): string {
   return readProc(`/proc/${pid}/stat`);
 }
 
-/** In ms; null where the system does not tell. */
+/** In ms; null if the system does not report it. */
 export interface ProcessorTime {
   readonly cloud: number | null;
-  /** All of them: requests, tasks and spare. */
+  /** All workers: for requests, tasks and spare. */
   readonly workers: number | null;
 }
 
@@ -62,7 +65,7 @@ export interface ProcessorUse {
   readonly cpuMs: ProcessorTime;
 }
 
-/** Carries out a workload. `count` says of its figures by how many runs, or steps, the time is shared. */
+/** Runs a workload. `count` returns the number of runs or steps by which the time is divided. */
 export async function withProcessorUse<F extends object>(
   cloud: { processor(): Promise<ProcessorTime> },
   work: () => Promise<F>,

@@ -1,4 +1,7 @@
-/** From the SIGKILL of the worker at work on a step to the next beginning of that step. Looks at no clock but the machine's. */
+/**
+ * Measures the time from the SIGKILL of a worker that runs a step to the next start of that step. Uses only the clock of the
+ * machine.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,21 +19,21 @@ export interface KillToNextStep {
   readonly maxMs: number;
 }
 
-/** The promise for the median. */
+/** Promised limit for the median. */
 export const RECOVERS_WITHIN_MS = 1_000;
 
-/** The promise where the task is lost too. On a busy machine the longest may exceed it, since cold starts take longer. */
+/** Promised limit if the task is lost too. On a busy machine the maximum may exceed it, because cold starts take longer. */
 export const RECOVERS_LOST_WITHIN_MS = 90_000;
 
-/** The body looks for no longer than its timeout. */
+/** Not longer than the timeout of the body. */
 const PATIENCE_MS = 240_000;
 const LOOK_MS = 10;
-/** A cloud is killed at rest, with its spare loaded: so long without a change of its processes and of what they serve. */
+/** Time without a change of processes after which a cloud is at rest, with its spare worker loaded. */
 const REST_MS = 4_000;
 
 export interface Kills {
   readonly kills: number;
-  /** The queue forgets the task as well, so that nobody but the scan finds the run. */
+  /** True if the task is deleted too, so that only the scan finds the run. */
   readonly isTaskLost: boolean;
 }
 
@@ -40,7 +43,7 @@ export async function killToNextStep(
 ): Promise<KillToNextStep> {
   const times: number[] = [];
   for (let i = 0; i < n; i += 1) times.push(await once(cloud, isTaskLost));
-  // The next kill is measured on a cloud with all its processes.
+  // The next kill needs a cloud with all its processes.
   await atRest(cloud.ready);
   return {
     n,
@@ -51,15 +54,15 @@ export async function killToNextStep(
   };
 }
 
-/** W6: of a run whose worker is killed (SIGKILL) in its last step. */
+/** W6: a run whose worker is killed (SIGKILL) in its last step. */
 export interface Resume {
   readonly type: string;
   readonly steps: number;
   readonly n: number;
-  /** From the kill to the next beginning of that step. */
+  /** From the kill to the next start of that step. */
   readonly medianMs: number;
   readonly maxMs: number;
-  /** Steps before it that ran again, at worst. */
+  /** Maximum number of earlier steps that ran again. */
   readonly repeated: number;
 }
 
@@ -78,7 +81,7 @@ export async function resumed(
     const [first, second] = await beginnings(mark, 2);
     times.push((second as Beginning).at - (first as Beginning).at);
     const ends = (await client.events(runId)).filter((event) => event.type === 'step_succeeded');
-    // A flow ends too, as the step that it is.
+    // A flow counts as a step that ends too.
     const others = type.includes('flow') ? 1 : 0;
     repeated = Math.max(repeated, ends.length - others - steps);
     await answered(ready);
@@ -95,7 +98,7 @@ async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolea
   if (!first || !workers.includes(first.pid)) throw new Error(`the worker of ${runId} ended before its kill`);
   if (isTaskLost) {
     await using queues = openQueues(ready);
-    // Tasks that are being dispatched are not repeated either.
+    // Purging also prevents the repetition of running tasks.
     await queues.purge();
   }
   const killedAt = Date.now();
@@ -108,8 +111,8 @@ async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolea
 }
 
 /**
- * A process that serves one dispatch ends by itself once that is answered. Killed before, it would count as one that died of its
- * dispatch, and the next run that has to be alone would wait for a new process.
+ * A process for one dispatch ends by itself after its response. Killed earlier, it would count as killed by its dispatch, and the
+ * next suspect would wait for a new process.
  */
 async function answered(ready: Ready): Promise<void> {
   const until = performance.now() + PATIENCE_MS;
@@ -121,7 +124,9 @@ async function answered(ready: Ready): Promise<void> {
   throw new Error(`a process for one dispatch has not ended in ${PATIENCE_MS / 1_000} s`);
 }
 
-/** A process of the function for suspects ends after its dispatch; a worker of the tasks stays, and would be warm at the next kill. */
+/**
+ * A process of the function for suspects ends after its dispatch. A worker for tasks stays, and would be warm at the next kill.
+ */
 function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

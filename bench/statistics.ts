@@ -1,6 +1,6 @@
-/** The few statistics the benchmark reports. Pure. */
+/** Statistics of the benchmark. Pure. */
 
-/** @throws Error for no values: a figure of nothing must not be reported */
+/** @throws Error for an empty list, so that no meaningless figure is reported */
 export function median(values: readonly number[]): number {
   const sorted = ascending(values);
   const middle = sorted.length >> 1;
@@ -14,7 +14,7 @@ export function percentile(values: readonly number[], p: number): number {
   return sorted[Math.max(0, Math.ceil(p * sorted.length) - 1)] as number;
 }
 
-/** Rounded for reading; what is reported is not more precise than what was measured. */
+/** Rounds to the precision of the measurement. */
 export function rounded(value: number, digits = 1): number {
   return Number(value.toFixed(digits));
 }

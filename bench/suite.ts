@@ -32,7 +32,7 @@ export interface SuiteOptions {
   readonly workers: number;
   /** Runs of W1. */
   readonly runs: number;
-  /** Called with the name of a workload and its figures as soon as there are any. */
+  /** Called with the figures of a workload as soon as it ends. */
   report(name: WorkloadName, figures: object): void;
 }
 
@@ -42,11 +42,11 @@ export interface Figures {
   cost?: readonly Operations[];
   W1?: Latency & ProcessorUse;
   W2?: Throughput & ProcessorUse & Footprint;
-  /** Its processor time is that of a step. */
+  /** Processor time is per step. */
   W3?: readonly (Chain & ProcessorUse)[];
   W4?: Latency & ProcessorUse;
   W5?: OneKey;
-  /** W1 again, on processes that have carried out the workloads before it. */
+  /** W1 again, on processes that have run the previous workloads. */
   'W1-warm'?: Latency & ProcessorUse;
   W6?: readonly Resume[];
   recovery?: KillToNextStep;
@@ -57,18 +57,18 @@ export interface Figures {
   discovery?: Discovery;
   reload?: Reload;
   install?: Installed;
-  /** All processes, when everything had been run. */
+  /** Memory of all processes after all workloads. */
   residentAfterMb?: number | null;
   /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
   load: readonly [number, number];
 }
 
 interface Footprint {
-  /** Memory of all processes right after the workload, in MB; null where the system does not tell. */
+  /** Memory of all processes right after the workload, in MB; null if the system does not report it. */
   readonly residentMb: number | null;
 }
 
-/** Measured on processes of their own. */
+/** Workloads that are measured on separate processes. */
 const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set([
   'start',
   'cold-start',
@@ -78,7 +78,7 @@ const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set([
   'recovery-lost',
   'recovery-crowd',
 ]);
-/** Rest before the first run, in which the local cloud warms up: that of the benchmark of Restate after the start of its server. */
+/** Pause before the first run, in which the local cloud warms up; the same as in Restate's benchmark. */
 const REST_MS = 3_000;
 const W2 = { runs: 500, atOnce: 50 };
 const W3 = [
@@ -97,10 +97,10 @@ const W6 = [
 ];
 const W6_KILLS = 3;
 const KILLS = 20;
-/** Each waits for a lease. */
+/** Few, because each waits for a lease. */
 const LOST_KILLS = 5;
 
-/** Everything but the start-up on one local cloud, in the order of the names. */
+/** Runs everything except the start-up on one local cloud, in the order of the names. */
 export async function runSuite(options: SuiteOptions): Promise<Figures> {
   const { only, data, workers, runs, report } = options;
   const load = () => rounded(loadavg()[0] ?? 0, 2);
@@ -154,7 +154,7 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
   return { ...figures, load: [before, load()] };
 }
 
-/** Shorter ones first. */
+/** Shorter chains first. */
 async function chains(cloud: MeasuredCloud): Promise<(Chain & ProcessorUse)[]> {
   const found: (Chain & ProcessorUse)[] = [];
   for (const { steps, n } of W3) {

@@ -1,7 +1,7 @@
 /**
- * The workflows that are measured. Each step returns about 200 bytes at once, so that what is measured is the engine.
+ * The measured workflows. Each step immediately returns about 200 bytes, so that only the engine is measured.
  *
- * Must not: do anything a user's workflow could not do.
+ * Must not: do anything that a user's workflow could not do.
  */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ export function sequence(length: number): Workflow {
   });
 }
 
-/** `fan-{width}`: that many steps at once, and one that takes all their outputs. */
+/** `fan-{width}`: this many parallel steps, and one that takes all their outputs. */
 export function fan(width: number): Workflow {
   return defineWorkflow({
     type: `fan-${width}`,
@@ -48,8 +48,8 @@ export function fan(width: number): Workflow {
 }
 
 /**
- * `fatal-{length}`: like `seq-{length}`, but its last step kills the process that runs it, with SIGKILL, the first time.
- * Everything before it is recorded by then. Each time it begins it says so in the file `mark`.
+ * `fatal-{length}`: like `seq-{length}`, but its last step kills its own process with SIGKILL the first time. All earlier steps
+ * are recorded by then. Each start of the step is recorded in the file `mark`.
  */
 export function fatal(length: number): Workflow {
   return defineWorkflow({
@@ -85,8 +85,8 @@ function diesOnce(mark: string, i: number): Payload {
 }
 
 /**
- * `held`: a step, and one whose body lasts until its process is killed, the first time. Each time it begins it says in
- * the file `mark` where and when.
+ * `held`: a step, then one whose body runs until its process is killed the first time. Each start is recorded in the file `mark`
+ * with process and time.
  */
 export const held: Workflow = defineWorkflow({
   type: 'held',
@@ -103,7 +103,9 @@ export const held: Workflow = defineWorkflow({
   },
 });
 
-/** `deadly`: a step whose body lasts, and once the file `mark`.go is there kills its process, each time. Says when it begins like `held`. */
+/**
+ * `deadly`: a step whose body waits for the file `mark`.go and then kills its process, each time. Records its starts like `held`.
+ */
 export const deadly: Workflow = defineWorkflow({
   type: 'deadly',
   planVersion: 1,
@@ -130,7 +132,7 @@ export const largeItems: Workflow = defineWorkflow({
   },
 });
 
-/** A step: the children of {@link tree}. */
+/** One step, for the children of {@link tree}. */
 export const leaf: Workflow = defineWorkflow({
   type: 'leaf',
   planVersion: 1,
@@ -138,7 +140,7 @@ export const leaf: Workflow = defineWorkflow({
   steps: (step) => ({ done: step('do', ({ input }) => payload(input.i)) }),
 });
 
-/** `tree-{children}`: so many child runs, twenty at a time. */
+/** `tree-{children}`: this many child runs, twenty at a time. */
 export function tree(children: number): Workflow {
   return defineWorkflow({
     type: `tree-${children}`,

@@ -1,6 +1,6 @@
 /**
- * The workloads W1 to W5. Each starts runs through the HTTP API, sees them completed through it, and returns its
- * figures; nothing is taken from inside.
+ * The workloads W1 to W5. Each starts runs through the HTTP API, waits for their completion through it, and returns its figures.
+ * No internal data is used.
  *
  * Must not: start or stop a local cloud.
  */
@@ -16,7 +16,7 @@ const WARM_UP = 5;
 
 export interface Latency {
   readonly n: number;
-  /** Runs before those that were measured. */
+  /** Unmeasured runs before the measured ones. */
   readonly warmUp: number;
   readonly medianMs: number;
   readonly p95Ms: number;
@@ -61,7 +61,7 @@ export interface Throughput {
   readonly p95Ms: number;
 }
 
-/** W2: many runs of 10 steps, so many at once. */
+/** W2: many runs of 10 steps, with limited concurrency. */
 export async function manyAtOnce(
   { client }: Bench,
   { runs, atOnce }: { runs: number; atOnce: number },
@@ -116,7 +116,7 @@ export interface OneKey {
   readonly starts: number;
   readonly n: number;
   readonly medianMs: number;
-  /** Different runs the starts of one key were answered with, at worst. One, or the promise is broken. */
+  /** Maximum number of different runs for starts with one key; must be 1. */
   readonly runsMade: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * From the death of a worker (SIGKILL, as when its memory ends) with 80 runs under way to the next beginning of the step of each, and to the
- * end of the one that killed it. Looks at no clock but the machine's.
+ * Measures the time from the death of a worker (SIGKILL, as when it runs out of memory) with 80 active runs until each run begins
+ * its step again, and until the run that killed it ends. Uses only the clock of the machine.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -11,20 +11,20 @@ import { median, percentile } from '../statistics.ts';
 import type { MeasuredCloud } from './measured-cloud.ts';
 
 export interface CrowdedDeath {
-  /** Runs under way in the worker, beside the one that kills it. */
+  /** Other active runs in the worker. */
   readonly neighbours: number;
-  /** From the death to the next beginning of a neighbour's step. */
+  /** From the death to the next start of a neighbour's step. */
   readonly medianMs: number;
   readonly p95Ms: number;
   readonly maxMs: number;
-  /** Neighbours whose step began more than twice: they died with the culprit again. */
+  /** Neighbours whose step began more than twice, because they died with the culprit again. */
   readonly hitAgain: number;
-  /** From the death to the end of the culprit, and what it ended with. */
+  /** From the death to the end of the culprit, and its error code. */
   readonly culpritMs: number;
   readonly culpritEnd: string;
 }
 
-/** As many as an instance of `drive` is deployed for, with the culprit. */
+/** With the culprit, the concurrency of a deployed instance of `drive`. */
 const NEIGHBOURS = 79;
 const PATIENCE_MS = 240_000;
 const LOOK_MS = 20;
@@ -64,7 +64,7 @@ export async function crowdedDeath({ client, folder }: MeasuredCloud): Promise<C
   };
 }
 
-/** The beginnings of all, once each has as many. */
+/** The starts of all steps, once each has started this often. */
 function begun(marks: readonly string[], wanted: number): readonly (readonly Beginning[])[] | undefined {
   const all = marks.map(beginningsIn);
   return all.every(({ length }) => length >= wanted) ? all : undefined;

@@ -1,4 +1,4 @@
-/** A local cloud to be measured: a process of its own as a user starts it, with a folder of its own, gone afterwards. */
+/** Starts a local cloud to be measured as a separate process with a temporary folder, like a user. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface MeasuredCloud {
   readonly client: Client;
   /** For marks and notes; deleted with the cloud. */
   readonly folder: string;
-  /** From the spawning of its process to the line that says it is ready. */
+  /** From the start of its process to its ready line. */
   readonly startMs: number;
   /** Memory of the cloud's process and its workers together. */
   residentMb(): Promise<number | null>;
@@ -24,11 +24,11 @@ export interface MeasuredCloud {
 interface MeasuredCloudOptions {
   readonly data: BenchData;
   readonly workers: number;
-  /** The functions that are served; left out: those of the benchmark. */
+  /** Functions that are served. Default: those of the benchmark. */
   readonly functionsModule?: string;
-  /** Length of the minute of scheduled functions; left out: that of the local cloud. */
+  /** Interval of scheduled functions. Default: that of the local cloud. */
   readonly tickSeconds?: number;
-  /** Longest time between two heartbeats, ms; left out: that of the local cloud. */
+  /** Longest time between two heartbeats, ms. Default: that of the local cloud. */
   readonly heartbeatMs?: number;
 }
 

@@ -1,11 +1,11 @@
-/** The queues of a local cloud, as an operator reaches them. */
+/** Operator access to the queues of a local cloud. */
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 
-/** Each call is for all queues. */
+/** Each call applies to all queues. */
 export interface Queues {
-  /** Nothing is dispatched until they are resumed. */
+  /** Stops dispatches until the queues are resumed. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   /** Deletes all tasks. */

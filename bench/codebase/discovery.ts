@@ -1,4 +1,7 @@
-/** The time in which `firebase deploy` learns of a codebase with many workflows: its SDK loads the module and writes what is in it. */
+/**
+ * Measures how long `firebase deploy` takes to discover a codebase with many workflows: the SDK loads the module and lists its
+ * functions.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

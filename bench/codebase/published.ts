@@ -1,6 +1,6 @@
 /**
- * A codebase of many workflows, as `cairn init` makes one, on the packages as they are published. It lies inside the repository, so that
- * the packages find what npm would have installed beside them in a folder above.
+ * A codebase with many workflows in the form of `cairn init`, with the published form of the packages. It is inside the
+ * repository, so that the packages find their dependencies in a folder above.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -26,7 +26,7 @@ interface PublishedCodebase extends Disposable {
   readonly cli: string;
 }
 
-/** @throws Error with what the build says */
+/** @throws Error with the output of the build */
 export function publishedCodebase(): PublishedCodebase {
   mkdirSync(join(ROOT, '.cairn'), { recursive: true });
   const home = mkdtempSync(join(ROOT, '.cairn/codebase-'));
@@ -74,7 +74,7 @@ function files(): Readonly<Record<string, string>> {
   };
 }
 
-/** A function `edited` that answers with a number. */
+/** Source of a function `edited` that answers with a number. */
 export const editedTo = (nth: number): string => `
 import { onRequest } from 'firebase-functions/https';
 export const edited = onRequest((_request, response) => void response.send('${nth}'));

@@ -1,4 +1,4 @@
-/** The time from an edit under `cairn dev` to the first answer of what was edited. */
+/** Measures the time from an edit under `cairn dev` to the first response of the edited code. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { median, rounded } from '../statistics.ts';
 import { editedTo, publishedCodebase, WORKFLOWS } from './published.ts';
 
 const EDITS = 10;
-/** The first is served while the cloud itself is still warming up. */
+/** Edits that are not measured, because the cloud is still warming up. */
 const WARM_UP = 2;
 const LOOK_MS = 5;
-/** Between two edits, as of somebody who types. */
+/** Pause between two edits, like a person typing. */
 const THINK_MS = 1_000;
 const LIMIT_MS = 120_000;
 /** Most time, ms. */
@@ -66,7 +66,7 @@ export async function reload(): Promise<Reload> {
   }
 }
 
-/** The address of the function `edited`. The output is read to its end: a pipe that nobody reads would hold the cloud up. */
+/** The URL of the function `edited`. Reads the output to its end, because a full pipe would block the cloud. */
 function readyIn(output: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve) => {
     createInterface(output).on('line', (line) => {

@@ -1,4 +1,4 @@
-/** The CPU of the first answer of a cold instance, of what a deployment uploads. No local cloud takes part: the store is not there. */
+/** Measures the CPU time of the first response of a cold instance with the deployed bundle, without a local cloud or a store. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const STARTS = 5;
 export const FIRST_ANSWER_MS = 400;
 const ANSWER_LIMIT_MS = 60_000;
 
-/** Each is asked something that needs no store: an invalid key, a missing signature. */
+/** Each request needs no store: an invalid key, a missing signature. */
 const ENDPOINTS = [
   { name: 'api', method: 'GET', path: '/v1/runs' },
   { name: 'slackWebhook', method: 'POST', path: '/' },
@@ -19,7 +19,7 @@ const ENDPOINTS = [
 export interface ColdStart {
   readonly name: string;
   readonly status: number;
-  /** Median CPU time, ms: to load the module, as `firebase deploy` does too, and from the request to its answer. */
+  /** Median CPU time, ms: to load the module, and from the request to its response. */
   readonly loadMs: number;
   readonly answerMs: number;
 }
@@ -27,7 +27,7 @@ export interface ColdStart {
 /** @throws Error if an instance does not answer */
 export function coldStarts(): readonly ColdStart[] {
   mkdirSync(join(ROOT, '.cairn'), { recursive: true });
-  // Inside the project, so that the bundle finds the packages that the platform would install.
+  // Inside the project, so that the bundle finds the packages that the platform installs.
   const folder = mkdtempSync(join(ROOT, '.cairn/cold-'));
   try {
     run(join(ROOT, 'scripts/build-functions.mjs'), folder);
@@ -50,7 +50,7 @@ export function coldStarts(): readonly ColdStart[] {
   }
 }
 
-/** @returns its last line */
+/** @returns the last line of the output */
 function run(...words: readonly string[]): string {
   const env = {
     PATH: process.env.PATH,

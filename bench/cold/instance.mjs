@@ -10,7 +10,7 @@ const cpuMs = () => {
   return (user + system) / 1000;
 };
 
-// The platform's own server is Express, whatever is deployed.
+// The server of the platform is always Express.
 const { default: express } = await import('express');
 const began = cpuMs();
 const functions = await import(pathToFileURL(module).href);

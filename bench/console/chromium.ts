@@ -1,4 +1,4 @@
-/** The Chromium of this machine, driven through playwright-core: for what is measured and for what is tested. */
+/** Starts the Chromium of this machine through playwright-core, for measurements and tests. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
@@ -12,15 +12,13 @@ const PLACES = [
 ];
 
 interface ChromiumOptions {
-  /** For its command line. */
+  /** Flags of its command line. */
   readonly flags?: readonly string[];
-  /** As on a desktop: they take room of a page. Without a window they are hidden. */
+  /** True for scrollbars that take room of the page, as on a desktop. Without a window they are hidden. */
   readonly hasScrollbars?: boolean;
 }
 
-/**
- * @throws if there is none, with how to get one: nothing that needs it is passed over
- */
+/** @throws Error with advice if there is none, so that no test is skipped silently */
 export async function launchChromium({
   flags = [],
   hasScrollbars = false,

@@ -1,4 +1,4 @@
-/** The page of one run of thousands of steps, as who looks at it meets it. Says what it saw; the limits are main.ts's. */
+/** Measures the page of a run with thousands of steps as a user sees it. main.ts checks the limits. */
 import type { Browser, Page } from 'playwright-core';
 import { firstView, heapMb, hold, type Seen, seenOf, watchAnew } from './seen.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:console [-- RUNS [STEPS]]`: the list of runs with ten thousand of them, a new run in it, a run of five thousand steps, and one with
- * two hundred children, as who looks at them in a browser meets them.
- * Owns the limits; the exit code is 1 if one is not kept. Prints one line of JSON.
+ * `npm run bench:console [-- RUNS [STEPS]]`: measures pages of the console in a browser: a list of ten thousand runs, a new run
+ * in it, a run of five thousand steps, and one with two hundred children. Owns the limits; the exit code is 1 if one is exceeded.
+ * Prints one line of JSON.
  */
 import { loadavg } from 'node:os';
 import type { Page } from 'playwright-core';
@@ -16,16 +16,16 @@ import { lookAtTree } from './tree.ts';
 const [RUNS = 10_000, STEPS = 5_000] = process.argv.slice(2).map(Number);
 const FIRST_VIEW_MS = 800;
 const INTERACTION_MS = 100;
-/** From the request that starts a run to its row, the slower half of them not counted: others share the machine. */
+/** From the start request of a run to its row. The slower half is ignored, because the machine is shared. */
 const NEW_RUN_MS = 300;
-/** Allowed growth of a list that was scrolled through, compared with one just opened. */
+/** Allowed memory growth of a scrolled list, compared with a new one. */
 const GROWTH_MB = 12;
 const MAX_ROWS = 60;
 
 const ROW = '.run-rows [role=row]:not(.coming)';
-/** The heap is only comparable once code has been compiled and the first pages have come and gone. */
+/** The heap is comparable only after code was compiled and the first pages were replaced. */
 const WARM_ENDS = 3;
-/** Presses of End after which more has come, on a busy machine too. */
+/** Enough presses of End to load more, even on a busy machine. */
 const PRESSES_FOR_MORE = 20;
 
 /** One of the lengths in bench/functions.ts. */
@@ -107,9 +107,9 @@ try {
 }
 
 /**
- * Presses End until nothing more comes, or more has come so often. A press before the row that stands for more is drawn brings nothing.
+ * Presses End until nothing more is loaded, or up to the limit. A press has no effect before the row that loads more is drawn.
  *
- * @returns how often more came
+ * @returns number of times that more was loaded
  */
 async function toEnds(page: Page, most: number): Promise<number> {
   let ends = 0;

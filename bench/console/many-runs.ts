@@ -1,6 +1,6 @@
 /**
- * Many runs in the store in seconds: one that has ended, written again and again under other ids and times. Lists read
- * nothing else of a run, so they cannot tell. Must not: be looked into (there is no journal under them).
+ * Writes many runs in seconds: copies of the document of an ended run with other ids and times. Lists read nothing else. The
+ * pages of these runs cannot be opened, because they have no journal.
  */
 import { Timestamp } from '@google-cloud/firestore';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
@@ -10,7 +10,7 @@ import { localFirestore } from '../../scripts/demo/local-firestore.ts';
 const AT_ONCE = 300;
 /** Between two runs, ms. */
 const APART_MS = 1_000;
-/** As ids are written: digits of base 32, the last of which says that it is one. */
+/** Base-32 digits of run ids. */
 const DIGITS = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_DIGITS = 25;
 const STATUSES = ['completed', 'completed', 'completed', 'failed', 'cancelled'];

@@ -1,11 +1,11 @@
-/** Time until a run that somebody starts stands in a list that somebody looks at. Says what it saw; the limits are main.ts's. */
+/** Measures the time until a new run appears in an open list. main.ts checks the limits. */
 import type { Page } from 'playwright-core';
 import type { Client } from '../client.ts';
 import { until } from './seen.ts';
 
 const SAMPLES = 10;
 
-/** Notes when the row of each run was drawn, by the clock of this machine. */
+/** Records when the row of each run was drawn, by the clock of this machine. */
 const WATCH_ROWS = `
   globalThis.rowsAt = {};
   new MutationObserver(() => {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { median } from '../statistics.ts';
 
-/** Notes in the page when its first row stood there, and how long each interaction took that took longer than a frame. */
+/** Records in the page when its first row was drawn, and the duration of interactions longer than a frame. */
 const WATCH = `
   globalThis.seen = { firstMs: undefined, interactions: new Map(), before: 0, longestTaskMs: 0 };
   new MutationObserver((_, observer) => {
@@ -29,23 +29,23 @@ const WATCH = `
 `;
 
 export interface Seen {
-  /** From the beginning of the navigation until the first row had been drawn; undefined: it has not. */
+  /** From the start of the navigation until the first row was drawn; undefined if it was not. */
   readonly firstMs?: number;
   /**
-   * Interaction to Next Paint, ms, as the web's metric of that name is defined: the longest time from a key, click or tap to the next drawing, without
-   * the longest of each fifty. https://web.dev/articles/inp
+   * Interaction to Next Paint, ms (https://web.dev/articles/inp): the longest time from a key, click or tap to the next drawing,
+   * without the longest of each fifty.
    */
   readonly inpMs: number;
   readonly interactions: number;
   readonly longestTaskMs: number;
 }
 
-/** @param first selector of what there is to see */
+/** @param first selector of the first content */
 export async function openWatched(browser: Browser, address: string, first: string): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.addInitScript(`globalThis.seenAt = ${JSON.stringify(first)};${WATCH}`);
   const session = await page.context().newCDPSession(page);
-  // The page reports by itself: a locator would search it again and again while it loads, which takes 40 ms of its time.
+  // The page reports by itself, because the repeated search of a locator would slow the load by 40 ms.
   const seen = new Promise<void>((resolve) => session.once('Runtime.bindingCalled', () => resolve()));
   await session.send('Runtime.enable');
   await session.send('Runtime.addBinding', { name: 'onFirstSeen' });
@@ -63,7 +63,7 @@ async function failedAfter(ms: number, what: string): Promise<never> {
 const LOOK_EVERY_MS = 10;
 const LIMIT_MS = 30_000;
 
-/** The browser's own way to wait for an expression is to evaluate text in the page, which the page's policy forbids. */
+/** Replaces `waitForFunction`, which evaluates text in the page; the page's content security policy forbids that. */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (!(await page.evaluate(expression))) {
@@ -99,10 +99,10 @@ export async function firstView(
   }
 }
 
-/** The fastest repetition of a key that is held, in ms: what comes faster than a person can press waits for the drawing of the last one. */
+/** Repetition interval of a held key, ms. Faster presses would wait for the previous drawing. */
 const KEY_EVERY_MS = 33;
 
-/** As a key that is held. */
+/** Repeats a key like a held one. */
 export async function hold(page: Page, key: string, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     await page.keyboard.press(key);
@@ -110,7 +110,7 @@ export async function hold(page: Page, key: string, times: number): Promise<void
   }
 }
 
-/** Forgets what has been slow so far. */
+/** Resets the recorded interactions. */
 export async function watchAnew(page: Page): Promise<void> {
   await page.evaluate(
     `Object.assign(globalThis.seen, { interactions: new Map(), before: performance.interactionCount, longestTaskMs: 0 })`,

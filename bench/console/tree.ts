@@ -1,4 +1,4 @@
-/** The page of a run with hundreds of child runs, as who looks at it meets it. Says what it saw; the limits are main.ts's. */
+/** Measures the page of a run with hundreds of child runs as a user sees it. main.ts checks the limits. */
 import type { Browser } from 'playwright-core';
 import { firstView, type Seen, seenOf, until, watchAnew } from './seen.ts';
 

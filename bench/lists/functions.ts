@@ -1,4 +1,4 @@
-/** Functions whose only workflow sleeps, so that its runs stand with what they are sent. */
+/** Functions whose only workflow sleeps, so that its runs keep the signals sent to them. */
 import { z } from 'zod';
 import { installWorkflows } from '../../functions/src/shipped.ts';
 import type { StepFactory } from '../../packages/cairn/src/engine/define/types.ts';

@@ -1,6 +1,6 @@
 /**
- * Forty lists of sixty runs with full inboxes at the same time, on a local cloud: how long each takes and what the cloud holds
- * meanwhile. Fails if one takes a second or longer.
+ * Requests forty lists of sixty runs with full inboxes at the same time from a local cloud. Measures the duration of each and the
+ * memory of the cloud. Fails if one takes a second or longer.
  *
  *     node bench/lists/main.ts
  */

@@ -1,4 +1,4 @@
-/** The functions of `bench:scan -- --cloud`: the project's own, with the workflows of this benchmark instead of the shipped ones. */
+/** The functions of `bench:scan -- --cloud`: those of the project, with the workflows of this benchmark. */
 import { installWorkflows } from '../../functions/src/shipped.ts';
 import { SCANNED } from './workflows.ts';
 

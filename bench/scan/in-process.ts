@@ -1,15 +1,18 @@
-/** The scan alone, against a Firestore server in this process: until every run is enqueued, and what the store is asked for it. */
+/**
+ * Measures the scan alone, against a Firestore server in this process, until every run is enqueued: its duration and its store
+ * operations.
+ */
 import { fileURLToPath } from 'node:url';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { type Overdue, overdue } from './overdue.ts';
 import { MANY, OTHER } from './workflows.ts';
 
-/** Between the beginnings of two ticks. */
+/** Interval of ticks. */
 const MINUTE_MS = 60_000;
 const indexes = fileURLToPath(new URL('../../firestore.indexes.json', import.meta.url));
 
 interface Measured {
-  /** From the first tick until nothing was left, with the waits between ticks. */
+  /** From the first tick until no run was left, including the waits between ticks. */
   readonly ms: number;
   readonly ticks: number;
   readonly handled: number;
@@ -19,7 +22,7 @@ interface Measured {
   readonly writes: number;
 }
 
-/** Ticks once a minute until nothing is left. The installation's clock runs meanwhile, so that a tick ends when its time is up. */
+/** Ticks once a minute until no run is left. The installation's clock advances, so that a tick ends when its time is up. */
 async function ticks({ deps, meter }: Overdue): Promise<Measured> {
   const before = meter.snapshot().total;
   const startedAt = performance.now();
@@ -47,7 +50,7 @@ async function ticks({ deps, meter }: Overdue): Promise<Measured> {
   };
 }
 
-/** Runs without tasks, all of which can go on. */
+/** Runs without tasks that can all continue. */
 export async function lostInProcess(runs: number): Promise<Measured> {
   const lost = await overdue(indexes);
   await lost.start(MANY, runs);
@@ -57,7 +60,7 @@ export async function lostInProcess(runs: number): Promise<Measured> {
   return all;
 }
 
-/** Runs without tasks whose workflow is paused, and behind them one whose workflow is not. */
+/** Runs without tasks of a paused workflow, and after them one run of another workflow. */
 export async function pausedInProcess(runs: number): Promise<Measured & { readonly otherMs: number }> {
   const paused = await overdue(indexes);
   await paused.start(MANY, runs);

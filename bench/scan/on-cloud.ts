@@ -1,6 +1,6 @@
 /**
- * The scan as it is deployed, on a local cloud: runs are started through the API while the queues stand, their tasks are purged,
- * and the scheduled function finds them. A minute of the scheduler is a minute, as in production.
+ * Measures the deployed scan on a local cloud: runs are started through the API while the queues are paused, their tasks are
+ * purged, and the scheduled function finds them. It runs every minute, as in production.
  */
 import { randomUUID } from 'node:crypto';
 import { loadavg } from 'node:os';
@@ -18,19 +18,19 @@ const STARTS_AT_ONCE = 32;
 const LOOK_MS = 1_000;
 const PATIENCE_MS = 600_000;
 const TICK_S = 60;
-/** The tenant of the key that the local cloud makes. */
+/** Tenant of the local cloud's key. */
 const TENANT = 'local';
 
 interface LostOnCloud {
-  /** From when the runs are due, which is when a tick begins, until all have ended. */
+  /** From the tick at which the runs are due until all have ended. */
   readonly ms: number;
-  /** Processor time of the local cloud meanwhile. */
+  /** Processor time of the local cloud during this time. */
   readonly cpuMs: ProcessorTime;
   /** Mean load of the machine over one minute, at the end. */
   readonly load: number;
 }
 
-/** Runs without tasks, all of which can go on. */
+/** Runs without tasks that can all continue. */
 export async function lostOnCloud(runs: number): Promise<LostOnCloud> {
   await using scanned = await startScannedCloud();
   const lost = await scanned.lose({ [MANY]: runs });
@@ -46,7 +46,7 @@ export async function lostOnCloud(runs: number): Promise<LostOnCloud> {
   };
 }
 
-/** Runs without tasks whose workflow is paused, and behind them one whose workflow is not: until that one has ended. */
+/** Runs without tasks of a paused workflow, and after them one run of another workflow: measured until that run has ended. */
 export async function pausedOnCloud(runs: number): Promise<{ readonly otherMs: number }> {
   await using scanned = await startScannedCloud();
   await scanned.pause(MANY);
@@ -66,7 +66,7 @@ interface ScannedCloud {
   /** Starts runs, loses their tasks and moves the clock until all of them are due. */
   lose(runs: Partial<Record<ScannedType, number>>): Promise<Lost>;
   processor(): Promise<ProcessorTime>;
-  /** Waits until so many runs of the type have completed. */
+  /** Waits until this many runs of the type have completed. */
   ended(type: ScannedType, runs: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -81,7 +81,7 @@ async function startScannedCloud(): Promise<ScannedCloud> {
   const { ready } = cloud;
   const queues = openQueues(ready);
   const [host = '', port] = ready.firestore.split(':');
-  // The client then asks for no credentials, and looks for none on the network.
+  // Keeps the client from looking for credentials on the network.
   process.env.METADATA_SERVER_DETECTION = 'none';
   const db = new Firestore({ projectId: ready.projectId, host: `${host}:${port}`, ssl: false });
   const count = async (type: ScannedType, status: string) => {
@@ -128,7 +128,7 @@ async function startScannedCloud(): Promise<ScannedCloud> {
       await cloud[Symbol.asyncDispose]();
     },
   };
-  // The functions make further queues when they enqueue their first task, and those would not be paused.
+  // The functions create further queues with their first task, and those would not be paused.
   await startMany(cloud, FIRST, 1);
   await scanned.ended(FIRST, 1);
   return scanned;

@@ -1,6 +1,6 @@
 /**
- * An installation whose runs lie in a Firestore server of this process and whose queue has lost every task: what the scan meets
- * after an outage of the queue. Its clock stands, but for what a test moves.
+ * An installation with a Firestore server in this process and a queue that lost every task, as after an outage of the queue. Only
+ * a test advances its clock.
  */
 import { Firestore } from '@google-cloud/firestore';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
@@ -22,7 +22,7 @@ export interface Overdue {
   readonly meter: FirestoreServer['meter'];
   /** Starts runs whose tasks are lost. */
   start(type: ScannedType, runs: number): Promise<readonly string[]>;
-  /** Until all runs started so far are overdue. */
+  /** Advances time until all runs started so far are overdue. */
   pass(): void;
   pause(type: string): Promise<void>;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export async function overdue(indexesFile: string): Promise<Overdue> {
     clock: () => clock.now(),
     indexesFile,
   });
-  // The client then asks for no credentials, and looks for none on the network.
+  // Keeps the client from looking for credentials on the network.
   process.env.METADATA_SERVER_DETECTION = 'none';
   const [host = '', port] = server.host.split(':');
   const db = new Firestore({ projectId: 'overdue', host: `${host}:${port}`, ssl: false });

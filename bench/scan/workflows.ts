@@ -1,10 +1,10 @@
-/** Workflows of one step that takes no time: one whose runs are many, and one whose single run stands among them. */
+/** Workflows with one step that takes no time: one with many runs, and one with a single run among them. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 
 export const MANY = 'many';
 export const OTHER = 'other';
-/** Its run comes before the measurement. */
+/** Workflow of a run before the measurement. */
 export const FIRST = 'first';
 export type ScannedType = typeof MANY | typeof OTHER | typeof FIRST;
 

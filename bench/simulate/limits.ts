@@ -1,12 +1,12 @@
 /**
- * Every figure that the simulator takes from outside: limits and prices as their owners document them, what an installation deploys, and what nobody
- * documents and is assumed. The one home of them; docs/scale.md and docs/prices.md show this table.
+ * External figures of the simulator: documented limits and prices, settings of a deployment, and assumptions where nothing is
+ * documented. docs/scale.md and docs/prices.md show this table.
  */
 
 /** Stored copies of the pages were read on this day; the copies do not all say how old they are. */
 export const SEEN = '2026-11-23';
 
-/** `transcribed`: found at somebody who copied it from the owner's page, and not on that page. */
+/** `transcribed`: from a third-party copy of the owner's page, not from the page itself. */
 type Basis = 'documented' | 'transcribed' | 'deployed' | 'measured' | 'assumed';
 
 export interface Figure {

@@ -1,6 +1,6 @@
 /**
- * Simulates an installation on Google's documented limits: what gives way first under a load, how long runs take, what they cost. The traffic of a run is
- * recorded on the engine first; see limits.ts for where each other figure comes from.
+ * Simulates an installation against Google's documented limits: the limit that is exceeded first, the duration of runs and their
+ * cost. The traffic of a run is recorded on the engine first; see limits.ts for where each other figure comes from.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../arguments.ts';

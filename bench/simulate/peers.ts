@@ -1,4 +1,4 @@
-/** List prices of others, worked out for a million steps in runs of ten. What was found, and where; what was not found is not here. */
+/** List prices of other products, computed for a million steps in runs of ten, with their sources. */
 
 export interface Peer {
   readonly name: string;

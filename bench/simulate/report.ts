@@ -9,7 +9,7 @@ export interface Report {
   readonly traffic: SimulateArguments['traffic'] & ReturnType<typeof totalOf>;
   readonly plan: SimulateArguments['plan'];
   readonly result: Result;
-  /** The limit that makes runs wait for longer and longer; absent if the load is borne. */
+  /** The limit that makes the backlog grow; absent if the load is sustained. */
   readonly breaksFirst: string | undefined;
   /** The lowest first. */
   readonly ceilings: readonly Ceiling[];
@@ -29,7 +29,10 @@ export function reportOf({ traffic, plan }: SimulateArguments, profile: Profile,
   };
 }
 
-/** The lowest limit that the load exceeds: what waits for it holds the places of others. Else the one that made runs wait most. */
+/**
+ * The lowest limit that the load exceeds, because runs waiting for it occupy other places; otherwise the limit with the longest
+ * wait.
+ */
 function firstToGive(limits: readonly Ceiling[], rate: number, { held }: Result): string {
   const [lowest] = limits;
   return lowest && lowest.runsPerSecond < rate ? lowest.limit : (held[0]?.limit ?? 'nothing');
@@ -74,7 +77,7 @@ function percentiles(found: Percentiles | undefined): string {
   return `median ${seconds(found.p50)}, 95th percentile ${seconds(found.p95)}, 99th ${seconds(found.p99)}`;
 }
 
-/** Rounded as much as a simulation with assumed latencies deserves. */
+/** Rounded to the precision of a simulation with assumed latencies. */
 export function seconds(ms: number): string {
   const s = ms / 1000;
   return `${s < 10 ? s.toFixed(2) : s < 100 ? s.toFixed(1) : s.toFixed(0)} s`;

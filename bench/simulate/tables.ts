@@ -1,4 +1,4 @@
-/** The tables of docs/scale.md and docs/prices.md: which simulations they show, and how. Each row can be had again by its flags. */
+/** The tables of docs/scale.md and docs/prices.md. Each row can be reproduced with its flags. */
 import { readArguments } from './arguments.ts';
 import { simulate } from './core/simulate.ts';
 import { type Figure, LIMITS, PRICES, SEEN } from './limits.ts';
@@ -15,7 +15,7 @@ export interface Table {
 
 interface Scenario {
   readonly words: string;
-  /** True if an installation of today can be set so. */
+  /** True if a current installation can be configured like this. */
   readonly exists: string;
 }
 
@@ -86,7 +86,7 @@ export async function allTables(): Promise<Table[]> {
   ];
 }
 
-/** The document with what follows each of the tables' marks replaced, up to the next empty line. Throws if a mark is missing. */
+/** Replaces the text after each table's mark, up to the next empty line. Throws if a mark is missing. */
 export function withTables(document: string, tables: readonly Table[]): string {
   let text = document;
   for (const { name, text: shown } of tables) {
@@ -231,7 +231,7 @@ function figures(rows: readonly Figure[]): string {
   );
 }
 
-/** As people write it: `0.0000009` and not `9e-7`. */
+/** Decimal notation: `0.0000009` and not `9e-7`. */
 function exact(value: number): string {
   return value >= 1 ? whole(value, 1) : value.toFixed(10).replace(/0+$/, '');
 }

@@ -1,4 +1,6 @@
-/** The rate of runs at which each limit is reached, worked out of the recorded traffic: the smallest is what gives way first. Pure. */
+/**
+ * Computes the rate of runs at which each limit is reached, from the recorded traffic. The lowest limit is exceeded first. Pure.
+ */
 import { ownPlaces } from '../../../packages/cairn/src/core/encoding/queue-place.ts';
 import { LIMITS } from '../limits.ts';
 import { collectionWrites, opsOf, type Profile, rangeWrites } from '../traffic/profile.ts';
@@ -6,7 +8,7 @@ import { type Plan, tenantId } from './plan.ts';
 
 export interface Ceiling {
   readonly limit: string;
-  /** Runs a second that it bears, of all tenants together where they are alike. */
+  /** Runs per second at the limit, for all tenants together, with equal load. */
   readonly runsPerSecond: number;
 }
 
@@ -38,7 +40,7 @@ export function ceilings(profile: Profile, plan: Plan): Ceiling[] {
   return rows.sort((a, b) => a.runsPerSecond - b.runsPerSecond);
 }
 
-/** Share of all runs that go into the queue that gets most of them, where all tenants are alike. */
+/** Share of the runs in the busiest queue, with equal load of all tenants. */
 function shareOfBusiest({ queues, queuesPerTenant: perTenant, tenants }: Plan): number {
   const shares = new Array<number>(queues).fill(0);
   for (let tenant = 0; tenant < tenants; tenant += 1) {
@@ -48,7 +50,7 @@ function shareOfBusiest({ queues, queuesPerTenant: perTenant, tenants }: Plan): 
   return Math.max(...shares);
 }
 
-/** Instances that the load keeps busy, as far as there may be so many. */
+/** Instances that the load keeps busy, up to their maximum. */
 export function ceilingOfInstances(
   profile: Profile,
   plan: Plan,
@@ -64,7 +66,7 @@ export function ceilingOfInstances(
   };
 }
 
-/** Ms that all dispatches of a run take when nothing makes them wait, with the medians of the latencies. */
+/** Duration of all dispatches of a run without waits, with median latencies, ms. */
 export function timesOf(
   { dispatches }: Profile,
   { readMs, commitMs }: Pick<Plan, 'readMs' | 'commitMs'>,
@@ -79,7 +81,7 @@ export function timesOf(
   return { drive: drive.reduce((sum, one) => sum + one, 0), dispatches: dispatches.length };
 }
 
-/** Ms of a processor that a run takes. */
+/** Processor time of a run, ms. */
 function cpuOf({ start, dispatches }: Profile): { readonly drives: number; readonly api: number } {
   const request = LIMITS.requestCpuMs.value;
   return {

@@ -7,7 +7,7 @@ interface Event {
 }
 
 export class EventQueue {
-  /** Time of the event under way, ms since the begin. */
+  /** Time of the current event, ms since the start. */
   now = 0;
   readonly #heap: Event[] = [];
   #added = 0;
@@ -16,14 +16,14 @@ export class EventQueue {
     return this.#heap.length;
   }
 
-  /** @param at ms since the begin; a time that is over counts as now */
+  /** @param at ms since the start; a past time counts as now */
   add(at: number, act: () => void): void {
     const event = { at: Math.max(at, this.now), order: this.#added, act };
     this.#added += 1;
     this.#rise(event);
   }
 
-  /** Runs the events up to and including `until`, those that they add included. */
+  /** Runs the events up to and including `until`, also those added meanwhile. */
   run(until: number): void {
     for (;;) {
       const first = this.#heap[0];

@@ -1,4 +1,4 @@
-/** First in, first out, in constant time also when hundreds of thousands wait. */
+/** A first-in-first-out queue in constant time, for hundreds of thousands of entries. */
 const COMPACT_AT = 1024;
 
 export class Fifo<T> {

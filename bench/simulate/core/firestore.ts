@@ -1,7 +1,7 @@
 /**
  * Limits of Firestore that make a request wait: the growth of a new collection, an index of a growing value, one document. Pure.
  *
- * A request that exceeds a rate waits until it does not. The service is kinder at first, and less kind later: it answers slower, and then with errors.
+ * A request that exceeds a rate waits. The real service first tolerates more, then responds more slowly, and finally with errors.
  */
 import type { Op, Range } from '../traffic/profile.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -10,7 +10,7 @@ interface FirestoreLimits {
   readonly rangePerSecond: number;
   readonly documentPerSecond: number;
   readonly documentBurst: number;
-  /** Absent: the database is used to the load. */
+  /** Absent if the database is already ramped up. */
   readonly ramp?: { readonly start: number; readonly growth: number; readonly stepMs: number };
   readonly shards: number;
 }
@@ -19,26 +19,26 @@ interface FirestoreLimits {
 export interface Origin {
   readonly tenant: number;
   readonly shard: number;
-  /** Limits of the documents that its run writes often. */
+  /** Limits of the frequently written documents of its run. */
   readonly documents: Map<number, RateLimit>;
 }
 
-/** A second's worth may come at once. */
+/** The requests of one second may come at once. */
 const BURST_SECONDS = 1;
 
 export class FirestoreModel {
   readonly #limits: FirestoreLimits;
-  /** By index, then by tenant or shard. */
+  /** Limits by index, then by tenant or shard. */
   readonly #ranges = new Map<string, Map<number, RateLimit>>();
   readonly #ramps = new Map<string, { readonly step: number; readonly limit: RateLimit }>();
-  /** Ms that requests waited, by limit. */
+  /** Wait time of requests, ms, by limit. */
   readonly held = new Map<string, number>();
 
   constructor(limits: FirestoreLimits) {
     this.#limits = limits;
   }
 
-  /** Ms that the request waits; the limits work side by side, so it is the longest of them. */
+  /** Wait time of the request, ms: the longest of all limits, which apply in parallel. */
   delayOf(op: Op, origin: Origin, now: number): number {
     let longest = 0;
     for (const range of op.ranges) {

@@ -1,6 +1,6 @@
 /**
- * The instances of one function: each serves so many requests at a time with one processor. A request that finds no room has an instance started,
- * up to the most there may be; it waits for room so long and is then refused. Pure.
+ * The instances of a function: each serves several requests at a time with one processor. A request without room starts an
+ * instance, up to the maximum; it waits for a limited time and is then refused. Pure.
  */
 import type { EventQueue } from './event-queue.ts';
 import { Fifo } from './fifo.ts';
@@ -12,16 +12,16 @@ interface InstanceLimits {
   readonly coldStartMs: number;
   /** Longest wait of a request for room; then it is answered 429. */
   readonly pendingMs: number;
-  /** Interval of the check for processors with too much to do, and the share of them that may be used. */
+  /** Interval of the check for overloaded processors, and their allowed utilisation. */
   readonly scaleEveryMs: number;
   readonly cpuTarget: number;
 }
 
 export interface Instance {
   serving: number;
-  /** When its processor has done what it was given so far. */
+  /** Time at which its processor has finished the accepted work. */
   cpuFreeAt: number;
-  /** Since when it serves, while it does. */
+  /** Start of the current service time. */
   busySince: number;
 }
 
@@ -43,10 +43,10 @@ export class Instances {
   #next = 0;
   busyMs = 0;
   refusals = 0;
-  /** Ms that requests waited for room, and for the processor. */
+  /** Wait time of requests for room and for the processor, ms. */
   readonly waitedMs = { room: 0, cpu: 0 };
 
-  /** @param warm instances that are there at the begin */
+  /** @param warm number of instances at the start */
   constructor(events: EventQueue, limits: InstanceLimits, warm: number) {
     this.#events = events;
     this.#limits = limits;
@@ -82,7 +82,7 @@ export class Instances {
     this.#admit();
   }
 
-  /** Time on the processor of the instance. Returns after how many ms it is done. */
+  /** Uses the processor of the instance. Returns the ms until it is done. */
   compute(instance: Instance, ms: number): number {
     const { now } = this.#events;
     const waitMs = Math.max(0, instance.cpuFreeAt - now);
@@ -92,7 +92,7 @@ export class Instances {
     return waitMs + ms;
   }
 
-  /** Ms for which instances served until `now`, those that still do included. */
+  /** Service time of all instances until `now`, ms, including current service. */
   busyUntil(now: number): number {
     return this.#ready.reduce(
       (sum, { serving, busySince }) => sum + (serving > 0 ? now - busySince : 0),
@@ -151,7 +151,7 @@ export class Instances {
     });
   }
 
-  /** More instances where the processors have more to do than they should. */
+  /** Starts instances if the processors are overloaded. */
   #scaleLater(): void {
     const { scaleEveryMs, cpuTarget } = this.#limits;
     this.#events.add(this.#events.now + scaleEveryMs, () => {

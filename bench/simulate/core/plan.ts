@@ -4,14 +4,14 @@ export const LOCATIONS = ['regional', 'nam5'] as const;
 export type Location = (typeof LOCATIONS)[number];
 
 export interface Plan {
-  /** Starts a second, of all tenants together without what one of them floods with. */
+  /** Starts per second of all tenants together, without the flood. */
   readonly rate: number;
-  /** Starts come for so long. */
+  /** Time during which starts arrive. */
   readonly forMs: number;
-  /** After the last start; what has not ended then is waiting. */
+  /** Time after the last start. Runs that have not ended by then count as waiting. */
   readonly restMs: number;
   readonly tenants: number;
-  /** Starts a second that the first tenant adds to its share. */
+  /** Additional starts per second of the first tenant. */
   readonly flood: number;
   readonly queues: number;
   /** Number of queues used by the runs of one tenant; 0: all. */
@@ -21,21 +21,21 @@ export interface Plan {
   readonly instances: number;
   readonly concurrency: number;
   readonly apiInstances: number;
-  /** Instances there are at the begin; undefined: as many as the load needs. */
+  /** Number of instances at the start; undefined: as many as the load needs. */
   readonly warm: number | undefined;
   readonly location: Location;
-  /** The database had no traffic before, so that it bears little at first. */
+  /** True if the database had no traffic before, so that its limits are low at first. */
   readonly isNew: boolean;
   readonly readMs: number;
   readonly commitMs: number;
-  /** Sigma of the latencies; 0: all take the median. */
+  /** Sigma of the latencies; 0: all are the median. */
   readonly spread: number;
   /** Share of first tasks that are lost, for the scan to find. */
   readonly lost: number;
   readonly seed: number;
 }
 
-/** Ms, by tenants: the one that floods, and the others. */
+/** Percentiles, ms. */
 export interface Percentiles {
   readonly p50: number;
   readonly p95: number;
@@ -43,7 +43,7 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** Ms for which one limit made requests wait, all together. */
+/** Total wait time of requests because of one limit, ms. */
 export interface Held {
   readonly limit: string;
   readonly ms: number;
@@ -56,7 +56,7 @@ export interface Result {
   /** Most runs under way or waiting at a time, and those at the last start. */
   readonly backlogAtHalf: number;
   readonly backlogAtEnd: number;
-  /** From the request to start until the run has ended; absent where no run did. */
+  /** From the start request to the end of the run; absent if no run ended. */
   readonly run: Percentiles | undefined;
   /** From the task until the dispatch begins. */
   readonly wait: Percentiles | undefined;
@@ -68,9 +68,9 @@ export interface Result {
   readonly apiSeconds: number;
   readonly refused: number;
   readonly foundByScan: number;
-  /** The load is borne: what was under way did not grow in the second half. */
+  /** True if the load is sustained: the backlog did not grow in the second half. */
   readonly holds: boolean;
 }
 
-/** The name by whose hash the tenant has its queues. */
+/** Name whose hash selects the queues of the tenant. */
 export const tenantId = (tenant: number): string => `tenant ${tenant}`;

@@ -6,9 +6,9 @@ import type { Location, Result } from './plan.ts';
 export interface Price {
   readonly reads: number;
   readonly writes: number;
-  /** When the retention is over: docs/retention.md says what is read, written and deleted then. */
+  /** Deletion after the retention; docs/retention.md lists its operations. */
   readonly deletion: number;
-  /** A month of what the runs leave. */
+  /** Storage of the runs for a month. */
   readonly storage: number;
   readonly tasks: number;
   readonly functions: number;
@@ -20,14 +20,14 @@ export interface Price {
 
 const MILLION = 1_000_000;
 const GIB = 2 ** 30;
-/** Reads of a run that is looked at twice before it is deleted, and the write that marks it: docs/retention.md. */
+/** Reads of a run that is checked twice before its deletion, and the write that marks it: docs/retention.md. */
 const LOOKS = 4;
 const MARKS = 1;
 /** The record of its start, which the TTL policy deletes. */
 const EXPIRED = 1;
 const TASK_OPERATIONS = 2;
 
-/** US dollars for a million steps. `result` gives the time for which instances were paid. */
+/** US dollars for a million steps. `result` has the billed time of instances. */
 export function priceOf(
   profile: Profile,
   result: Pick<Result, 'ended' | 'instanceSeconds' | 'apiSeconds'>,

@@ -1,15 +1,15 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudorandom numbers, determined by the seed. */
 import { seededRandomness } from '../../../packages/cairn/src/testing/world/seeded-randomness.ts';
 
 export class Random {
-  /** 0 to below 1. */
+  /** A number in [0, 1). */
   readonly unit: () => number;
 
   constructor(seed: number) {
     this.unit = seededRandomness(seed).unit;
   }
 
-  /** Below `count`. */
+  /** An integer in [0, count). */
   index(count: number): number {
     return Math.floor(this.unit() * count);
   }

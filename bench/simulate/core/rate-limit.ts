@@ -1,6 +1,6 @@
 /**
- * A rate that a service bears: what comes faster waits its turn, first come first served. Keeps one number, so that a simulation may have one
- * for each document. Pure.
+ * A rate limit: excess requests wait, first come first served. Stores a single number, so that a simulation can have one for each
+ * document. Pure.
  */
 export class RateLimit {
   readonly #everyMs: number;
@@ -8,13 +8,13 @@ export class RateLimit {
   /** When the allowance is full again. */
   #fullAt = Number.NEGATIVE_INFINITY;
 
-  /** @param burst amount that goes at once after a rest */
+  /** @param burst amount allowed at once after a rest */
   constructor({ perSecond, burst }: { readonly perSecond: number; readonly burst: number }) {
     this.#everyMs = 1000 / perSecond;
     this.#burst = Math.max(1, burst);
   }
 
-  /** Takes one. Returns how long it waits, in ms. */
+  /** Takes one. Returns the wait time, ms. */
   take(now: number): number {
     const fullAt = Math.max(this.#fullAt, now) + this.#everyMs;
     this.#fullAt = fullAt;

@@ -1,4 +1,4 @@
-/** Plays the recorded traffic of a run as often as the plan says, against the limits of the services. Pure: the same plan gives the same result. */
+/** Simulates the recorded traffic of many runs against the limits of the services. Pure: the same plan gives the same result. */
 import { queuePlace } from '../../../packages/cairn/src/core/encoding/queue-place.ts';
 import { LIMITS } from '../limits.ts';
 import type { Dispatch, Op, Profile } from '../traffic/profile.ts';
@@ -13,16 +13,16 @@ import { TaskQueue } from './task-queue.ts';
 interface Run extends Origin {
   readonly requestedAt: number;
   enqueuedAt: number;
-  /** Next of the dispatches of the profile. */
+  /** Index of the next dispatch in the profile. */
   dispatch: number;
   readonly queue: number;
-  /** Its first task is lost. */
+  /** True if its first task is lost. */
   readonly isLost: boolean;
 }
 
-/** Caller of a start that was answered 429 asks again after this long. */
+/** Time after which a caller repeats a start that was answered 429. */
 const CALLER_AGAIN_MS = 1_000;
-/** Work under way may grow by chance by this much between the half and the end before the load counts as not borne. */
+/** Allowed random growth of the backlog between the middle and the end of a sustained load. */
 const GROWTH = 1.15;
 const GROWTH_RUNS = 30;
 
@@ -34,7 +34,7 @@ class Simulation {
   readonly #profile: Profile;
   readonly #plan: Plan;
   readonly #events = new EventQueue();
-  /** Arrivals are the same for every installation: durations are drawn from another sequence. */
+  /** Separate sequence for arrivals, so that they are the same for every installation. */
   readonly #load: Random;
   readonly #latency: Random;
   readonly #firestore: FirestoreModel;
@@ -131,7 +131,7 @@ class Simulation {
     });
   }
 
-  /** Starts that come independently of each other, `perSecond` on average. */
+  /** Independent starts, `perSecond` on average. */
   #arrive(perSecond: number, tenantOf: () => number): void {
     const next = () => {
       const at = this.#events.now - (Math.log(1 - this.#load.unit()) * 1000) / perSecond;
@@ -251,7 +251,7 @@ class Simulation {
     this.#events.add(this.#events.now + this.#delay(op, place), () => this.#perform(ops, place, then, n + 1));
   }
 
-  /** Ms that the request takes in all. */
+  /** Total duration of the request, ms. */
   #delay(op: Op, { run, instance, pool }: Place): number {
     const { readMs, commitMs, spread } = this.#plan;
     const computed = pool.compute(instance, LIMITS.requestCpuMs.value);
@@ -261,7 +261,7 @@ class Simulation {
     );
   }
 
-  /** The limits that made anything wait, the one that did most first. */
+  /** Limits with wait time, longest first. */
   #held(): Held[] {
     const queues = { rate: 0, concurrent: 0 };
     for (const { waitedMs } of this.#queues) {

@@ -1,6 +1,6 @@
 /**
- * A queue of Cloud Tasks: it dispatches in the order of arrival, so many a second and so many at a time. A task that is refused comes again after a
- * back-off that doubles. Pure: decides when, and hands the task over.
+ * A queue of Cloud Tasks: dispatches in order of arrival, with a rate limit and a concurrency limit. A refused task is repeated
+ * after a doubling back-off. Pure: decides the time and passes the task on.
  */
 import type { EventQueue } from './event-queue.ts';
 import { Fifo } from './fifo.ts';
@@ -9,7 +9,7 @@ import { RateLimit } from './rate-limit.ts';
 interface QueueLimits {
   readonly dispatchesPerSecond: number;
   readonly concurrent: number;
-  /** Tasks that go at once after a rest. */
+  /** Tasks allowed at once after a rest. */
   readonly burst: number;
   readonly minBackoffMs: number;
   readonly maxBackoffMs: number;
@@ -23,11 +23,11 @@ export class TaskQueue<Task> {
   readonly #waiting = new Fifo<Task>();
   readonly #refusals = new Map<Task, number>();
   #underWay = 0;
-  /** A dispatch that has its turn and waits for the rate. */
+  /** True if the next dispatch waits for the rate. */
   #isTimed = false;
-  /** Most tasks that were dispatched at a time. */
+  /** Maximum of concurrent dispatches. */
   mostUnderWay = 0;
-  /** Ms that tasks waited since all places were taken, and since the rate was used up. */
+  /** Wait time of tasks because of the concurrency limit and the rate limit, ms. */
   readonly waitedMs = { concurrent: 0, rate: 0 };
   #lastAt = 0;
 
@@ -56,7 +56,7 @@ export class TaskQueue<Task> {
     this.#next();
   }
 
-  /** The dispatch was refused: the task comes again. */
+  /** The dispatch was refused; the task is repeated. */
   refused(task: Task): void {
     this.#account();
     const refusals = this.#refusals.get(task) ?? 0;
@@ -87,7 +87,7 @@ export class TaskQueue<Task> {
     }
   }
 
-  /** Adds the time since the last change to the limit that held the tasks back meanwhile. */
+  /** Adds the time since the last change to the limit that delayed tasks. */
   #account(): void {
     const { now } = this.#events;
     if (this.#waiting.size > 0) {

@@ -1,4 +1,4 @@
-/** The entries with a growing value that a document has in the deployed composite indexes. */
+/** Finds a document's entries with a growing value in the deployed composite indexes. */
 import { readFileSync } from 'node:fs';
 import { Timestamp } from '@google-cloud/firestore';
 import type { Range } from './profile.ts';
@@ -9,7 +9,7 @@ interface Index {
 }
 
 export interface Entry extends Range {
-  /** Everything in it, to tell whether it changed. */
+  /** All values of the entry, to detect changes. */
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ export class GrowingIndexes {
     return this.#byCollection.has(collection);
   }
 
-  /** A document without one of the fields is not in the index, nor is one whose last field is no time. */
+  /** Skips indexes of which the document lacks a field, or whose last field is not a time. */
   entriesOf(collection: string, document: Readonly<Record<string, unknown>>): Entry[] {
     return (this.#byCollection.get(collection) ?? []).flatMap((fields) => {
       const values = fields.map((field) => document[field]);

@@ -8,7 +8,7 @@ export interface Op {
   readonly writes: readonly string[];
   readonly deletes: number;
   readonly bytes: number;
-  /** Documents written more often than a document bears in a short time, by number. */
+  /** Documents written faster than the limit of a document, by number. */
   readonly documents: readonly number[];
   /** Indexes of a growing value that got a new entry. */
   readonly ranges: readonly Range[];
@@ -22,7 +22,7 @@ export interface Range {
   readonly by: 'all' | 'tenant' | 'shard';
 }
 
-/** Requests one after the other, or bodies at work with the requests beside them. */
+/** Sequential requests, or running bodies with concurrent requests. */
 export type Stage =
   | { readonly kind: 'ops'; readonly ops: readonly Op[] }
   | {
@@ -51,7 +51,7 @@ export interface Profile {
   /** Lines that the engine logs at the default level, and their bytes as JSON. */
   readonly logLines: number;
   readonly logBytes: number;
-  /** After how many ms the scan looks for the run if its first task is lost. */
+  /** Time until the scan finds the run if its first task is lost, ms. */
   readonly overdueMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs a workflow once on the real engine, with its documents in a Firestore server of this process, and writes down every request that the server
- * bills, in order, with the time that the bodies took. Time is pretended, so that a body of minutes takes none.
+ * Runs a workflow once on the real engine with a Firestore server in this process, and records every billed request in order,
+ * with the duration of bodies. Time is simulated, so that a long body takes no real time.
  */
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
@@ -29,14 +29,14 @@ import { Recorder } from './recorder.ts';
 export interface Recorded {
   readonly steps: number;
   readonly bodyMs: number;
-  /** All bodies at once, as far as the engine begins them; otherwise one after the other. */
+  /** True for all bodies at once, as far as the engine allows; otherwise one after the other. */
   readonly parallel: boolean;
 }
 
 const INDEXES = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
-/** As large as the results of the benchmarks. */
+/** The size of the results in the benchmarks. */
 const RESULT = { text: 'x'.repeat(200) };
-/** Turns after which a run is not going to end. */
+/** Maximum of turns; more means an endless loop. */
 const MAX_TURNS = 1_000_000;
 
 export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Profile> {
@@ -68,7 +68,7 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
     clock: () => clock.now(),
     indexesFile: INDEXES,
   });
-  // The client then asks for no credentials, and looks for none on the network.
+  // Keeps the client from looking for credentials on the network.
   process.env.METADATA_SERVER_DETECTION = 'none';
   const [host = '', port] = server.host.split(':');
   const db = new Firestore({ projectId: 'simulated', host: `${host}:${port}`, ssl: false });
@@ -89,7 +89,7 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
     const store = watched(new FirestoreRunStore(db));
     const records = watched(new FirestoreIdempotencyStore(db));
     const deps: EngineDeps = { ...world.deps, store };
-    // The first start of a version keeps its plan, and a process reads much once: neither is what a run does.
+    // Warm-up: the first start of a version stores its plan, and a process reads some documents only once.
     await startRun({ ...deps, records }, request(workflow, 'first'));
     world.queue.take();
     await recorder.lookAtCommits();
@@ -146,7 +146,7 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
   }
 }
 
-/** Deletes the run as retention does once nothing keeps it. */
+/** Deletes the run like retention does. */
 async function deletionOf(db: Firestore, meter: Meter, runId: string): Promise<Profile['deletion']> {
   const retention = new FirestoreRetentionStore(db);
   const [member] = await retention.lineage(runId, 1);

@@ -1,4 +1,4 @@
-/** Listens to the meter of a Firestore server and puts what it bills into the stages of the start and of each dispatch. */
+/** Listens to the meter of a Firestore server and assigns billed requests to the stages of the start and of each dispatch. */
 import { type Firestore, Timestamp } from '@google-cloud/firestore';
 import type { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 import type { Meter, MeteredWrite } from '../../../packages/local-firestore/src/meter.ts';
@@ -70,7 +70,7 @@ export class Recorder {
     this.#parts.push({ of, stages: [] });
   }
 
-  /** A body of a step: takes its time, with whatever the engine does meanwhile. */
+  /** Runs the body of a step for its simulated time, while the engine continues. */
   async body<T>(clock: VirtualClock, ms: number, result: T): Promise<T> {
     const part = this.#parts.at(-1);
     if (!part) throw new Error('a body runs outside of a dispatch');
@@ -84,7 +84,7 @@ export class Recorder {
     return result;
   }
 
-  /** Reads that the recording makes itself. */
+  /** Runs reads of the recording itself, which are not recorded. */
   async unseen<T>(read: () => Promise<T>): Promise<T> {
     this.#isQuiet = true;
     try {
@@ -101,7 +101,7 @@ export class Recorder {
     return at.toMillis();
   }
 
-  /** Finds the index entries that the last commits made. To be called before the engine hears of them. */
+  /** Finds the index entries of the last commits. Must be called before the engine learns of the commits. */
   async lookAtCommits(): Promise<void> {
     for (const op of this.#unlooked.splice(0)) {
       const ranges: Range[] = [];
