@@ -1,18 +1,18 @@
-// Looks in the lock files for what the registry warns of: packages marked as deprecated, and known vulnerabilities (`npm audit`). A
-// registry that cannot be asked is said to be so and fails nothing: a build must not depend on the network. Plain JS without
-// dependencies, for it runs before anything is installed.
+// Reports deprecated packages in the lock files and known vulnerabilities (`npm audit`). An unreachable registry is reported but
+// is not a failure, because a build must not depend on the network. Plain JS without dependencies, because it runs before the
+// installation.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Each has a lock file of its own: the second is what `firebase deploy` installs. */
+/** Each folder has a lock file; `firebase deploy` installs the second. */
 const FOLDERS = ['.', 'functions'];
 const AUDIT_LIMIT_MS = 60_000;
-/** Below, an advisory is told and fails nothing. */
+/** Severities that fail the check; others are only reported. */
 const FAILING = new Set(['high', 'critical']);
 
 /**
- * @param lock a package-lock.json, parsed: npm writes into it what the registry marks as deprecated
+ * @param lock a parsed package-lock.json, into which npm writes deprecation messages
  * @returns one line for each package
  */
 export function deprecatedIn(lock) {
@@ -22,8 +22,8 @@ export function deprecatedIn(lock) {
 }
 
 /**
- * Optional packages that a lock file lacks. An npm on a machine whose registry has no package for another platform leaves it out of the
- * lock; then `npm ci` refuses the lock everywhere, and `npm install` does without the package on its platform.
+ * Optional packages missing from a lock file. If the registry lacks a package for another platform, npm omits it from the lock;
+ * then `npm ci` refuses the lock everywhere, and `npm install` omits the package on that platform.
  *
  * @param lock a package-lock.json, parsed
  * @returns one line for each package
@@ -41,7 +41,7 @@ export function missingIn({ packages = {} }) {
 
 /**
  * @param text what `npm audit --json` printed
- * @returns `unreachable`: why nothing is known; else lines that fail and lines that only tell
+ * @returns `unreachable`: the reason why there is no report; otherwise lines that fail and lines that only inform
  */
 export function auditOf(text) {
   let report;
@@ -63,7 +63,7 @@ export function auditOf(text) {
   return { bad, mild };
 }
 
-/** Prints what is found. True if nothing of it fails. */
+/** Prints the findings. True if none of them fails the check. */
 export function checkPackages(root) {
   let isGood = true;
   const failing = (line) => {
@@ -91,7 +91,7 @@ export function checkPackages(root) {
   return isGood;
 }
 
-/** Folders in which Node looks for what a package needs: its own, and those around it. */
+/** Folders in which Node searches the dependencies of a package: its own and its parents. */
 function foldersAround(path) {
   const folders = ['', ...(path === '' ? [] : [`${path}/`])];
   const inside = '/node_modules/';

@@ -1,5 +1,5 @@
-// Builds the console into packages/console/dist, unless what is there was built of the same sources. Plain JS: it runs before
-// every start.
+// Builds the console into packages/console/dist, unless it was already built from the same sources. Plain JS, because it runs
+// before every start.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,12 +12,12 @@ const wanted = sourcesHash();
 if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0);
 
 process.stderr.write('cairn: building the console (once)…\n');
-// A build that failed must not leave an old console in the place of the new one, so Vite empties the folder first.
+// Vite empties the folder first, so that a failed build does not leave the old console.
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
   [vite, 'build', '--logLevel', 'warn', join(root, 'packages/console')],
-  // Under another NODE_ENV, such as that of a test, React's development build would be served.
+  // Another NODE_ENV, such as that of a test, would select React's development build.
   { cwd: root, encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
 );
 if (status !== 0) {

@@ -1,5 +1,5 @@
-// Builds what `firebase deploy` uploads: the installation and the engine as one bundle in functions/lib. Google's, Firebase's and
-// OpenTelemetry's packages of functions/package.json are installed by the platform. An argument names another folder for the result.
+// Builds the bundle of installation and engine in functions/lib that `firebase deploy` uploads. The platform installs the
+// packages of Google, Firebase and OpenTelemetry from functions/package.json. Optional argument: another output folder.
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, installedOf, readJson } from './bundle.mjs';

@@ -1,23 +1,23 @@
-// Bundles an installation with the engine, in pieces that are loaded when they are first needed: what `firebase deploy` uploads
-// (build-functions.mjs) and the function kit as it is published (pack-kit.mjs).
+// Bundles an installation with the engine, in chunks that are loaded on first use: for `firebase deploy` (build-functions.mjs)
+// and for the published function kit (pack-kit.mjs).
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** Plain JavaScript without state that others share: from one file each they take a cold instance less CPU than from hundreds. */
+/** Packages of plain JavaScript without shared state. Bundled, they cost a cold instance less CPU than as hundreds of files. */
 const BUNDLED = /^(?:@octokit\/.*|canonicalize|croner|hono|immutable|zod)$/;
 
 export const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** Packages among these names that stay outside of the bundle. */
+/** Packages among these names that stay outside the bundle. */
 export const installedOf = (names) => names.filter((name) => !BUNDLED.test(name));
 
 /**
  * @param input module that exports the functions, or several by the name of their result
- * @param installed packages that are found where the bundle runs
- * @param lib folder of the result, which is made anew
+ * @param installed packages that are installed where the bundle runs
+ * @param lib output folder, which is recreated
  */
 export async function bundle({ input, installed, lib }) {
   const { version } = readJson(join(root, 'packages/cairn/package.json'));
@@ -39,7 +39,7 @@ export async function bundle({ input, installed, lib }) {
   });
 }
 
-/** In a bundle no package file lies beside the module that reads the version. */
+/** Inlines the version, because a bundle has no package.json beside the module that reads it. */
 function versionInlined(version) {
   return {
     name: 'version-inlined',

@@ -1,5 +1,5 @@
-// `npm run check`: everything that can be said of the sources without running the system. All checks run, so that one
-// call tells all that is wrong. Exit code 1 if one of them failed.
+// `npm run check`: all static checks of the sources. All checks run even if one fails, so that one call reports all problems.
+// Exit code 1 if one failed.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,10 @@ const jest = [
   '--experimental-vm-modules',
   module('jest/bin/jest.js'),
 ];
-// Left to itself, Biome colours every character of a log.
+// By default, Biome writes colours into a log file too.
 const colors = `--colors=${process.stdout.isTTY ? 'force' : 'off'}`;
 
-/** A check of types that is made again looks only at what has changed since. */
+/** An incremental type check. */
 const types = (project, name) => [
   module('typescript/bin/tsc'),
   ...['-p', join(root, project), '--noEmit', '--incremental'],

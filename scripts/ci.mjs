@@ -1,5 +1,5 @@
 // Runs the checks, then all tests, then prints one closing line with the results. `.ci/run` calls it once Node is installed.
-// Plain JS without dependencies, for it runs before anything is installed.
+// Plain JS without dependencies, because it runs before the installation.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,8 +29,8 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(checked && packagesAreGood && tested && failed === 0 && passed > 0 ? 0 : 1);
 
 /**
- * The console is tested in Debian's Chromium: in its headless shell, which takes less processor time, or in the whole browser where there is no
- * shell. Where neither can be installed, the tests of the console fail and say what they need.
+ * The console is tested in Debian's Chromium: in its headless shell, which takes less processor time, otherwise in the whole
+ * browser. If neither can be installed, the tests of the console fail with advice.
  */
 function installBrowser() {
   const isThere = (name) => existsSync(`/usr/bin/${name}`);
@@ -44,7 +44,7 @@ function installBrowser() {
 /** True if it succeeded. */
 function aptGet(command, ...packages) {
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  // dpkg needs what is for administrators, whoever began this.
+  // dpkg needs the folders of administrator commands.
   const PATH = `${process.env.PATH}:/usr/local/sbin:/usr/sbin:/sbin`;
   const env = { ...process.env, PATH, DEBIAN_FRONTEND: 'noninteractive' };
   const options = ['-qq', '-y', '--no-install-recommends'];
@@ -54,7 +54,7 @@ function aptGet(command, ...packages) {
   return status === 0;
 }
 
-/** One of the project's commands; it installs what is missing. True if it succeeded. */
+/** Runs a command of the project, which installs what is missing. True if it succeeded. */
 function project(command, args = []) {
   const argv = [join(root, 'scripts/run.mjs'), command, ...args];
   const { status } = spawnSync(process.execPath, argv, {
@@ -64,7 +64,7 @@ function project(command, args = []) {
   return status === 0;
 }
 
-/** Tests by result. A file that could not be run at all counts as one failure. */
+/** Number of tests by result. A file that did not run counts as one failure. */
 function counts() {
   try {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(
@@ -72,7 +72,7 @@ function counts() {
     );
     return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites };
   } catch {
-    // No results: Jest did not get that far, and its own output says why.
+    // Jest wrote no results; its output has the reason.
     return { passed: 0, failed: 0 };
   }
 }

@@ -1,4 +1,4 @@
-/** Flags of a command of the repository. `--help` prints its usage; what the usage does not allow ends the process with exit code 2. */
+/** Parses flags of a command of the repository. `--help` prints its usage; invalid flags end the process with exit code 2. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { messageOf } from '../packages/cairn/src/core/thrown.ts';
 
@@ -17,7 +17,7 @@ export function flagsOf<const T extends Options>(usage: string, options: T): Val
   }
 }
 
-/** Flags that are whole numbers of at least 1, by their defaults. */
+/** Flags that are whole numbers of at least 1, with their defaults. */
 export function countsOf<T extends string>(
   usage: string,
   defaults: Readonly<Record<T, number>>,

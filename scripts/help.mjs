@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const TABLE = join(dirname(fileURLToPath(import.meta.url)), '../docs/commands.md');
 const COLUMNS = 80;
-/** Names that other projects use, and what does it here. */
+/** Usual names of other projects, with the command of this one. */
 const ELSEWHERE = { dev: 'npm start', build: 'npm run pack', lint: 'npm run check' };
 
-/** @param unknown a name that is no command */
+/** @param unknown an unknown command */
 export function helpText(unknown) {
   const rows = commandRows();
   const width = Math.max(...rows.map(([command]) => command.length)) + 2;

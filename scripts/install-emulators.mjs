@@ -1,5 +1,5 @@
-// Installs firebase-tools, in the version pinned in emulators/package.json, unless it is there already. A step of the
-// commands that need it (scripts/run.mjs); it is apart from the project's own packages because it is larger than all of them.
+// Installs firebase-tools in the version of emulators/package.json, unless it is installed. Run by the commands that need it
+// (scripts/run.mjs). Separate from the project's packages, because it is larger than all of them.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

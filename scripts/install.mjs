@@ -1,11 +1,11 @@
-// Installs what a command of the project needs on a bare machine, and reports how far npm is. Must run on any Node >= 20, so: no
-// dependencies, plain JS.
+// Installs what a command of the project needs, and reports the progress of npm. Plain JS without dependencies, because it must
+// run on any Node >= 20.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The Node that the project's commands run on. */
+/** Path of the Node that runs the project's commands. */
 export function pinnedNodeOf(root) {
   return join(root, 'node_modules/node/bin/node');
 }
@@ -14,10 +14,10 @@ export function pinnedNodeOf(root) {
 const WITHOUT_TOOLS = ' without devDependencies';
 
 /**
- * Installs unless the lock file is the one installed last. `npm install --no-save`, not `npm ci`: it takes the
- * locked versions too, and keeps what is there. npm's own talk goes to standard error.
+ * Installs if the lock file has changed. Uses `npm install --no-save`, not `npm ci`, because it also installs the locked versions
+ * but keeps existing packages. npm's output goes to standard error.
  *
- * @param forUse without the tools for tests and checks (devDependencies), unless they are there
+ * @param forUse without devDependencies, unless they are installed
  */
 export async function install(root, { forUse }) {
   const lock = readFileSync(join(root, 'package-lock.json'));
@@ -26,16 +26,16 @@ export async function install(root, { forUse }) {
   const installed = existsSync(pinnedNodeOf(root)) && existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
   if (installed === hash || (forUse && installed === hash + WITHOUT_TOOLS)) return;
   const all = packagesOf(lock);
-  // Tools that were installed once are kept and updated: a command that needs them may run beside this one.
+  // Installed devDependencies are kept and updated, because a command that needs them may run at the same time.
   const withTools = !forUse || all.some(([path, { dev }]) => dev && existsSync(join(root, path)));
   const packages = withTools ? all : all.filter(([, { dev }]) => !dev);
   const options = { root, packages, args: [withTools ? '--include=dev' : '--omit=dev'] };
   await npmInstall(process.env, options);
-  // An npm leaves out optional packages, such as compiled parts, that want a newer Node than it runs on, and says nothing.
-  // Now there is one, and npm runs on the first that it finds; it is to trust whom this machine's own Node trusts.
+  // npm silently omits optional packages, such as compiled parts, that require a newer Node than it runs on. The second run uses
+  // the pinned Node, with the certificates that this machine's Node trusts.
   if (packages.some(([path, one]) => isForThisMachine(one) && !existsSync(join(root, path))))
     await npmInstall({ ...process.env, PATH: pinnedPath(root), NODE_OPTIONS: '--use-system-ca' }, options);
-  // Made anew: a copy of this folder by hard links has packages of its own.
+  // The stamp is recreated, because a copy of this folder by hard links shares the file.
   rmSync(stamp, { force: true });
   writeFileSync(stamp, withTools ? hash : hash + WITHOUT_TOOLS);
 }
@@ -43,7 +43,7 @@ export async function install(root, { forUse }) {
 async function npmInstall(env, { root, packages, args }) {
   const over = showProgress(root, packages);
   const status = await new Promise((resolve) => {
-    // A spinner of npm would erase the line that says how far it is.
+    // npm's spinner would erase the line of progress.
     const options = ['--no-save', '--loglevel=error', '--no-audit', '--no-fund', '--no-progress', ...args];
     const npm = spawn('npm', ['install', ...options], {
       cwd: root,
@@ -60,9 +60,12 @@ async function npmInstall(env, { root, packages, args }) {
   process.exit(status);
 }
 
-/** Reports on standard error how many packages are there: on a terminal in one line, elsewhere every ten seconds. Returns its end. */
+/**
+ * Reports the number of installed packages on standard error: in one line on a terminal, otherwise every ten seconds. Returns a
+ * function that stops it.
+ */
 function showProgress(root, packages) {
-  // Another optional package may be left out.
+  // Other optional packages may be omitted.
   const paths = packages.filter(([, one]) => !one.optional || isForThisMachine(one)).map(([path]) => path);
   const began = Date.now();
   const { isTTY } = process.stderr;
@@ -83,8 +86,8 @@ function showProgress(root, packages) {
 }
 
 /**
- * The line that says how far the first installation is. Once all packages are unpacked npm is not done: it links commands and runs the
- * install scripts of packages, which takes ten seconds and more.
+ * Line of progress of the first installation. After unpacking, npm links commands and runs install scripts, which takes ten
+ * seconds or more.
  */
 export function installText({ there, of, seconds }) {
   const now = there < of ? `${there} of ${of} packages` : 'npm runs install scripts';
@@ -110,7 +113,7 @@ function packagesOf(lock) {
     .filter(([, one]) => process.platform !== 'linux' || isFor(one.libc, libc));
 }
 
-/** With the commands of the project's packages first, Node among them. */
+/** PATH with the commands of the project's packages first, including Node. */
 export function pinnedPath(root) {
   return `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}`;
 }

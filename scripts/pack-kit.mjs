@@ -1,5 +1,5 @@
-// The function kit as it is published: the engine is in its bundle, since a kit is installed from a registry where `cairn` is another
-// project, and `npm-shrinkwrap.json` holds the versions that `firebase deploy` of this repository is tested with.
+// Stages the function kit for publication. Its bundle contains the engine, because on the public registry `cairn` is another
+// project. `npm-shrinkwrap.json` has the versions that `firebase deploy` of this repository is tested with.
 import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,10 @@ import { lockOf } from './shrinkwrap.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /**
- * Writes all but the console, the README and the licence.
+ * Writes everything except the console, the README and the licence.
  *
- * @param name of the folder in packages/
- * @param types folder of the compiled declarations
+ * @param name folder in packages/
+ * @param types folder of compiled declarations
  * @param target folder that is packed
  * @returns the manifest
  */

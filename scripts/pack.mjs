@@ -1,7 +1,8 @@
-// `npm run pack [-- folder]`: builds every package as it is published, and packs each into a tarball (build/packages, or the folder). In the
-// repository packages are imported as their sources; what is published has JavaScript and types, and its manifest says so.
-// The last line is JSON: the tarball of each package; a kit's lies apart, since it is not installed beside the others. With `--staged folder` it leaves the packages in folders there, but for the console
-// and the kit, and packs none: for tests, which have no built console and need no npm.
+// `npm run pack [-- folder]`: builds every package for publication, and packs each into a tarball (build/packages, or the
+// folder). In the repository, packages are imported as sources; published packages have JavaScript and types. The last line is
+// JSON with the tarball of each package; that of a kit is in a separate folder, because it is not installed beside the others.
+// With `--staged folder` it only writes the packages, without the console and the kit, into folders there, for tests, which have
+// no built console and need no npm.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -14,9 +15,9 @@ const work = isStagedOnly ? resolve(process.argv[3]) : join(root, 'build');
 const compiled = join(work, 'compiled');
 const staged = join(work, 'staged');
 const packed = resolve(root, (!isStagedOnly && process.argv[2]) || 'build/packages');
-/** A function kit: a bundle, as a deployment is. */
+/** The function kit, which is a bundle like a deployment. */
 const KIT = 'calls';
-/** Types of the engine that the client has, by the names under which it imports them. */
+/** Types of the engine that the client includes, by their import names. */
 const TOLD = {
   'cairn/api/calls': 'api/openapi/calls',
   'cairn/api/events': 'api/openapi/events',
@@ -43,7 +44,7 @@ for (const name of names) {
 }
 console.log(JSON.stringify({ tarballs, kits }));
 
-/** All but the console in one call: they import each other. */
+/** Compiles all packages except the console in one call, because they import each other. */
 function compile() {
   const config = join(work, 'tsconfig.json');
   const include = names
@@ -57,7 +58,7 @@ function compile() {
     allowImportingTsExtensions: false,
     rewriteRelativeImportExtensions: true,
     typeRoots: [join(root, 'node_modules/@types')],
-    // A test needs the output; `npm run types` has checked the sources.
+    // Tests need only the output; `npm run types` checks the sources.
     ...(isStagedOnly && { noCheck: true }),
   };
   mkdirSync(work, { recursive: true });
@@ -68,7 +69,7 @@ function compile() {
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config]);
 }
 
-/** The folder that is published. Returns its manifest. */
+/** Writes the folder to be published. Returns its manifest. */
 async function stage(name) {
   const source = join(root, 'packages', name);
   const target = join(staged, name);
@@ -82,7 +83,7 @@ async function stage(name) {
     copyOthers(join(source, 'src'), join(target, 'lib'));
     if (name === 'client') bringTypes(join(target, 'lib'));
   }
-  // The function `api` serves it, and a folder of functions is deployed without other packages of ours.
+  // The function `api` serves the console, and a functions folder is deployed without Cairn's other packages.
   if (name === 'cairn' || name === KIT) copyConsole(join(target, 'console'));
   for (const file of ['README.md', 'FIDELITY.md'])
     if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file));
@@ -98,8 +99,8 @@ async function stage(name) {
 }
 
 /**
- * Our packages are peers of each other: the project that installs their tarballs has them all. As dependencies, pnpm and Yarn would ask the
- * registry for them, where `cairn` is a package of somebody else.
+ * Cairn's packages are peers of each other, because a project installs all their tarballs. If they were dependencies, pnpm and
+ * Yarn would request them from the registry, where `cairn` is another project.
  */
 function dependenciesOf({ dependencies = {}, peerDependencies = {} }) {
   const isOwn = ([name]) => name === 'cairn' || name.startsWith('@cairn/');
@@ -124,7 +125,7 @@ function built(file, extension) {
   return file.replace(/^\.\/src\//, './lib/').replace(/\.ts$/, `.${extension}`);
 }
 
-/** A module that is named by its address, to be the main of a process, has its new name there. */
+/** Replaces the file names of modules that are started by URL as the main of a process. */
 function nameCompiledFiles(folder) {
   for (const file of filesIn(folder, '.js')) {
     const text = readFileSync(file, 'utf8');
@@ -134,8 +135,8 @@ function nameCompiledFiles(folder) {
 }
 
 /**
- * The client is typed by the routes of the API, which are the engine's. Their types come with it, so that nobody installs the
- * engine and Google's libraries to ask an API.
+ * Copies the engine's types of the API routes into the client, so that its users need not install the engine and Google's
+ * libraries.
  */
 function bringTypes(lib) {
   const engine = join(compiled, 'cairn/src');
@@ -163,7 +164,7 @@ function bringTypes(lib) {
   }
 }
 
-/** Copies files that are not TypeScript: a preload, a page. */
+/** Copies files other than TypeScript, such as a preload or a page. */
 function copyOthers(from, to) {
   for (const file of filesIn(from, ''))
     if (!/\.tsx?$/.test(file)) cpSync(file, join(to, file.slice(from.length)));

@@ -1,5 +1,5 @@
-// Runs one of the project's commands on a bare machine: installs what is missing (install.mjs), then hands over to the
-// Node version the project pins (dependency `node`). Must run on any Node >= 20, so: no dependencies, plain JS.
+// Runs a command of the project: installs what is missing (install.mjs), then runs the pinned Node (dependency `node`). Plain JS
+// without dependencies, because it must run on any Node >= 20.
 import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { install, pinnedNodeOf, pinnedPath } from './install.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pinnedNode = pinnedNodeOf(root);
 const quiet = ['--disable-warning=ExperimentalWarning'];
-/** As packages/local/src/node-flags.ts has them, which says why. */
+/** The flags of packages/local/src/node-flags.ts, which explains them. */
 const cloud = [
   ...quiet,
   '--invocation-count-for-maglev=40',
@@ -23,13 +23,16 @@ const buildConsole = [join(root, 'scripts/build-console.mjs')];
 const buildTestFunctions = [join(root, 'scripts/test-functions/build.mjs')];
 
 const [name, ...args] = process.argv.slice(2);
-/** An example beside the shipped workflows; a later `--functions` counts, and firebase-tools serves the folder functions/. */
+/**
+ * Serves an example beside the shipped workflows. A later `--functions` takes precedence; firebase-tools serves the folder
+ * functions/.
+ */
 const exampleFunctions = args.includes('--emulators') ? [] : ['--functions', 'examples/order/functions.ts'];
 
-/** Commands that need no tools for tests and checks, which are a third of the installation. */
+/** Commands that need no devDependencies, which are a third of the installation. */
 const FOR_USE = new Set(['start', 'firestore', 'cairn']);
 
-/** Commands whose programs have no usage of their own: `--help` prints their row of docs/commands.md. */
+/** Commands without their own usage text: `--help` prints their row of docs/commands.md. */
 const HELPED_BY_DOCS = new Set([
   'adopt',
   'bench:console',
@@ -107,8 +110,8 @@ if (args.includes('--help') && HELPED_BY_DOCS.has(name)) {
 }
 await install(root, { forUse: FOR_USE.has(name) });
 /**
- * Every process that is started keeps its compiled modules for the next, from its first module on: `enableCompileCache()` in a main comes
- * after that main's own imports were stripped of their types. The folder is Node's usual one; an entry counts for the very same source only.
+ * Processes share compiled modules by Node's compile cache, set by the environment because `enableCompileCache()` in a main would
+ * miss that main's own imports. The folder is Node's default; an entry is valid only for identical source.
  */
 const env = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
@@ -124,7 +127,7 @@ for (const [i, invocation] of invocations.entries()) {
   }
 }
 
-/** Replaces this process where Node can, so that a signal sent to it reaches the program itself. */
+/** Replaces this process if Node supports it, so that signals reach the program itself. */
 function handOver(argv) {
   if (typeof process.execve === 'function') {
     process.chdir(root);

@@ -1,7 +1,7 @@
 /**
- * Stands in for fast-check in tests (jest.config.js): every run draws the same cases, so that no test is red by chance. `DRAWS=new`
- * draws new ones; a failure says its seed. Strings of any characters are those of fast-check, which would first make a table of all 1.1
- * million: a second of the processor and 85 MB in each Jest worker.
+ * Replaces fast-check in tests (jest.config.js): every run uses the same cases, so that no test fails by chance. `DRAWS=new`
+ * draws new ones; a failure reports its seed. Also replaces the generator of arbitrary characters, for which fast-check builds a
+ * table of 1.1 million: a second of CPU and 85 MB in each Jest worker.
  */
 import * as fastCheck from '../node_modules/fast-check/lib/fast-check.js';
 
@@ -12,7 +12,7 @@ if (process.env.DRAWS !== 'new') fastCheck.configureGlobal({ seed: SEED });
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const LAST_CODE_POINT = 0x10ffff;
 
-/** One character: what fast-check calls the unit `binary`. */
+/** One character, like fast-check's unit `binary`. */
 const anyCharacter = fastCheck
   .integer({ min: 0, max: LAST_CODE_POINT - SURROGATES.count })
   .map(characterAt, indexOf);
@@ -29,12 +29,12 @@ export const jsonValue = (constraints = {}) =>
 
 export default { ...fastCheck.default, string, jsonValue };
 
-/** Surrogates are halves of characters. */
+/** Skips surrogates, which are halves of characters. */
 function characterAt(index) {
   return String.fromCodePoint(index < SURROGATES.first ? index : index + SURROGATES.count);
 }
 
-/** @throws Error, by which fast-check knows that it is no character of these */
+/** @throws Error for a value that this generator cannot produce, as fast-check requires */
 function indexOf(character) {
   const code = typeof character === 'string' ? character.codePointAt(0) : undefined;
   if (code === undefined || character !== String.fromCodePoint(code))

@@ -1,10 +1,10 @@
-// A lock file for a package, cut out of another lock file that holds all of its dependencies. Offline: npm would ask the registry.
+// Extracts the lock file of a package from a lock file with all of its dependencies. Works offline, unlike npm.
 
 /**
  * @param manifest of the package: exact versions
  * @param lock a package-lock.json, parsed, with the same versions of the same dependencies
- * @returns the npm-shrinkwrap.json: only what the dependencies need. Peers belong to whoever installs the package
- * @throws Error if the lock has not what the manifest asks for
+ * @returns the npm-shrinkwrap.json with the dependencies only; the installing project provides peers
+ * @throws Error if the lock lacks a package of the manifest
  */
 export function lockOf(manifest, lock) {
   const { name, version, license, dependencies, peerDependencies, engines } = manifest;
@@ -47,7 +47,7 @@ export function lockOf(manifest, lock) {
   };
 }
 
-/** Returns the path where Node finds a package that `from` requires; undefined: none. */
+/** Returns the path where Node finds a package that `from` requires; undefined if there is none. */
 function pathOf(packages, from, name) {
   const folders = from === '' ? [] : from.split('/node_modules/');
   for (let depth = folders.length; depth >= 0; depth -= 1) {

@@ -1,5 +1,6 @@
-// The tests that draw their cases, with many more of them than `npm test` draws: new seeds, every order, every crash; then the tests with
-// real processes without the frames of the local cloud. Takes an hour of a core. A failure says with which seed it is seen again. Further words go to Jest, such as the path of one of them.
+// Runs the property tests with many more cases than `npm test`: new seeds, every order, every crash. Then runs the tests with
+// real processes without the frames of the local cloud. Takes an hour of a core. A failure reports its seed. Further arguments go
+// to Jest, such as the path of a test.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,12 +50,12 @@ const DRAWN = [
 ];
 
 /**
- * Everything with real processes once more, by gRPC and HTTP alone, and with the flags of Node that a cloud usually has: `npm test` goes by
- * the short ways of the local cloud.
+ * Tests with real processes, by gRPC and HTTP only and with the usual Node flags of a cloud; `npm test` uses the shortcuts of the
+ * local cloud.
  */
 const WITHOUT_FRAMES = { paths: ['test/system/'], env: { CAIRN_WIRE_HOSTS: '', CAIRN_SHORT_LIVED: '' } };
 
-/** Most of an hour: a test with a hundred times its cases is not taken for a hung one on a busy machine. */
+/** Long enough for a test with a hundred times its cases on a busy machine. */
 const TEST_TIMEOUT_MS = 40 * 60_000;
 
 const words = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Jest transformer: Node's own type stripping, so tests and production run byte-for-byte the same code.
+// Jest transformer: Node's own type stripping, so that tests and production run identical code.
 const { createHash } = require('node:crypto');
 const { stripTypeScriptTypes } = require('node:module');
 

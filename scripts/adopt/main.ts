@@ -1,8 +1,8 @@
 /**
- * `npm run adopt`: gives Cairn to an app that does not know of it, as a person would: installs the packed packages into a copy of
- * `examples/existing-app` outside of the repository, runs `cairn init` and `cairn dev`, has a run of the app's own workflow completed
- * with the app's own secret, and takes Cairn out again. The last line is JSON. Exit code 0 only if no file differs that `init` did
- * not announce, the undo restores every byte, and it took no more than three commands and 120 s.
+ * `npm run adopt`: adds Cairn to an existing app, as a user would: installs the packed packages into a copy of
+ * `examples/existing-app` outside the repository, runs `cairn init` and `cairn dev`, completes a run of the app's own workflow
+ * with the app's secret, and removes Cairn again. The last line is JSON. Exit code 0 only if `init` changed only announced files,
+ * the undo restores every byte, and at most three commands and 120 s were needed.
  */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { type Cloud, orderAndCharge, seenInConsole } from './shop.ts';
 const LIMIT_MS = 120_000;
 const LIMIT_COMMANDS = 3;
 const STRIPE_KEY = 'sk_test_adopt';
-/** Written by npm, when something is installed. */
+/** Files that npm writes during an installation. */
 const BY_NPM = ['package-lock.json', 'package.json'];
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
@@ -23,7 +23,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 const own = fileURLToPath(new URL('./own', import.meta.url));
 const packed = mkdtempSync(join(tmpdir(), 'cairn-packed-'));
 const shop = new AdoptingProject(join(repository, 'examples/existing-app'), { STRIPE_KEY });
-/** Durations of what a person waits for, ms. */
+/** Durations of the commands that a user waits for, ms. */
 const times: Record<string, number> = {};
 let commands = 0;
 let editsOfCairn = 0;
@@ -94,7 +94,7 @@ function pack(): readonly string[] {
   return Object.values(tarballs);
 }
 
-/** A command that a person gives to adopt Cairn, with the time they wait for it. */
+/** Runs a command of the user, and measures its duration. */
 async function person<T>(name: string, give: () => T | Promise<T>): Promise<T> {
   const begun = performance.now();
   const result = await give();
@@ -115,7 +115,7 @@ interface FirebaseJson {
   readonly hosting: unknown;
 }
 
-/** Nothing differs but what `init` announced, and `firebase.json` says of the app what it said. */
+/** Checks that only announced files differ, and that `firebase.json` keeps the entries of the app. */
 function expectAnnounced(before: Snapshot, after: Snapshot, said: string): void {
   const { changes, installed } = JSON.parse(said) as Announced;
   const announced = [
@@ -139,7 +139,7 @@ function expectAnnounced(before: Snapshot, after: Snapshot, said: string): void 
   );
 }
 
-/** The codebase has all it needs in its own folder, which is what a deployment uploads, installs and loads. */
+/** Checks that the codebase can be installed and loaded from its own folder, which is all that a deployment uploads. */
 function expectDeployable(): void {
   const uploaded = mkdtempSync(join(tmpdir(), 'cairn-uploaded-'));
   try {
@@ -154,7 +154,7 @@ function expectDeployable(): void {
   }
 }
 
-/** Takes the developer's own work back, so that the undo has nothing to leave. */
+/** Reverts the developer's own work, so that the undo leaves no file. */
 function restoreInit(added: Snapshot): void {
   for (const path of changedBetween(added, shop.snapshot())) {
     const content = added[path];

@@ -1,4 +1,4 @@
-/** The copy of the app that Cairn is added to: its files, and commands that are run in it. */
+/** The copy of the app: its files, and commands that run in it. */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ export class AdoptingProject {
     return execFileSync(command, args, { cwd, env: this.#env, encoding: 'utf8', shell, stdio: 'pipe' });
   }
 
-  /** A command that prints lines of JSON, one of them when it is ready, until its process gets SIGTERM. */
+  /** Starts a command that prints lines of JSON, including a ready line, until its process gets SIGTERM. */
   async start<Ready extends Started['ready']>(
     command: string,
     args: readonly string[],
@@ -50,14 +50,14 @@ export class AdoptingProject {
       cwd: this.root,
       env: this.#env,
       stdio: ['ignore', 'pipe', 'inherit'],
-      // A group of its own, so that what npx starts can be ended with it.
+      // A separate process group, so that processes started by npx end too.
       detached: true,
     });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     const early = ended.then((code) => {
       throw new Error(`${line} ended with ${code} before it was ready`);
     });
-    // Read to the end: a pipe that nobody reads would hold up the command.
+    // Read to the end, because a full pipe would block the command.
     const saying = new Promise<Ready>((resolve) =>
       createInterface(child.stdout).on('line', (text) => {
         const stdout = saidIn(text);
@@ -67,7 +67,7 @@ export class AdoptingProject {
     );
     const ready = await Promise.race([saying, early]);
     const stop = async () => {
-      // npx itself would end by the signal, and say nothing of how the command ended.
+      // A signal to npx would end only npx, without the exit code of the command.
       if (child.exitCode === null) process.kill(ready.pids.cloud, 'SIGTERM');
       const code = await Promise.race([ended, delay(STOP_LIMIT_MS, 'late' as const, { ref: false })]);
       if (code !== 'late') return code;
@@ -100,7 +100,7 @@ export class AdoptingProject {
   }
 }
 
-/** Paths that are in one of them only, or differ. */
+/** Paths that differ or are in only one of them. */
 export function changedBetween(before: Snapshot, after: Snapshot): string[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...paths].filter((path) => before[path] !== after[path]).sort();

@@ -1,4 +1,4 @@
-/** Actions of the shop's customer and developer: an order by its own function, a run of its own workflow, a look into the console. */
+/** Actions of the shop's customer and developer: an order by its function, a run of its workflow, a view of the console. */
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -22,7 +22,7 @@ const ANSWER_LIMIT_MS = 60_000;
 const RUN_LIMIT_MS = 60_000;
 const LOOK_MS = 25;
 
-/** @throws Error naming what is not as it must be */
+/** @throws Error naming the unexpected result */
 export async function orderAndCharge(cloud: Cloud, stripeKey: string): Promise<ShopRun> {
   const signature = createHmac('sha256', stripeKey).update(ORDER.orderId).digest('hex');
   const placed = await call(`${cloud.site}/api/orders`, { json: ORDER });
@@ -70,7 +70,7 @@ async function ended(url: string, apiKey: string) {
 
 interface Calling {
   readonly apiKey?: string;
-  /** Sent; left out: the URL is read. */
+  /** Body to POST. Default: a GET request. */
   readonly json?: unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Functions with an agent whose tool acts at a receiver that kills the worker in the middle of the call. There are three kinds of
- * receivers: one that knows a repetition by its key, one that can be asked what it did, and one that can do neither.
+ * Functions with an agent whose tool calls a receiver that kills the worker during the call. There are three kinds of receivers:
+ * with idempotency keys, with a lookup of outcomes, and with neither.
  */
 import { capabilitiesOf, defineTool, runAgent, scriptedModel } from '@cairn/agents';
 import { defineBinding, defineCapability, defineWorkflow } from 'cairn';

@@ -41,7 +41,7 @@ const cloud = await startCloudProcess({
   data: join(folder, 'data'),
   functionsModule: builtFunctions(join(import.meta.dirname, 'functions.ts')),
   workers,
-  // A dispatch that died in a call goes on when its lease has run out.
+  // A run whose dispatch died in a call continues when its lease expires.
   env: { [RECEIVER_ENV]: receiver.url, CAIRN_LEASE_MS: '5000' },
 });
 try {

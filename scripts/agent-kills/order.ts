@@ -1,4 +1,4 @@
-/** One agent from its start to its end, with a person who clears up what is in doubt by the count of the receiver. */
+/** Follows one agent from start to end, and resolves effects in doubt by the count of the receiver, as a person would. */
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor } from '../demo/notes.ts';
 import type { Kind, Receiver } from './receiver.ts';
@@ -21,7 +21,7 @@ interface Run {
 const ENDED = ['completed', 'failed', 'cancelled'];
 const REQUEST_LIMIT_MS = 20_000;
 
-/** Right: the order was charged once, and the run knows it. */
+/** True if the order was charged once and the run completed. */
 export function isRight({ status, times }: Pick<Outcome, 'status' | 'times'>): boolean {
   return status === 'completed' && times === 1;
 }
@@ -75,7 +75,7 @@ async function resolve(
   await asked(ready, path, body, `${effectId}-${happened}`);
 }
 
-/** Undefined: no worker answered, or not now. It is asked again. */
+/** Undefined if no worker responded, so that the caller repeats the request. */
 async function asked(ready: Ready, path: string, body?: object, key?: string): Promise<unknown> {
   try {
     const response = await fetch(ready.gateway + path, {

@@ -1,6 +1,6 @@
 /**
- * The receiver of charges. It lives outside of the cloud, so its count is the truth, and kills the worker that calls it, at a
- * drawn moment before or after it acts. Some charges are carried out although their caller has died, others are lost with it.
+ * The receiver of charges. It runs outside the cloud, so its count is authoritative. Kills the calling worker at a random moment
+ * before or after it acts. Some charges are carried out although their caller died, others are lost.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,9 +19,9 @@ interface Call {
   readonly pid: number;
 }
 
-/** A call takes this long, and acts in its middle, ms. */
+/** Duration of a call, ms; it acts in the middle. */
 const CALL_MS = 120;
-/** Share of the charges that the receiver carries out though their caller dies first. */
+/** Share of the charges carried out although their caller dies first. */
 const CARRIED_OUT = 0.5;
 
 export class Receiver {
@@ -100,7 +100,7 @@ export class Receiver {
     this.#times.set(order, this.timesOf(order) + 1);
   }
 
-  /** Another kill may have hit the process first; that one is counted where it was made. */
+  /** Another call may have killed the process first, and counted it. */
   #kill(pid: number): void {
     try {
       process.kill(pid, 'SIGKILL');

@@ -40,7 +40,7 @@ export function openedPullRequest(): Delivery {
   return opened;
 }
 
-/** The same under a title that makes its review ask a person: it breaks something, and is about sessions. */
+/** The same with a title that requires an approval: a breaking change about sessions. */
 export function riskyPullRequest(): Delivery {
   const delivery = openedPullRequest();
   const payload = JSON.parse(delivery.body) as { readonly pull_request: object };
@@ -53,7 +53,7 @@ export interface Answer {
   readonly status: number;
   readonly runId?: string;
   readonly duplicate?: boolean;
-  /** Another request with the same delivery is being taken. */
+  /** True if another request with the same delivery is in progress. */
   readonly inFlight?: boolean;
   readonly ignored?: boolean;
   readonly pong?: boolean;
@@ -73,7 +73,7 @@ export async function deliver(ready: Ready, { event, id, body }: Delivery): Prom
   return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) };
 }
 
-/** Delivers as GitHub's users do: what a busy cloud answered with 503 is delivered again. */
+/** Delivers again after a 503 of a busy cloud, as GitHub's users do. */
 export function deliverUntilTaken(ready: Ready, delivery: Delivery): Promise<Answer> {
   return untilTaken(ready, 'a delivery to be taken', () => deliver(ready, delivery));
 }

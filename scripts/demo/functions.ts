@@ -1,7 +1,7 @@
 /**
- * The functions of the demo: the project's own, but every step of the shipped review takes a second and notes in a
- * file when it begins and ends, so that something can be killed in the middle and executions can be counted. The three
- * parallel steps take as long as the file named by CAIRN_DEMO_HOLD exists: a busy machine misses none of them.
+ * The functions of the demo: those of the project, but every step of the shipped review takes a second and records its start and
+ * end in a file, so that it can be killed while it runs and executions can be counted. The three parallel steps run while the
+ * file named by CAIRN_DEMO_HOLD exists, so that a busy machine misses none of them.
  */
 import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,9 +9,9 @@ import { installWorkflows } from '../../functions/src/shipped.ts';
 import { reviewPullRequestThat } from '../../functions/src/workflows/review-pull-request/workflow.ts';
 import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 
-/** Long enough to be hit in the middle, short enough to watch. */
+/** Long enough to be killed while it runs, short enough to watch. */
 const STEP_MS = 1_000;
-/** Steps of the review that run side by side, and in whose middle the demo kills. */
+/** Parallel steps of the review, during which the demo kills processes. */
 const HELD: ReadonlySet<string> = new Set(['assess-risk', 'suggest-labels', 'find-reviewers']);
 const HOLD_POLL_MS = 100;
 

@@ -28,13 +28,13 @@ export async function posted(ready: Ready, { body }: Delivery): Promise<Posted> 
 
 const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
 
-/** The next comment is taken and not answered. */
+/** Makes the stand-in accept the next comment without a response. */
 export async function keepBackTheAnswer(ready: Ready): Promise<void> {
   const rules = [{ call: COMMENT, probability: 1, times: 1, fault: { kind: 'hang-after' } }];
   await control(ready, 'PUT', '/faults/github', { seed: 1, rules });
 }
 
-/** Waits until that has happened. */
+/** Waits until the comment was accepted. */
 export async function untilKeptBack(ready: Ready): Promise<void> {
   await waitFor('GitHub to take the comment', async () => {
     const { calls } = await getJson<{ calls: readonly RecordedCall[] }>(ready, '/__calls');

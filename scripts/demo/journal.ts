@@ -1,4 +1,4 @@
-/** Reads a run as it is stored, past the API, and judges whether its journal is sound. */
+/** Reads a run from the store, without the API, and checks its journal. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';
@@ -8,12 +8,12 @@ import { FirestoreRunStore } from '../../packages/cairn/src/store/firestore-run-
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { localFirestore } from './local-firestore.ts';
 
-/** Far more than the demo's run has. */
+/** More than the events of the demo's run. */
 const MAX_EVENTS = 1_000;
 
 interface JournalReport {
   readonly events: readonly RunEvent[];
-  /** The hash chain holds, and the snapshot is what the events fold to. */
+  /** True if the hash chain is valid and the snapshot equals the folded events. */
   readonly intact: boolean;
 }
 

@@ -1,10 +1,10 @@
-/** A client of the Firestore of a local cloud that runs as another process. */
+/** Connects to the Firestore of a local cloud in another process. */
 import { Firestore } from '@google-cloud/firestore';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 
 /**
- * The client takes this variable, while it is made, as the sign that no credentials are to be looked for. Left set, it
- * would point the next local cloud of this process at this one's Firestore.
+ * With this variable, the client does not search for credentials when it is created. It is removed afterwards; otherwise the next
+ * local cloud of this process would use this Firestore.
  */
 export function localFirestore({ projectId, firestore }: Ready): Firestore {
   const before = process.env.FIRESTORE_EMULATOR_HOST;

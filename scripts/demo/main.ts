@@ -1,8 +1,7 @@
 /**
- * `npm run demo`: one pull request, delivered 21 times, whose worker is killed in the middle of a step, whose whole cloud
- * is killed once as well, whose review a person signs off, and whose worker is killed once more when GitHub has taken the
- * comment and not answered. Prints the trail, and last one line of JSON. Exit code 0 only if the run ended as if nothing
- * had happened.
+ * `npm run demo`: delivers one pull request 21 times, kills the worker during a step, kills the whole cloud once, approves the
+ * review, and kills the worker again after GitHub has accepted the comment without a response. Prints the trail and then one line
+ * of JSON. Exit code 0 only if the run ended as if nothing had happened.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,14 +33,14 @@ interface RunView {
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-demo-'));
 const notesFile = join(folder, 'notes');
-/** While it exists the parallel steps do not end, so that none of them is over before it is seen and killed. */
+/** While this file exists, the parallel steps do not end, so that each can be killed while it runs. */
 const holdFile = join(folder, 'hold');
 writeFileSync(holdFile, '');
 const cloudOptions = {
   data: join(folder, 'data'),
-  // It is started twice.
+  // The cloud is started twice at this port.
   port: await steadyPort(),
-  // The test of the demo has them bundled, which start with less processor time.
+  // The test of the demo uses a bundle, which starts with less processor time.
   functionsModule:
     process.env.CAIRN_DEMO_FUNCTIONS ?? fileURLToPath(new URL('./functions.ts', import.meta.url)),
   env: { CAIRN_DEMO_NOTES: notesFile, CAIRN_DEMO_HOLD: holdFile, CAIRN_LEASE_MS: '5000' },
@@ -124,10 +123,10 @@ interface Outcome {
   readonly runId: string;
   readonly duplicates: number;
   readonly cost: StepCost;
-  /** To the same decision twice, and to another one. */
+  /** Responses to the same decision twice, and to a different one. */
   readonly answers: readonly number[];
   readonly posted: Posted;
-  /** Steps that were under way at a kill. */
+  /** Steps that were running at a kill. */
   readonly mayRepeat: readonly string[];
 }
 
@@ -159,10 +158,10 @@ async function report(
   return ok;
 }
 
-/** Waits until `count` steps are under way in a worker other than `not`; says which. */
+/** Waits until `count` steps run in a worker other than `not`, and returns them. */
 function inTheMiddleOfAStep(ready: Ready, count: number, not?: number): Promise<string[]> {
   return waitFor(`${count} steps under way`, async () => {
-    // A run whose worker was killed goes on alone, in a worker of another role.
+    // A run whose worker was killed continues alone, in a worker of another role.
     const { workers } = await control<Ready['pids']>(ready, 'GET', '/pids');
     const notes = readNotes(notesFile);
     const steps = workers.filter((worker) => worker !== not).flatMap((worker) => underWay(notes, worker));
@@ -170,19 +169,19 @@ function inTheMiddleOfAStep(ready: Ready, count: number, not?: number): Promise<
   });
 }
 
-/** Steps that have begun, and whose end is in nobody's journal. */
+/** Steps that have begun and whose end is not in the journal. */
 async function unrecorded(ready: Ready, runId: string): Promise<string[]> {
   const { events } = await inspectJournal(ready, runId);
   const ended = new Set(events.flatMap(({ type, data }) => (type === 'step_succeeded' ? [data.stepId] : [])));
   return readNotes(notesFile).flatMap(({ stepId }) => (ended.has(stepId) ? [] : [stepId]));
 }
 
-/** The first of {@link workersOf}, once there is one: process 0 would be the group of this one. */
+/** Waits for the first of {@link workersOf}. Must not return 0, which would address the own process group. */
 function workerOf(ready: Ready): Promise<number> {
   return waitFor('a worker', async () => (await workersOf(ready))[0]);
 }
 
-/** Those that run steps: first the ones that have begun some, of whatever role. */
+/** Workers that run steps; those with started steps come first. */
 async function workersOf(ready: Ready): Promise<readonly number[]> {
   const { workers, roles } = await control<Ready['pids']>(ready, 'GET', '/pids');
   const notes = readNotes(notesFile);

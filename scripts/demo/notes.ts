@@ -1,4 +1,4 @@
-/** Notes of the paced steps of the demo: executions started and ended, with their process. */
+/** Notes of the demo's steps: start and end of each execution, with its process. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -8,12 +8,12 @@ export interface Note {
   readonly pid: number;
 }
 
-/** A look may cost the installation a request, so the pauses between them grow. */
+/** A check may cost the installation a request, so the pauses grow. */
 const PAUSE_MS = { first: 50, most: 250, growth: 1.2 };
-/** A dead worker is noticed after 5 s; the rest is room for a busy machine. */
+/** A dead worker is detected after 5 s; the rest allows for a busy machine. */
 const LIMIT_MS = 200_000;
 
-/** The complete lines of a file that processes append to meanwhile. It may not be there yet, and the last line may be incomplete. */
+/** The complete lines of a file to which processes append. The file may not exist yet, and its last line may be incomplete. */
 export function linesIn(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }
@@ -25,14 +25,14 @@ export function readNotes(file: string): Note[] {
   });
 }
 
-/** Steps under way: begun and not ended, in processes that still live. */
+/** Running steps: begun and not ended, in live processes. */
 export function underWay(notes: readonly Note[], pid: number): string[] {
   const own = notes.filter((note) => note.pid === pid);
   const ended = new Set(own.filter(({ what }) => what === 'end').map(({ stepId }) => stepId));
   return own.filter(({ what, stepId }) => what === 'begin' && !ended.has(stepId)).map(({ stepId }) => stepId);
 }
 
-/** Looks until there is something to see. @throws Error naming what was waited for */
+/** Calls `look` until it returns a value. @throws Error naming the awaited condition */
 export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,

@@ -1,17 +1,17 @@
-/** Sends requests again that a busy cloud refused, and counts them, so that the repetition hides no defect. */
+/** Repeats requests that a busy cloud refused, and counts them, so that repetitions do not hide a defect. */
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor } from './notes.ts';
 
-/** Status of a request that a busy cloud asks to send again. */
+/** Status with which a busy cloud asks for a repetition. */
 const UNAVAILABLE = 503;
-/** A slow machine refuses some at a burst, but not most. */
+/** A slow machine refuses some requests of a burst, but not most. */
 const MOST_REFUSED = { requests: 5, share: 0.5 };
 
 type Cloud = Pick<Ready, 'gateway'>;
 
 interface Counts {
   requests: number;
-  /** Requests that were refused once or more. */
+  /** Requests that were refused at least once. */
   refused: number;
 }
 
@@ -39,7 +39,7 @@ export async function untilTaken<T extends { readonly status: number }>(
   }
 }
 
-/** For the end of a cloud without faults. @throws Error if it refused more requests than one on a slow machine may */
+/** Checks a cloud without faults at its end. @throws Error if it refused more requests than a slow machine explains */
 export function assertFewRefused({ gateway }: Cloud): void {
   const { requests, refused } = countsByCloud.get(gateway) ?? { requests: 0, refused: 0 };
   if (refused > MOST_REFUSED.requests + MOST_REFUSED.share * requests)

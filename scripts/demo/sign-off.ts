@@ -1,4 +1,4 @@
-/** Answers the question that the review of the demo asks, as a person would: through the API, and more than once. */
+/** Answers the question of the demo's review through the API, several times. */
 import { randomUUID } from 'node:crypto';
 import { getJson, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor } from './notes.ts';
@@ -38,7 +38,7 @@ export async function decide(
     'idempotency-key': randomUUID(),
   };
   const request = { method: 'POST', headers, body: JSON.stringify({ decision }) };
-  // A busy cloud asks for the same request again.
+  // A busy cloud may ask for a repetition of the request.
   return waitFor('an answer to the decision', async () => {
     const response = await fetch(`${ready.gateway}/v1/runs/${runId}/approvals/${stepId}`, request);
     await response.body?.cancel();

@@ -1,8 +1,8 @@
-/** A port that a server finds again when it is started anew. */
+/** Finds a port that a server can use again after a restart. */
 import { randomInt } from 'node:crypto';
 import { isFree } from '../../packages/local/src/dev/ports.ts';
 
-/** Below the ports that systems give to connections and to servers that ask for any: from 32768 on Linux, from 49152 elsewhere. */
+/** Below the ephemeral ports of the system, which begin at 32768 on Linux and at 49152 elsewhere. */
 const FIRST = 20_000;
 const END = 32_000;
 

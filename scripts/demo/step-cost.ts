@@ -17,11 +17,11 @@ interface Metered {
 }
 
 /**
- * Counts the documents a step has of its own: event, checkpoint, step record. Which they are the journal tells, so the
- * cost is the same whenever it is asked for. The snapshot is written by the clock, not by steps, and is left out.
+ * Counts the documents of a step: event, checkpoint, step record. Derived from the journal, so the result does not depend on the
+ * time. The snapshot is excluded, because it is written by time and not by step.
  */
 export async function costOfSteps(ready: Ready, runId: string): Promise<StepCost> {
-  // The meter first: reading the journal is metered too.
+  // Reads the meter first, because reading the journal is metered too.
   const { firestore } = await control<Metered>(ready, 'GET', '/meter');
   const { events } = await inspectJournal(ready, runId);
   const usage = new Map(

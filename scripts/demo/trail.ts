@@ -1,11 +1,11 @@
-/** Prints what happened so that a person can follow it. */
+/** Prints the progress of the demo for people. */
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 
 export function say(line: string): void {
   console.log(`  ${line}`);
 }
 
-/** The journal, a line an event, with seconds since the first. */
+/** Prints the journal, one line per event, with seconds since the first. */
 export function trail(events: readonly RunEvent[]): void {
   const began = events[0]?.at ?? 0;
   console.log('\nThe journal of the run:\n');

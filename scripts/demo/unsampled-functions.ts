@@ -1,6 +1,5 @@
 /**
- * The project's own functions but for `checkRuns`, for who counts what runs read: it reads whole runs, now and then, and its
- * reads come in between.
+ * The functions of the project without `checkRuns`, which reads whole runs from time to time and would distort counts of reads.
  */
 export {
   api,

@@ -1,13 +1,13 @@
 /**
- * The service account that firebase-tools makes for a codebase (`managedAccount`). If every function of its first deployment fails, it deletes
- * the account, although functions may be there that run as it; each later deployment by it fails for want of the account. And it leaves
- * jobs with the account that the functions had before, and an account without roles that somebody took from it.
+ * Corrects the handling of the service account that firebase-tools creates for a codebase (`managedAccount`). If every function
+ * of the first deployment fails, firebase-tools deletes the account although existing functions may use it, and later deployments
+ * fail. It also leaves scheduler jobs with the previous account, and does not restore roles that were removed from the account.
  */
 
 const MANAGED = /^firebase-fn-/;
 
 /**
- * Removes from deployed functions an account that is gone, so that the next one is made and gets its roles.
+ * Removes a deleted account from deployed functions, so that a new one is created and gets its roles.
  *
  * @param endpoints deployed functions, as firebase-tools describes them
  * @returns the accounts
@@ -32,8 +32,8 @@ async function forgetDeletedAccounts(endpoints, tools) {
 }
 
 /**
- * True if functions run as the account: those of a deployment that failed after it made them, or of another deployment at the same time,
- * whose functions this one could not make. Functions that cannot be listed count as some.
+ * True if functions use the account: functions created by a deployment that failed later, or by a concurrent one. Also true if
+ * functions cannot be listed.
  */
 async function isInUse(project, account, tools) {
   const { functions, unreachable } = await tools('firebase-tools/lib/gcp/cloudfunctionsv2').listAllFunctions(
@@ -44,7 +44,7 @@ async function isInUse(project, account, tools) {
   );
 }
 
-/** An account that may not be seen counts as being there. */
+/** False if the caller may not read the account. */
 async function isGone(iam, project, account) {
   try {
     await iam.getServiceAccount(project, account.split('@')[0]);
@@ -55,10 +55,10 @@ async function isGone(iam, project, account) {
 }
 
 /**
- * Roles that the account needs and the project does not grant it any more. firebase-tools compares only with the roles of the last
- * deployment. The account may have such a role in another way: through a folder or a group, or on the services only.
+ * Roles that the account needs and the project no longer grants. firebase-tools compares only with the roles of the last
+ * deployment. The account may still have such a role through a folder, a group or a single service.
  *
- * @param plan what a plan of firebase-tools is made of
+ * @param plan input of a deployment plan of firebase-tools
  */
 async function lostRoles({ projectId, wantBackend, haveRoles, existingManagedSA }, tools) {
   const { requiredRoles } = wantBackend;
@@ -68,7 +68,7 @@ async function lostRoles({ projectId, wantBackend, haveRoles, existingManagedSA 
   return actual ? requiredRoles.filter((role) => haveRoles?.includes(role) && !actual.includes(role)) : [];
 }
 
-/** False also if the permission cannot be tested: firebase-tools fails a deployment whose grant is refused. */
+/** Also false if the permission cannot be tested, because firebase-tools fails a deployment if a grant is refused. */
 async function mayGrantRoles(projectId, tools) {
   const iam = tools('firebase-tools/lib/gcp/iam');
   const tested = await iam
@@ -81,7 +81,10 @@ function unlessForbidden(error) {
   if (error.status !== 403) throw error;
 }
 
-/** Gives an existing job the account of its function. `job` is as wanted; the other settings are firebase-tools' to update. */
+/**
+ * Sets the account of an existing job to that of its function. `job` is the wanted job; firebase-tools updates its other
+ * settings.
+ */
 async function updateJobAccount(job, tools) {
   const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
   const { Client } = tools('firebase-tools/lib/apiv2');

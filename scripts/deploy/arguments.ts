@@ -7,7 +7,7 @@ export interface DeployOptions {
   readonly only: string;
   /** Path of the `firebase.json`. */
   readonly config: string | undefined;
-  /** Makes what the project lacks. */
+  /** Creates what the project lacks. */
   readonly setUp: boolean;
   readonly deleteFunctions: boolean;
   readonly dryRun: boolean;
@@ -85,8 +85,8 @@ interface Invocation {
 }
 
 /**
- * Arguments of firebase-tools. Without a terminal with `--force`: it makes no service account, gives no function a retry policy and no
- * image a clean-up policy otherwise. `firebase.cjs` keeps it from deleting anything by that. With a terminal it asks.
+ * Arguments of firebase-tools. Without a terminal, `--force` is necessary for the service account, retry policies and the
+ * clean-up policy of images; `firebase.cjs` prevents deletions by it. With a terminal, firebase-tools asks.
  */
 export function invocationOf(options: DeployOptions, project: string, interactive: boolean): Invocation {
   const { only, config, dryRun, deleteFunctions, setUp } = options;

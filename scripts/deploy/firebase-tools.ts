@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** As `apiv2.js` has it. What it throws has the status of the answer. */
+/** The client of `apiv2.js`. Its errors have the status of the response. */
 export interface Client {
   get(path: string): Promise<{ body: unknown }>;
   put(path: string, body: unknown): Promise<{ body: unknown }>;
@@ -18,7 +18,7 @@ export interface FirebaseTools {
   readonly client: (origin: string, version: string) => Client;
   readonly policyOf: (project: string) => Promise<Policy>;
   readonly setPolicy: (project: string, policy: Policy) => Promise<unknown>;
-  /** @returns those of the permissions that the caller lacks */
+  /** @returns the permissions that the caller lacks */
   readonly missing: (project: string, permissions: readonly string[]) => Promise<readonly string[]>;
   readonly isEnabled: (project: string, api: string) => Promise<boolean>;
   readonly enable: (project: string, api: string) => Promise<void>;
@@ -35,7 +35,7 @@ const LOGIN = `You are not logged in to Firebase. On your machine:
 On a build server, without a browser: GOOGLE_APPLICATION_CREDENTIALS=the file with the key, or the federated identity, of an account that may deploy.`;
 
 /**
- * Loads what `scripts/install-emulators.mjs` installed, and takes the account that it would deploy with.
+ * Loads the firebase-tools installed by `scripts/install-emulators.mjs`, with the account that it would deploy with.
  *
  * @throws NotLoggedIn
  */

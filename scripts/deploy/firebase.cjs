@@ -1,21 +1,21 @@
 /**
- * firebase-tools as `npm run deploy` runs it: with some of its defaults made safe, and with `--set-up` one more.
+ * Runs firebase-tools for `npm run deploy` with safer defaults.
  *
- * - It skips a function whose source and settings did not change. If an earlier deployment changed the function and failed at its queue, its
- *   job or who may call it, the repetition would end well and leave that as it was. Here such a function is deployed again.
- * - It deletes the account of functions that are there, leaves jobs with an earlier account, and does not see that roles were taken away
+ * - It skips an unchanged function, even if an earlier deployment failed at the queue, job or access of that function. Here
+ *   such a function is deployed again.
+ * - It deletes the account of existing functions, leaves jobs with an earlier account, and does not detect removed roles
  *   (accounts.cjs).
- * - It repeats for half an hour, without a word, to create a function that another deployment at the same time has created. Here it says so
+ * - It silently retries for half an hour to create a function that a concurrent deployment has created. Here it reports this
  *   and ends.
- * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
- * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
- *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
- * - And it deletes every index that the project has and `firestore.indexes.json` does not. Never here.
- * - Ctrl-C at a question it calls an unexpected error (exit code 2). Here the program ends as one that was interrupted.
- * - Without a terminal it refuses to deploy while a secret has no value. With CAIRN_DEPLOY_SET_UP=1 those of the shipped
- *   webhooks get a placeholder with which all requests are refused and nothing is posted.
+ * - It resumes the queue of each function that it updates. Here a paused queue stays paused.
+ * - Its `--force`, which is necessary without a terminal, also deletes functions that the sources no longer have. Here only
+ *   CAIRN_DEPLOY_DELETES=1 allows that.
+ * - It deletes every index that is not in `firestore.indexes.json`. Here never.
+ * - It reports Ctrl-C at a question as an unexpected error (exit code 2). Here the program ends as interrupted.
+ * - Without a terminal it refuses to deploy if a secret has no value. With CAIRN_DEPLOY_SET_UP=1 the secrets of the shipped
+ *   webhooks get placeholders, with which all requests are refused and nothing is posted.
  *
- * The functions replaced are not of its API. `test/deploy` runs this with the version pinned in `emulators/package.json`.
+ * The replaced functions are internal. `test/deploy` runs this with the version pinned in `emulators/package.json`.
  */
 const { randomBytes } = require('node:crypto');
 const { createRequire } = require('node:module');
@@ -47,7 +47,7 @@ replace(tasks, 'updateQueue', (update) => async (queue) => {
   return update(isPaused ? rest : queue);
 });
 
-/** By context of a deployment, which asks several times. */
+/** By context of a deployment, which calls this several times. */
 const loaded = new WeakMap();
 replace(backend, 'existingBackend', (load) => (context, forceRefresh) => {
   if (forceRefresh || !loaded.has(context)) loaded.set(context, withAccounts(load(context, forceRefresh)));
@@ -103,7 +103,7 @@ replace(
   },
 );
 
-/** Not of a function that is being changed, which can be waited for. */
+/** False while an existing function is being changed, because waiting helps. */
 const isTaken = ({ original }) => original?.context?.body?.error?.status === 'ALREADY_EXISTS';
 
 replace(

@@ -1,14 +1,14 @@
-/** Reads the facts of a project, and makes what it lacks. */
+/** Reads the state of a project, and creates what it lacks. */
 import type { FirebaseTools, Policy } from './firebase-tools.ts';
 import { APIS, BUILDER, type ProjectFacts, RIGHTS, type SetUp } from './preflight.ts';
 
 interface Asked {
   readonly project: string;
-  /** Undefined: run events are not published. */
+  /** Undefined if run events are not published. */
   readonly topic: string | undefined;
 }
 
-/** @throws Error that says which project cannot be seen */
+/** @throws Error naming a project that cannot be read */
 export async function factsOf(tools: FirebaseTools, { project, topic }: Asked): Promise<ProjectFacts> {
   const number = await numberOf(tools, project);
   const buildAccount = `${number}-compute@developer.gserviceaccount.com`;
@@ -44,7 +44,7 @@ export async function isDeployed(
 }
 
 interface DeployedFunction {
-  /** With project and location. */
+  /** Name with project and location. */
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -58,7 +58,7 @@ export async function functionsOf(
   const client = tools.client('https://cloudfunctions.googleapis.com', 'v2');
   const { body } = await client
     .get(`projects/${project}/locations/-/functions?pageSize=${PAGE}`)
-    // The API is off: nothing was ever deployed. Whoever may not list is told so by the check of rights.
+    // A disabled API means that nothing was ever deployed. The check of permissions reports a caller who may not list.
     .catch(forbidden({ body: {} }));
   const { functions = [] } = body as { functions?: DeployedFunction[] };
   return functions.filter(({ labels = {} }) =>
@@ -66,10 +66,10 @@ export async function functionsOf(
   );
 }
 
-/** Functions looked at. An app with more is taken for one that was deployed to, by one of those seen. */
+/** Maximum of functions that are read; enough to find one of the installation. */
 const PAGE = 1_000;
 
-/** @returns in words what was made */
+/** @returns a description of what was created */
 export async function setUp(tools: FirebaseTools, project: string, what: SetUp): Promise<string> {
   switch (what.kind) {
     case 'api':
@@ -102,7 +102,7 @@ async function numberOf(tools: FirebaseTools, project: string): Promise<string> 
   }
 }
 
-/** A question that cannot be asked is left to the deployment. */
+/** True if the state cannot be read; then the deployment reports the problem. */
 async function billingOf(tools: FirebaseTools, project: string): Promise<boolean> {
   const { body } = await tools
     .client('https://cloudbilling.googleapis.com', 'v1')

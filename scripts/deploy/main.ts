@@ -1,5 +1,5 @@
 /**
- * `npm run deploy`: checks that a deployment can succeed, then has the pinned firebase-tools do it (docs/deploy.md). Nothing is changed
+ * `npm run deploy`: checks that a deployment can succeed, then runs the pinned firebase-tools (docs/deploy.md). Changes nothing
  * unless every check passes.
  */
 import { spawn } from 'node:child_process';
@@ -45,7 +45,7 @@ async function deploy(options: DeployOptions): Promise<number> {
   return code;
 }
 
-/** Until they are there, tasks go into the queue of the function. */
+/** Until these queues exist, tasks go into the queue of the function. */
 async function furtherQueues(local: LocalProject, count: number): Promise<void> {
   const { project, codebases, folder } = local;
   const names = codebases.map(({ name }) => name);
@@ -68,7 +68,7 @@ function targetsOf({ only }: DeployOptions): ReadonlySet<string> {
   return new Set(only.split(',').map((one) => one.split(':')[0] ?? ''));
 }
 
-/** @returns the problems that are left */
+/** @returns the remaining problems */
 async function prepared(local: LocalProject, options: DeployOptions): Promise<readonly Problem[]> {
   const { project, codebases, folder } = local;
   const tools = await loadFirebaseTools(ROOT, folder);
@@ -78,7 +78,7 @@ async function prepared(local: LocalProject, options: DeployOptions): Promise<re
   const deployedBefore = await isDeployed(tools, project, names);
   const problems = problemsOf(await factsOf(tools, { project, topic }), { targets, deployedBefore });
   const stays = problems.filter((problem) => !problem.setUp);
-  // Problems that somebody else has to mend come first: nothing is made for a deployment that fails all the same.
+  // Creates nothing while other problems would make the deployment fail.
   if (!options.setUp || stays.length > 0) return problems;
   for (const problem of problems)
     if (problem.setUp) say(`set up: ${await setUp(tools, project, problem.setUp)}`);
@@ -95,7 +95,7 @@ async function firebase(
   const child = spawn(process.execPath, [wrapper, ...argv], {
     cwd,
     stdio: 'inherit',
-    // Ten seconds, its own limit for reading the functions, are few on a busy machine.
+    // The default limit for reading the functions, 10 s, is too short on a busy machine.
     env: { FUNCTIONS_DISCOVERY_TIMEOUT: '60', ...process.env, ...env },
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));

@@ -1,17 +1,17 @@
-/** Judges before a deployment whether it can succeed: a half-done one is worse than none. Pure. */
+/** Decides before a deployment whether it can succeed, because a partial one is worse than none. Pure. */
 
-/** A project as it is before the deployment. */
+/** State of a project before the deployment. */
 export interface ProjectFacts {
   readonly project: string;
   readonly number: string;
   readonly billing: boolean;
-  /** Permissions that the caller lacks, of those in `RIGHTS`. */
+  /** Permissions of `RIGHTS` that the caller lacks. */
   readonly missing: readonly string[];
   /** Account that builds run as. */
   readonly buildAccount: string;
-  /** Undefined: the caller may not see it. */
+  /** Undefined if the caller may not read them. */
   readonly buildRoles: readonly string[] | undefined;
-  /** APIs of `APIS` that are off. */
+  /** Disabled APIs among `APIS`. */
   readonly disabledApis: readonly string[];
   /** Topic of run events that does not exist, if one is named. */
   readonly absentTopic: string | undefined;
@@ -19,7 +19,7 @@ export interface ProjectFacts {
 
 export interface Right {
   readonly permission: string;
-  /** A role that has it. */
+  /** A role with this permission. */
   readonly role: string;
   readonly for: string;
   /** Targets of the deployment that need it. */
@@ -28,7 +28,7 @@ export interface Right {
   readonly once?: true;
 }
 
-/** Rights of whoever deploys. docs/deploy.md has the same table. */
+/** Permissions of the deploying account. docs/deploy.md has the same table. */
 export const RIGHTS: readonly Right[] = [
   right('cloudfunctions.functions.create', 'roles/cloudfunctions.admin', 'functions', 'makes functions'),
   right('cloudfunctions.functions.update', 'roles/cloudfunctions.admin', 'functions', 'updates functions'),
@@ -96,7 +96,7 @@ function right(permission: string, role: string, target: Right['target'], what: 
   return { permission, role, target, for: what };
 }
 
-/** APIs that have to be on before firebase-tools enables the others. */
+/** APIs that must be enabled before firebase-tools enables the others. */
 export const APIS = [
   'cloudresourcemanager.googleapis.com',
   'iam.googleapis.com',
@@ -115,9 +115,9 @@ export type SetUp =
 export interface Problem {
   readonly code: 'BILLING' | 'RIGHTS' | 'BUILDER' | 'API' | 'TOPIC';
   readonly message: string;
-  /** Commands or places that mend it. */
+  /** Commands or pages that fix the problem. */
   readonly help: string;
-  /** Present: `--set-up` mends it. */
+  /** Present if `--set-up` fixes the problem. */
   readonly setUp?: SetUp;
 }
 
@@ -127,7 +127,7 @@ export interface Wanted {
   readonly deployedBefore: boolean;
 }
 
-/** The reasons why the deployment would fail, or leave something that does not work. */
+/** The reasons why the deployment would fail or be incomplete. */
 export function problemsOf(facts: ProjectFacts, { targets, deployedBefore }: Wanted): Problem[] {
   const { project } = facts;
   const problems: Problem[] = [];

@@ -6,7 +6,7 @@ import { parseJsonc } from '../../packages/local/src/jsonc.ts';
 
 export interface LocalProject {
   readonly folder: string;
-  /** Id, where an alias was given too. */
+  /** Project id, resolved from an alias. */
   readonly project: string;
   readonly codebases: readonly Codebase[];
 }
@@ -50,7 +50,7 @@ function read(file: string): unknown {
   }
 }
 
-/** Value of a parameter in the environment files of a codebase, as firebase-tools reads them; undefined: they do not say. */
+/** Value of a parameter in the environment files of a codebase, read like firebase-tools; undefined if it is not set. */
 export function parameterOf({ folder, project, codebases }: LocalProject, name: string): string | undefined {
   const files = codebases.flatMap(({ source }) =>
     [`.env.${project}`, '.env'].map((file) => join(folder, source, file)),

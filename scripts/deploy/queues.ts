@@ -1,19 +1,19 @@
 /**
- * The queues that `firebase deploy` does not make: it makes one for each function, and DRIVE_QUEUES may ask for more of those that move
- * runs. Each is like that of its function, which the deployment has just set, and is paused or not as it was.
+ * Creates the queues that `firebase deploy` does not: it creates one for each function, and DRIVE_QUEUES may require more for the
+ * functions that drive runs. Each gets the settings of its function's queue, and keeps its own paused state.
  *
- * Must not: delete a queue. After the number was lowered its tasks are still delivered.
+ * Must not: delete a queue. After the number was lowered, its tasks are still delivered.
  */
 import { furtherQueues, MAX_QUEUES } from '../../packages/cairn/src/core/encoding/queue-place.ts';
 import type { FirebaseTools } from './firebase-tools.ts';
 import { functionsOf } from './google.ts';
 
-/** Name of a function that moves runs beside others, such as `drive` and `cairn-driveVideo`. */
+/** Name of a function that drives several runs at a time, such as `drive` and `cairn-driveVideo`. */
 const SHARED = /(^|-)drive(?!\w*Alone$)\w*$/;
-/** Sent at once: Google bears more, and a hundred queues take some seconds. */
+/** Concurrent requests: within Google's limits, and a hundred queues take some seconds. */
 const AT_ONCE = 10;
 
-/** @throws Error that says what the number may be */
+/** @throws Error with the allowed range */
 export function queueCount(given: string | undefined): number {
   if (given === undefined || given === '') return 1;
   const count = Number(given);
@@ -24,11 +24,11 @@ export function queueCount(given: string | undefined): number {
 interface AskedQueues {
   readonly project: string;
   readonly codebases: readonly string[];
-  /** Queues of each function, its own included. */
+  /** Queues of each function, including its first. */
   readonly count: number;
 }
 
-/** @returns their names. @throws what Google answered; those made before it stay */
+/** @returns the names of the queues. @throws the error of Google; queues created before it stay */
 export async function makeQueues(
   tools: FirebaseTools,
   { project, codebases, count }: AskedQueues,
@@ -48,7 +48,7 @@ export async function makeQueues(
       const some = further.slice(from, from + AT_ONCE);
       await Promise.all(
         some.map((queue) =>
-          // Makes the queue if it is not there. The state is not in the mask.
+          // Creates a missing queue. The mask leaves out the state.
           client.patch(
             `${location}/queues/${queue}`,
             { rateLimits, retryConfig },

@@ -1,7 +1,7 @@
 /** Refuses a number of shards that the functions would refuse when they start. */
 import { MAX_SHARDS, SHARD_COUNT } from '../../packages/cairn/src/core/encoding/ids.ts';
 
-/** @throws Error that says what the number may be */
+/** @throws Error with the allowed range */
 export function assertShards(given: string | undefined): void {
   if (given === undefined || given === '') return;
   const count = Number(given);

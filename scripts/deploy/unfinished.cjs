@@ -1,12 +1,15 @@
 /**
- * Finds deployed functions whose queue, job or public access is missing or is not as wanted: a deployment changes the function first and may
- * fail after it. Reads only. Whatever the caller may not see counts as being there.
+ * Finds deployed functions whose queue, job or public access is missing or differs, because a deployment changes the function
+ * first and may fail afterwards. Only reads. Unreadable resources count as existing.
  */
 
-/** Functions asked about at once: a project may have a hundred. */
+/** Concurrently checked functions; a project may have a hundred. */
 const AT_ONCE = 10;
 const INVOKER = 'roles/run.invoker';
-/** Google's values for what a job does not name (https://cloud.google.com/scheduler/docs/reference/rest/v1/projects.locations.jobs). */
+/**
+ * Google's defaults for absent members of a job
+ * (https://cloud.google.com/scheduler/docs/reference/rest/v1/projects.locations.jobs).
+ */
 const ATTEMPT_DEADLINE = '180s';
 const RETRY_CONFIG = {
   retryCount: 0,
@@ -17,10 +20,10 @@ const RETRY_CONFIG = {
 };
 
 /**
- * @param pairs `{ want, have }`: functions that are unchanged, as the sources have them and as they are deployed, in firebase-tools' words
- * @param numberOf resolves to the number of the project, whose default account calls functions that name none
+ * @param pairs `{ want, have }` of unchanged functions: endpoints of the sources and of the deployment
+ * @param numberOf resolves to the project number; its default account calls functions without an account
  * @param tools loads modules of firebase-tools
- * @returns pairs with what the function lacks, in words
+ * @returns pairs with a description of what the function lacks
  */
 async function unfinished(pairs, numberOf, tools) {
   const lib = (name) => tools(`firebase-tools/lib/${name}`);
@@ -56,19 +59,19 @@ async function lackOf({ want, have }, { tasks, scheduler, run, numberOf }) {
   return (await isClosed(have, run)) ? 'who may call it' : undefined;
 }
 
-/** Settings that the caller names; Google adds others. */
+/** Compares the wanted settings; Google adds others. */
 function hasSettings(queue, wanted) {
   return ['rateLimits', 'retryConfig'].every((part) =>
     Object.entries(wanted[part] ?? {}).every(([name, value]) => isSame(queue[part]?.[name], value)),
   );
 }
 
-/** Google writes `0.100s` for `0.1s`, and leaves out what is 0. */
+/** Google writes `0.100s` for `0.1s`, and omits zeros. */
 function isSame(one, other) {
   return Number.parseFloat(one ?? 0) === Number.parseFloat(other ?? 0);
 }
 
-/** The account is the default one for functions that name none, also if they had another before. */
+/** The account is the default one for functions without an account, even if they had another before. */
 function isScheduled(job, wanted) {
   return (
     job.schedule === wanted.schedule &&
@@ -83,14 +86,14 @@ function isScheduled(job, wanted) {
 
 const callerOf = ({ httpTarget }) => httpTarget?.oidcToken?.serviceAccountEmail;
 
-/** firebase-tools does not touch what is undefined, and resets what is null: Google then has its own value, or leaves it out. */
+/** firebase-tools does not change undefined settings, and resets null settings to Google's default. */
 function isLeft(one, wanted, standard) {
   if (wanted === undefined) return true;
   if (wanted !== null) return isSame(one, wanted);
   return isSame(one, standard) || isSame(one, 0);
 }
 
-/** True if nobody may call a function that is called by HTTP. */
+/** True if the public may not call an HTTP function. */
 async function isClosed({ httpsTrigger, project, region, runServiceId }, run) {
   if (!httpsTrigger || !runServiceId) return false;
   const service = `projects/${project}/locations/${region}/services/${runServiceId}`;
@@ -98,7 +101,7 @@ async function isClosed({ httpsTrigger, project, region, runServiceId }, run) {
   return !bindings.some(({ role }) => role === INVOKER);
 }
 
-/** Undefined: it cannot be seen. firebase-tools returns some answers of 404 and throws others. */
+/** Undefined if the resource cannot be read. firebase-tools returns some 404 responses and throws others. */
 async function found(get) {
   try {
     const answer = await get();

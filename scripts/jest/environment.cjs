@@ -1,7 +1,7 @@
-// Jest environment: the files of a worker run in one plain V8 context, one after the other. Jest's own environment puts an object between
-// code and its globals, so that each use of `Math`, `Map` or `Error` takes about thirty times as long; a context that is not
-// contextified has none. All files have the same one so that they can share modules (runtime.cjs). What a file changes of the globals, of
-// `process` and of its environment is undone when the file ends, and its temporary files are deleted.
+// Jest environment: the files of a worker run one after the other in one plain V8 context. Jest's own environment makes each use
+// of `Math`, `Map` or `Error` about thirty times slower, because its globals go through a contextified object. The files share
+// the context so that they can share modules (runtime.cjs). At the end of a file, its changes of globals, of `process` and of the
+// environment are undone, and its temporary files are deleted.
 const { mkdtempSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
@@ -10,7 +10,7 @@ const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 const { installCommonGlobals } = require('jest-util');
 
-/** Node makes values of these classes: tests compare them with their own. */
+/** Classes of values that Node creates and tests compare with their own. */
 const FROM_NODE = ['ArrayBuffer', 'Buffer', 'Uint8Array'];
 /** Frames in the stack of a failure; Node's 10 end inside Jest. */
 const STACK_FRAMES = 100;
@@ -25,7 +25,7 @@ context.global = context;
 // Defines a copy of `process` too.
 installCommonGlobals(context, {}, 'off');
 context.Error.stackTraceLimit = STACK_FRAMES;
-/** Node's own, which formats the errors of all contexts. */
+/** Node's function, which formats the errors of all contexts. */
 const { prepareStackTrace } = Error;
 const temporary = tmpdir();
 const restorers = [context, context.process, context.process.env, context.Error].map(restorerOf);
@@ -33,18 +33,19 @@ const restorers = [context, context.process, context.process.env, context.Error]
 class TestEnvironment {
   global = context;
   moduleMocker = new ModuleMocker(context);
-  /** The old kind of fake timers, which nothing asks for. */
+  /** Legacy fake timers, which no test uses. */
   fakeTimers = null;
 
   constructor({ projectConfig: config }) {
     this.fakeTimersModern = new ModernFakeTimers({ config, global: context });
     this.folder = mkdtempSync(join(temporary, 'cairn-'));
-    // That of the worker is what `tmpdir` reads, and that of the context what processes of the tests are given.
+    // `tmpdir` reads the variable of the worker; processes started by tests get that of the context.
     process.env.TMPDIR = context.process.env.TMPDIR = this.folder;
   }
 
   async setup() {
-    // Jest's own looks for source maps. The code has none, because types are replaced by blanks, and tests read thousands of stacks.
+    // Replaces Jest's function, which searches for source maps. The code has none, because types are replaced by blanks, and
+    // tests read thousands of stacks.
     Error.prepareStackTrace = prepareStackTrace;
   }
 
@@ -65,7 +66,7 @@ class TestEnvironment {
   }
 }
 
-/** A global of Node in the context. Node makes some when they are first read, and so does the context. */
+/** Descriptor of a Node global for the context. Node creates some on first read, and so does the context. */
 function lent(name, { get, enumerable, configurable, value }) {
   if (get === undefined) return { value, enumerable, configurable, writable: true };
   const set = (replaced) =>
@@ -73,7 +74,7 @@ function lent(name, { get, enumerable, configurable, value }) {
   return { get: () => globalThis[name], set, enumerable, configurable: true };
 }
 
-/** Gives the object the properties again that it has now. */
+/** Returns a function that restores the current properties of the object. */
 function restorerOf(object) {
   const first = new Map(
     Reflect.ownKeys(object).map((key) => [key, Object.getOwnPropertyDescriptor(object, key)]),

@@ -1,15 +1,15 @@
-// Jest's `expect` makes six functions for each of forty matchers, of which a test calls one. Here Jest makes those of the matcher that is
-// called, at the call: the matcher, its errors and its counts are Jest's own. And it takes the stack of a call
-// only for a matcher that is awaited. An assertion takes an eighth of the CPU.
+// Jest's `expect` creates six functions for each of forty matchers, of which a test calls one. This version creates only those of
+// the called matcher, at the call; the matcher, its errors and its counts are Jest's own. It captures a stack only for awaited
+// matchers. An assertion takes an eighth of the CPU.
 
-/** Jest keeps its matchers here, in the global object of the tests. */
+/** Key under which Jest stores its matchers in the global object of the tests. */
 const STORE = Symbol.for('$$jest-matchers-object');
 const MODIFIERS = { '': ['not', 'resolves', 'rejects'], resolves: ['not'], rejects: ['not'] };
 
 /**
  * @param expect Jest's
  * @param global the global object of the tests
- * @throws Error if Jest no longer keeps its matchers where this looks for them
+ * @throws Error if Jest no longer stores its matchers there
  */
 function leanExpect(expect, global) {
   const store = global[STORE];
@@ -37,7 +37,7 @@ function leanExpect(expect, global) {
       store.matchers = matchers;
     }
   };
-  /** Jest takes the stack of each assertion for matchers that are awaited; others take their own when they fail. */
+  /** Jest captures a stack for each assertion, which only awaited matchers need; others capture it when they fail. */
   const withoutStack = (actual) => {
     const { stackTraceLimit } = global.Error;
     global.Error.stackTraceLimit = 0;
@@ -52,7 +52,7 @@ function leanExpect(expect, global) {
   });
 }
 
-/** Jest takes the first line of a stack that is not its own for the place of the failure. */
+/** Removes this file from the stack, because Jest reports the first line that is not its own as the place of the failure. */
 function throwWithoutThisFile(error) {
   error.stack = error.stack
     .split('\n')

@@ -1,6 +1,6 @@
-// Jest runtime: the files of a worker share the modules that keep nothing between two tests, and load each of them once. What a test file
-// imports of the engine is a thousand modules; to load them took as long as the tests. Shared are installed packages and the layers of
-// the engine, which hold no state of their own (test/architecture.test.ts). Tests, `platform/` and the mains are loaded anew for each file.
+// Jest runtime: the test files of a worker share stateless modules, which are loaded once. A test file imports about a thousand
+// modules of the engine, and loading them took as long as the tests. Shared are installed packages and the layers of the engine
+// without state (test/architecture.test.ts). Tests, `platform/` and the mains are loaded anew for each file.
 const { join, sep } = require('node:path');
 const { fileURLToPath } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
@@ -17,7 +17,7 @@ const SHARED = [
   'packages/local-pubsub/src',
   'packages/local-tasks/src',
 ];
-/** These keep apps, options or settings in their modules. */
+/** Packages that keep apps, options or settings in their modules. */
 const STATEFUL = [
   'node_modules/@firebase',
   'node_modules/@google-cloud/functions-framework',
@@ -28,7 +28,7 @@ const STATEFUL = [
 /** The entries of the package cairn re-export `platform/` too. */
 const ENTRY = /\/packages\/cairn\/src\/[^/]+\.ts$/;
 const SEEDED = join(root, 'scripts/seeded-fast-check.mjs');
-/** Jest's parts that keep the tests and matchers of a file. */
+/** Parts of Jest that keep the tests and matchers of a file. */
 const OF_A_FILE = /\/node_modules\/(@jest\/expect|expect|jest-circus|jest-snapshot)\//;
 
 function isShared(file) {
@@ -40,7 +40,7 @@ function isShared(file) {
   );
 }
 
-/** Loads what is shared, for as long as the worker lives. */
+/** Loads the shared modules; lives as long as the worker. */
 let shared;
 
 class SharedRuntime extends Runtime {
@@ -57,7 +57,7 @@ class TestRuntime extends Runtime {
   constructor(...args) {
     super(...args);
     const { watch, watchAll } = args.at(-1);
-    // A file that was changed is loaded again.
+    // In watch mode, changed files are loaded again.
     if (shared === undefined || watch || watchAll) shared = new SharedRuntime(...args);
     keepModulesIn(this, {
       esModuleRegistry: new EsModules(),
@@ -73,7 +73,7 @@ class TestRuntime extends Runtime {
   }
 }
 
-/** @throws Error if Jest no longer keeps its modules where this looks for them */
+/** @throws Error if Jest no longer stores its modules there */
 function keepModulesIn({ registries }, maps) {
   for (const [name, map] of Object.entries(maps)) {
     if (!(registries?.[name] instanceof Map)) throw new Error(`jest-runtime has no ${name} any more`);
@@ -81,16 +81,16 @@ function keepModulesIn({ registries }, maps) {
   }
 }
 
-/** Functions of the installed CommonJS modules that each file runs for itself, by path. */
+/** Compiled functions, by path, of installed CommonJS modules that each file runs for itself. */
 const compiled = new Map();
-/** Executors of the file that runs, and of the first file, which compiles for all. */
+/** Executors of the running file, and of the first file, which compiles for all. */
 let executor;
 let compiler;
 
 /**
- * Has the file run what was compiled for the files before it: they have one context, and V8 keeps the code of functions that were called.
+ * Reuses code that was compiled for earlier files, which is possible because they share a context.
  *
- * @throws Error if Jest no longer compiles where this looks for it
+ * @throws Error if Jest no longer compiles there
  */
 function compileOnce(own) {
   const { compile } = own ?? {};
@@ -109,7 +109,7 @@ function compileOnce(own) {
   };
 }
 
-/** A shared module that loads one of a single file would keep that one for the next file. */
+/** Refuses that a shared module loads a module of a single file, because the next file would get it too. */
 class OnlyShared extends Map {
   constructor(fileOf = (key) => key) {
     super();
@@ -126,7 +126,7 @@ class OnlyShared extends Map {
   }
 }
 
-/** The modules of one file, by key; those that it shares come from `shared` when they are first asked for. */
+/** The modules of one file, by key; shared ones come from `shared` on first use. */
 class OwnOrShared extends Map {
   get(key) {
     return super.get(key) ?? this.findShared(key);

@@ -1,7 +1,6 @@
-// Order of the test files: Jest begins with those that took longest the last time. Where it has never run, as in a fresh clone, it takes the
-// size of a file for its time; some take long whatever their size, and the last of them would run alone at the end.
-// Files that wait for a browser or for processes most of their time are spread over the whole run: beside each other they leave a core idle,
-// and beside files that compute they cost little time of their own.
+// Order of the test files: Jest begins with those that took longest the last time. Without earlier times, as in a fresh clone, it
+// sorts by file size, but some small files take long and would run alone at the end. Files that mostly wait for a browser or for
+// processes are spread over the whole run: side by side they leave a core idle, beside computing files they cost little.
 const { join } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
@@ -38,7 +37,7 @@ class SpreadLongFirst extends Sequencer {
   }
 }
 
-/** Both lists in their orders, so that at each place about the same share of the time of both has begun. */
+/** Merges both lists in order, so that at each position about the same share of the time of both has begun. */
 function spread(some, others) {
   const total = { some: timeOf(some), others: timeOf(others) };
   const begun = { some: 0, others: 0 };

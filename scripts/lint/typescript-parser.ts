@@ -1,6 +1,6 @@
-// A parser of TypeScript for ESLint, made of the one that the bundler brings: typescript-eslint needs a compiler that can be asked from
-// JavaScript, which the one of this repository cannot. Makes the tree that typescript-eslint makes, without tokens: rules that ask for
-// them, such as those of formatting, do not work with it.
+// A TypeScript parser for ESLint, based on that of the bundler, because typescript-eslint needs a compiler with a JavaScript API,
+// which this repository's compiler lacks. Produces the tree of typescript-eslint without tokens, so rules that need tokens, such
+// as formatting rules, do not work.
 import { parseSync } from 'rolldown/utils';
 
 export const meta = { name: 'cairn-repository/typescript-parser' };
@@ -32,7 +32,7 @@ export function parseForESLint(text: string, { filePath = 'file.ts' }: { filePat
   return { ast: { ...program, comments, tokens: [] } };
 }
 
-/** Sets `range` and `loc`, by which ESLint names places. */
+/** Sets `range` and `loc`, which ESLint uses for positions. */
 function locator(text: string): (node: Node) => void {
   const lines = [
     0,

@@ -1,8 +1,8 @@
 /**
- * `npm run newcomer`: does what a newcomer does with README.md and docs/first-workflow.md, in a clone of the commit that is checked out:
- * writes the workflow of the page, tests it, serves it, runs it, kills its worker in the middle of a mail, and sees that it recovered
- * and that no mail was sent under another key. The last line is JSON. Exit code 0 only if all of it, with the reading, took no more
- * than ten minutes. Writing is copying: it takes no time here.
+ * `npm run newcomer`: follows README.md and docs/first-workflow.md like a new user, in a clone of the checked-out commit: writes,
+ * tests, serves and runs the workflow of the page, kills its worker while it sends a mail, and checks the recovery and that all
+ * mails had one key. The last line is JSON. Exit code 0 only if everything, including reading time, took at most ten minutes.
+ * Writing counts as copying, without time.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ import {
   wordsIn,
 } from './way.ts';
 
-/** Room for a busy machine; the limit of the whole is judged at the end. */
+/** Limit of a command, generous for a busy machine; the total is checked at the end. */
 const COMMAND_LIMIT_MS = 900_000;
 const SAID_CHARS = 4_000;
 
@@ -47,7 +47,7 @@ const times: Record<string, number> = {};
 let mails: MailServer | undefined;
 let stop: (() => Promise<void>) | undefined;
 let fault: string | undefined;
-/** The end of the log of the local cloud. */
+/** Last lines of the log of the local cloud. */
 let logged = '';
 const begun = performance.now();
 
@@ -97,7 +97,7 @@ async function walk(server: MailServer): Promise<void> {
   await part('recoverMs', () => breakAndRecover(ready, server));
 }
 
-/** Starts a run and answers what it waits for, until it sleeps. */
+/** Starts a run and answers its waits until it sleeps. */
 async function answerAll(ready: Ready): Promise<void> {
   const runId = shell(`${COMMANDS.run}; echo $RUN`).trim();
   expect(/^run_\w+$/.test(runId), `the run was not started: ${runId}`);
@@ -113,7 +113,7 @@ async function answerAll(ready: Ready): Promise<void> {
   shell(COMMANDS.show);
 }
 
-/** Moves the clock to the mail, kills the worker that sends it, and looks at the outcome as a person would. */
+/** Advances the clock to the mail, kills the worker that sends it, and checks the outcome by the commands of a user. */
 async function breakAndRecover(ready: Ready, { keys }: MailServer): Promise<void> {
   shell(COMMANDS.clock);
   await waitFor('the mail to be sent', () => (keys.length > 0 ? true : undefined));
@@ -148,7 +148,7 @@ async function waiting(ready: Ready, stepId: string): Promise<void> {
   });
 }
 
-/** The local cloud of the page, on free ports, and with the line of JSON that says which. */
+/** Starts the local cloud of the page on free ports, with its ready line as JSON. */
 async function start(command: string): Promise<Ready> {
   const child = spawn('sh', ['-c', `exec ${command} --json --port 0`], {
     cwd: clone,
@@ -166,7 +166,7 @@ async function start(command: string): Promise<Ready> {
     }
   };
   for await (const line of createInterface({ input: child.stdout })) {
-    // The lines before are for people.
+    // Earlier lines are for people.
     if (!line.startsWith('{')) continue;
     child.stdout.resume();
     return JSON.parse(line) as Ready;
@@ -186,7 +186,7 @@ function shell(command: string): string {
   return run('sh', ['-c', command], clone);
 }
 
-/** @throws Error with what it printed */
+/** @throws Error with the output of the command */
 function run(command: string, args: readonly string[], cwd: string): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,

@@ -1,12 +1,12 @@
 /**
- * The pages that a newcomer reads and the commands they give on the way from a clone to a first workflow of their own that was broken and has recovered. Pure,
- * so that a test can compare it with the pages.
+ * The pages that a new user reads, and the commands from a clone to a first workflow that has recovered from a crash. Pure, so
+ * that a test can compare it with the pages.
  */
 
-/** A page as far as it has to be read, code included. */
+/** The part of a page that must be read, including code. */
 export interface Reading {
   readonly page: string;
-  /** Heading at which one stops; absent: the whole page. */
+  /** Heading at which the part ends; absent: the whole page. */
   readonly until?: string;
 }
 
@@ -16,13 +16,13 @@ export const READ: readonly Reading[] = [
 ];
 export const PAGE_WITH_CODE = 'docs/first-workflow.md';
 
-/** Words of prose and code that a person reads with understanding; people read prose alone at 200 to 300. */
+/** Reading speed for prose and code; for prose alone it is 200 to 300. */
 export const WORDS_A_MINUTE = 200;
 export const LIMIT_MS = 10 * 60_000;
 /** For the first `npm start` of a clone, which installs and builds what it serves. */
 export const FIRST_START_LIMIT_MS = 60_000;
 
-/** In their order, as the pages show them. */
+/** Commands in the order of the pages. */
 export const COMMANDS = {
   firstStart: 'npm start',
   test: 'npm test -- test/workflows/invite-team',
@@ -35,7 +35,7 @@ export const COMMANDS = {
   clock: `curl -s -X POST "$CONTROL/clock/advance" -H "Content-Type: application/json" -d '{"ms":3600000}'`,
 } as const;
 
-/** The mail server of the page, which is not there. */
+/** URL of the mail server of the page, which does not exist. */
 export const MAIL_URL = 'https://mail.example.com/send';
 
 /** @throws Error if the page has no such heading */

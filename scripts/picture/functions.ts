@@ -1,11 +1,11 @@
-/** The order of the examples, each body of which takes a while, so that its worker can be killed in the middle of a step. */
+/** The order of the examples with slow bodies, so that its worker can be killed during a step. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { order } from '../../examples/order/order.ts';
 import { pretendedBindings } from '../../examples/order/payments.ts';
 import { installWorkflows } from '../../functions/src/shipped.ts';
 import type { StepDefinition } from '../../packages/cairn/src/engine/define/steps.ts';
 
-/** A running body is named by its run after two seconds. */
+/** Longer than the two seconds after which a run reports a running body. */
 const BODY_MS = 3_500;
 
 export * from '../../functions/src/index.ts';

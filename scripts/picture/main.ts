@@ -1,6 +1,6 @@
 /**
- * `npm run picture`: runs an order on the local cloud, kills its worker in the middle of a step, and draws what
- * `cairn runs watch` shows of it as docs/recovered-run.svg. Nothing in the picture is made up but its pace.
+ * `npm run picture`: runs an order on the local cloud, kills its worker during a step, and draws the output of `cairn runs watch`
+ * as docs/recovered-run.svg. Only the pace of the picture is artificial.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,7 +24,7 @@ const KILLED_IN = 'ship';
 const LOOK_MS = 100;
 const LONGEST_MS = 180_000;
 const MAX_CHARS = 76;
-/** Nobody reads more of it. */
+/** Hashes are truncated in the picture. */
 const HASH = /([0-9a-f]{8})[0-9a-f]{40,}/g;
 
 interface RunView {
@@ -38,7 +38,7 @@ const cloud = await startCloudProcess({
 });
 try {
   const { ready } = cloud;
-  // Workers load their code with the first run they serve.
+  // Warm-up: workers load their code with the first run.
   await until(ready, await start(ready), hasEnded);
   const runId = await start(ready);
   await until(ready, runId, ({ running }) => running.some(({ step }) => step === KILLED_IN));

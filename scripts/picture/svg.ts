@@ -1,22 +1,22 @@
-/** Draws lines of a terminal as an SVG that shows them one after another and begins anew. Pure. */
+/** Draws terminal lines as a looping SVG animation that shows them one after another. Pure. */
 
 export interface PictureLine {
-  /** Epoch ms; the picture shortens long pauses. */
+  /** Epoch ms. The picture shortens long pauses. */
   readonly at: number;
   readonly parts: readonly { readonly text: string; readonly tone: string }[];
 }
 
 /** Between two lines, s. */
 const PAUSE = { least: 0.12, most: 1.6 } as const;
-/** The whole is shown for so long before it begins anew, s. */
+/** Time for which the complete picture is shown before it restarts, s. */
 const HOLD_S = 6;
 const FONT = 13;
-/** Width of a character of the font, about. */
+/** Approximate width of a character. */
 const CHAR = 7.83;
 const LINE = 20;
 const MARGIN = 16;
 
-/** Readable on a dark ground, whatever the page around it is. */
+/** Colours for a dark background, independent of the page. */
 const COLOURS: Readonly<Record<string, string>> = {
   plain: '#d7dde3',
   dim: '#8b98a5',
@@ -56,7 +56,7 @@ ${rows}
 `;
 }
 
-/** When each line appears, s. */
+/** Time at which each line appears, s. */
 function momentsOf(lines: readonly PictureLine[]): number[] {
   let now = 0;
   return lines.map(({ at }, n) => {

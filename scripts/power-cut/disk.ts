@@ -1,6 +1,6 @@
 /**
- * A model of a disk behind the cache of an operating system. What was synced is on it; of what was written since, a power cut leaves any part:
- * writes may be missing, and the last of them torn at a sector. A new file may be missing until its folder was synced.
+ * A model of a disk behind the cache of an operating system. Synced writes survive a power cut. Later writes may be missing, or
+ * torn at a sector. A new file may be missing until its folder was synced.
  */
 import { dirname } from 'node:path';
 import type { Operation } from './trace.ts';
@@ -29,7 +29,7 @@ export class Disk {
     else this.#file(file).pending.push(operation);
   }
 
-  /** Writes not synced yet, over all files. */
+  /** Number of unsynced writes over all files. */
   get pending(): number {
     return [...this.#files.values()].reduce((sum, { pending }) => sum + pending.length, 0);
   }
@@ -37,7 +37,7 @@ export class Disk {
   /**
    * The files after a power cut.
    *
-   * @param survives whether a write that was not synced reached the disk; drawn for each write
+   * @param survives returns true if an unsynced write reached the disk; called for each write
    */
   afterCut(survives: () => boolean): Map<string, Buffer> {
     const left = new Map<string, Buffer>();
@@ -67,7 +67,7 @@ export class Disk {
   }
 }
 
-/** Sectors are written whole; a longer write may have stopped between two. */
+/** Sectors are written completely; a longer write may stop between two sectors. */
 function torn(change: Change, survives: () => boolean): Change {
   if (change.kind === 'truncate' || change.bytes.length <= SECTOR || survives()) return change;
   const half = Math.floor(change.bytes.length / 2 / SECTOR) * SECTOR;

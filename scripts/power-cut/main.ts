@@ -1,7 +1,8 @@
 /**
- * `npm run power-cut`: traces the system calls of a process that commits to the storage of the local cloud, and cuts the power, in a model of
- * the disk, at moments between them. With `--sync` every acknowledged commit must be there, and the files must be accepted. Without it
- * commits must be missing, or the model would show nothing. Ends with one line of JSON; exit code 0 only if both hold.
+ * `npm run power-cut`: traces the system calls of a process that commits to the storage of the local cloud, and cuts the power,
+ * in a model of the disk, at moments between them. With `--sync`, every acknowledged commit must survive, and the files must be
+ * accepted. Without it, commits must be missing; otherwise the model would prove nothing. Ends with one line of JSON; exit code 0
+ * only if both hold.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const USAGE = `npm run power-cut -- [options]
   --help      print this
 `;
 
-/** Each moment is tried with nothing of the unsynced writes left, and with two draws of them. */
+/** Each moment is tried without any unsynced writes, and with two random subsets. */
 const { cuts: CUTS } = countsOf(USAGE, { cuts: 150 });
 const DRAWS = [0, 0.5, 0.9];
 
@@ -101,7 +102,7 @@ function note(text: string, acknowledged: { documents: number; rows: number }): 
   if (name === 'documents' || name === 'rows') acknowledged[name] = Number(count);
 }
 
-/** The rows and documents that a start on these files finds, or the reason for which it refuses them. */
+/** The rows and documents that a start with these files finds, or the reason of its refusal. */
 function afterRestart(files: ReadonlyMap<string, Buffer>) {
   const folder = mkdtempSync(join(scratch, 'cut-'));
   try {

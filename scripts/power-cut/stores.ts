@@ -8,7 +8,7 @@ const SQL = { add: 'INSERT INTO rows VALUES (?)', count: 'SELECT count(*) AS n F
 export interface Stores {
   commitDocument(at: number, bytes: number): Promise<void>;
   addRow(bytes: number): void;
-  /** Documents that can be read. */
+  /** Number of readable documents. */
   documents(): number;
   rows(): number;
   close(): void;

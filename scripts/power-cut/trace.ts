@@ -1,25 +1,25 @@
 /**
- * The file operations of a traced process, read from what `strace -y -xx` prints. Pure. Only those of the main thread, where SQLite and
- * synchronous file functions work.
+ * Parses the file operations of a traced process from the output of `strace -y -xx`. Pure. Only the main thread is traced, where
+ * SQLite and synchronous file functions run.
  */
 
 export type Operation =
   | { readonly kind: 'write'; readonly file: string; readonly at: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly file: string; readonly size: number }
-  /** The content of a file, or the names in a folder, are on the disk. */
+  /** The content of a file, or the names in a folder, were written to disk. */
   | { readonly kind: 'sync'; readonly file: string }
   | { readonly kind: 'create'; readonly file: string }
   | { readonly kind: 'remove'; readonly file: string }
   /** A line on standard output. */
   | { readonly kind: 'print'; readonly text: string };
 
-/** System calls that strace is asked for. */
+/** System calls that are traced. */
 export const TRACED = 'openat,open,pwrite64,write,fsync,fdatasync,ftruncate,unlink,unlinkat';
 
 const CALL = /^(\w+)\((.*)\)\s+= (-?\d+|0x[0-9a-f]+)/;
 const FD = /^(\d+)<([^>]*)>/;
 
-/** @param folder operations on other files are left out @throws Error for an operation in it that the model does not know */
+/** @param folder operations on other files are ignored @throws Error for an unknown operation in the folder */
 export function operationsOf(trace: string, folder: string): Operation[] {
   return trace.split('\n').flatMap((line) => operationOf(line, folder) ?? []);
 }

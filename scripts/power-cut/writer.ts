@@ -1,13 +1,13 @@
 /**
- * Commits to the storage of the local Firestore and of the local Cloud Tasks, and prints a line after each commit that was acknowledged. Its
- * system calls are what `npm run power-cut` works on.
+ * Commits to the storage of the local Firestore and the local Cloud Tasks, and prints a line after each acknowledged commit. `npm
+ * run power-cut` traces its system calls.
  */
 import { writeSync } from 'node:fs';
 import { openStores } from './stores.ts';
 
 const [folder = '', sync = ''] = process.argv.slice(2);
 const stores = openStores(folder, sync === 'sync');
-/** One commit above the size of log (32 MB) at which SQLite copies it into the database is among them. */
+/** Includes a commit above the log size (32 MB) at which SQLite writes a checkpoint into the database. */
 const SIZES = [
   ...Array<number>(12).fill(200),
   ...Array<number>(40).fill(850_000),

@@ -1,6 +1,6 @@
-// Bundles the functions that tests serve on a local cloud, as a deployment bundles its own: a worker that loads a few files in
-// place of 600 takes a third less CPU to start, and the tests start hundreds. Runs before `npm test`; builds nothing if there is
-// a build of the same sources. `built.ts` finds the result.
+// Bundles the functions that tests serve on a local cloud, because a worker that loads a few files instead of 600 takes a third
+// less CPU to start, and the tests start hundreds. Runs before `npm test`; does nothing if the same sources were built.
+// `built.ts` finds the result.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -35,7 +35,7 @@ const MODULES = [
   'test/system/fixtures/traced-functions.ts',
   'test/system/installations/fixtures/two-installations.ts',
 ];
-/** All that the modules import lies in these; beside them the result depends on installed packages and on this script. */
+/** Folders of all imported modules. The result also depends on installed packages and on this script. */
 const FOLDERS = [
   'functions/src',
   'packages/agents/src',
@@ -54,13 +54,13 @@ const FOLDERS = [
 const OTHERS = ['functions/package-lock.json', 'package-lock.json', 'scripts/bundle.mjs'];
 
 const builds = join(root, 'build/test-functions');
-/** A run of the tests that began before the last edits still loads what it was given. */
+/** Kept builds, because a test run that began before the last edits still uses its own. */
 const KEPT = 3;
 
 const name = sourcesHash().slice(0, 16);
 const result = join(builds, name);
 if (!existsSync(result)) await build();
-// Replaced, not written: another run of the tests may read it now.
+// Replaced atomically, because another test run may read it now.
 writeFileSync(join(builds, `current-${process.pid}`), name);
 renameSync(join(builds, `current-${process.pid}`), join(builds, 'current'));
 
@@ -78,13 +78,13 @@ async function build() {
     renameSync(made, result);
   } catch (error) {
     rmSync(made, { recursive: true });
-    // Somebody else built the same meanwhile.
+    // Another process may have built the same.
     if (!existsSync(result)) throw error;
   }
   removeOld();
 }
 
-/** @throws Error if a change of the file would go unnoticed */
+/** @throws Error if changes of the file would not be detected */
 function assertCounted(file) {
   const isInstalled = file.split(sep).includes('node_modules');
   const isCounted = FOLDERS.some((folder) => file.startsWith(`${folder}${sep}`));

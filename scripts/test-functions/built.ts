@@ -6,10 +6,10 @@ const ROOT = join(import.meta.dirname, '../..');
 const BUILDS = join(ROOT, 'build/test-functions');
 
 /**
- * The bundle of a module of functions.
+ * Path of the bundle of a functions module.
  *
  * @param source path of the module
- * @throws Error if it is not among those that are built
+ * @throws Error if the module is not built
  */
 export function builtFunctions(source: string): string {
   const module = relative(ROOT, source);
@@ -20,8 +20,8 @@ export function builtFunctions(source: string): string {
 }
 
 /**
- * Makes a package `cairn` of the bundle, for functions that a test writes: a worker that loads the sources takes three times as much CPU to
- * start.
+ * Makes a package `cairn` from the bundle, for functions that a test writes, because a worker that loads the sources takes three
+ * times as much CPU to start.
  *
  * @param nodeModules folder of packages that the functions find
  */

@@ -1,4 +1,4 @@
-/** The shop's own workflow: charges an order that its function `orders` took, and says so on the order. */
+/** The shop's own workflow: charges an order that its function `orders` accepted, and records this in the order. */
 import { createHmac } from 'node:crypto';
 import { defineWorkflow, Fatal } from 'cairn';
 import { getApps, initializeApp } from 'firebase-admin/app';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 export const STRIPE_KEY = defineSecret('STRIPE_KEY');
 
-/** In the shop's own database, not in Cairn's. */
+/** The order is in the shop's database, not in Cairn's. */
 const orderOf = ({ orderId }) =>
   getFirestore(getApps()[0] ?? initializeApp())
     .collection('orders')
