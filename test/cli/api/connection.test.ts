@@ -101,12 +101,12 @@ describe('connection and credentials', () => {
       'unencrypted',
     ],
     ['no address', { url: 'a.test' }, { env: { CAIRN_API_KEY: 'k' } }, 'is not an address'],
-    ['a query', { url: 'https://a.test/f?x' }, { env: { CAIRN_API_KEY: 'k' } }, 'Say https://a.test/f.'],
+    ['a query', { url: 'https://a.test/f?x' }, { env: { CAIRN_API_KEY: 'k' } }, 'Use https://a.test/f.'],
     [
       'a path of the API',
       { url: 'https://a.test/v1/runs' },
       { env: { CAIRN_API_KEY: 'k' } },
-      'Say https://a.test.',
+      'Use https://a.test.',
     ],
     ['a key file that is not there', { url: 'https://a.test', 'key-file': 'x' }, {}, 'cannot be read'],
     [

@@ -89,7 +89,7 @@ function checkedUrl(text: string): string {
   const address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   const base = address.replace(/\/v1(?:\/.*)?$/, '');
   if (base !== address || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw new UsageError(`'${text}' must be an origin and path only`, `Say ${base}.`);
+    throw new UsageError(`'${text}' must be an origin and path only`, `Use ${base}.`);
   return base;
 }
 

@@ -32,7 +32,7 @@ export function apply(changes: readonly FileChange[], files: Files): void {
     throw new InitProblem(
       'WRITE_FAILED',
       `the project cannot be written: ${(error as Error).message}`,
-      'Everything is as it was before. Put right what is named, then run cairn init again.',
+      'Nothing was changed. Correct the named problem, then run cairn init again.',
     );
   }
 }
@@ -212,7 +212,7 @@ type UndoneEdit = 'restored' | 'taken out' | { readonly left: string };
 function undoneEdit(edited: Edited, record: InitRecord, files: Files): UndoneEdit {
   const { path, before } = edited;
   const now = files.read(path);
-  if (now === undefined) return before === null ? 'restored' : { left: 'it is not there any more' };
+  if (now === undefined) return before === null ? 'restored' : { left: 'it no longer exists' };
   if (before !== null && Buffer.from(before).equals(now)) return 'restored';
   if (isAsWritten(edited, now)) {
     if (before === null) files.remove(path);
@@ -225,7 +225,7 @@ function undoneEdit(edited: Edited, record: InitRecord, files: Files): UndoneEdi
     return 'taken out';
   }
   const removed = withoutEntries(text, record.entries);
-  if (removed === undefined) return { left: 'it is no JSON any more, or has a key twice' };
+  if (removed === undefined) return { left: 'it is no longer valid JSON, or has a duplicate key' };
   replace(files, path, Buffer.from(removed.text));
   if (removed.left.length === 0) return 'taken out';
   return { left: `the entry '${record.name}' of ${removed.left.join(' and ')} was edited since` };

@@ -28,8 +28,8 @@ export function withVersions(report: ErrorReport, versions: DifferentVersions): 
   const { installation, commandLine } = versions;
   return {
     ...report,
-    text: `${report.text}The installation has Cairn ${clean(installation)}, this command line is ${commandLine}: one may not know what the other asks.
-If that is the reason, use the command line of ${clean(installation)}, or deploy ${commandLine}.
+    text: `${report.text}The installation has Cairn ${clean(installation)}, this command line is ${commandLine}: they may not support the same requests.
+If that is the cause, use the command line of ${clean(installation)}, or deploy ${commandLine}.
 `,
     json: { ...report.json, versions },
   };

@@ -6,7 +6,7 @@ export const init = command({
   name: 'init',
   summary: 'Add Cairn to the Firebase project of this folder, or remove it',
   details:
-    'Makes a codebase of its own with a database of its own, so that your functions, rules, indexes and site stay as they\nare. Says first what it would change, and asks. After another version of the packages was installed it gives the codebase\nthat version; otherwise a second time there is nothing to do. --undo restores every file that\nnobody has edited since, and reports those that it leaves.',
+    'Adds a separate codebase with its own database, so that your functions, rules, indexes and site stay unchanged. Lists the\nchanges and asks before it makes them. If another version of the packages was installed, a second run updates the\ncodebase to it; otherwise it changes nothing. --undo restores every file that was not edited since, and reports the others.',
   options: {
     name: { type: 'text', help: 'name of the codebase, its folder, database and export (default cairn)' },
     language: {
