@@ -263,6 +263,22 @@ describe('a run that waits for the budget of its day', () => {
     ]);
   });
 
+  test('continues other runs for some seconds at most, and says that some are left', async () => {
+    const { tenant, asking } = await reached(14);
+    const { clock, deps } = tenant.world;
+    const log = new CollectedLog(clock);
+    const store = intercept(deps.store, ({ method }, proceed) => {
+      if (method === 'load') clock.jump(60_000);
+      return proceed();
+    });
+    await tenant.decide(asking[0] ?? '', 'approve', { raise: { usd: 5 } }, { ...deps, log, store });
+    expect(log.lines.filter(({ event }) => event.startsWith('day_budget_resumed'))).toMatchObject([
+      { event: 'day_budget_resumed_in_part', level: 'warn', fields: { day: '2026-01-01', left: 2 } },
+      { event: 'day_budget_resumed', fields: { runs: 10 } },
+    ]);
+    expect(tenant.asking().length).toBe(2);
+  });
+
   test('refuses a raise without permission or of an unknown limit, and stays open', async () => {
     const { tenant, asking } = await reached();
     const [runId = ''] = asking;

@@ -6,7 +6,7 @@
  * Must not: raise the day.
  */
 import { admittable, attemptKind, type DayAmounts, type DayBudget } from '../../core/budget/day.ts';
-import { mapConcurrently } from '../../core/map-concurrently.ts';
+import { workThrough } from '../../core/map-concurrently.ts';
 import type { DayQuestion, EventDraft } from '../../core/run/events.ts';
 import { questionsOf } from '../../core/run/open-questions.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
@@ -17,7 +17,6 @@ import { workflowOf } from '../../engine/definition-of-run.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
 import { asksForDay, neededOf, reachedOf } from '../../engine/waits/budget-question.ts';
 import * as endOfWait from '../../engine/waits/end-of-wait.ts';
-import type { Page } from '../../ports/run-store.ts';
 import { appendToRun } from '../append-to-run.ts';
 import { asConfigured, type DayBudgetDeps } from './raise-day.ts';
 
@@ -37,6 +36,8 @@ const READ_MS = 5_000;
 const MAX_READ = 5_000;
 /** After so many questions whose need does not fit, the day has no room. */
 const MANY_REFUSED = 100;
+/** Time for continuing runs, ms. Together with the reads it is well below the minute that a request to the API may take. */
+const RESUME_MS = 20_000;
 const AT_ONCE = 10;
 
 interface AskingWait {
@@ -47,41 +48,34 @@ interface AskingWait {
 
 /** Never throws: the answer with the raise is in the journal. */
 export async function resumeAsking(deps: DayBudgetDeps, raised: Raised): Promise<void> {
-  const { tenantId } = raised.run;
+  const { clock, log } = deps;
+  const part = { tenantId: raised.run.tenantId, day: raised.wait.day };
   try {
     const asking = await askingThatFit(deps, raised);
-    await mapConcurrently(asking, AT_ONCE, (one) => resumeOne(deps, raised, one));
-    if (asking.length > 0)
-      deps.log.info('day_budget_resumed', { tenantId, day: raised.wait.day, runs: asking.length });
+    const left = [...asking];
+    const endsAt = clock.now() + RESUME_MS;
+    const next = () => (clock.now() < endsAt ? left.shift() : undefined);
+    await workThrough(next, AT_ONCE, (one) => resumeOne(deps, raised, one));
+    if (left.length > 0) log.warn('day_budget_resumed_in_part', { ...part, left: left.length });
+    if (asking.length > 0) log.info('day_budget_resumed', { ...part, runs: asking.length - left.length });
   } catch (error) {
-    deps.log.warn('day_budget_not_resumed', { tenantId, day: raised.wait.day, error: messageOf(error) });
+    log.warn('day_budget_not_resumed', { ...part, error: messageOf(error) });
   }
 }
 
 async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promise<readonly AskingWait[]> {
-  const { finder, dayBudgets, registry } = deps;
+  const { dayBudgets, registry } = deps;
   const { day } = wait;
   const found = await dayBudgets?.read(run.tenantId, day);
-  if (!found || !finder) return [];
+  if (!found) return [];
   const budget = asConfigured(deps, found.budget);
   const own = { runId: run.id, wait, need: needOf(registry, budget, run, wait) };
   const asking: AskingWait[] = [];
   let fitting: readonly AskingWait[] = [];
-  let cursor: string | undefined;
   /** Questions read when one more of them fitted last. */
   let atLastFit = 0;
-  const endsAt = deps.clock.now() + READ_MS;
-  const part = { tenantId: run.tenantId, day };
-  for (let read = 0; ; ) {
-    let page: Page<RunState>;
-    try {
-      page = await finder.asking(run.tenantId, { limit: PAGE, cursor });
-    } catch (error) {
-      // Those of the pages before continue.
-      deps.log.warn('day_budget_resumed_in_part', { ...part, read, error: messageOf(error) });
-      break;
-    }
-    for (const state of page.items) {
+  for await (const states of pagesOfAsking(deps, { tenantId: run.tenantId, day })) {
+    for (const state of states) {
       const question = questionsOf(state)
         .filter(asksForDay)
         .find((one) => one.day === day);
@@ -92,15 +86,31 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
     const before = fitting.length;
     fitting = admittable(budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
     if (fitting.length > before) atLastFit = asking.length;
-    read += PAGE;
-    cursor = page.next;
-    if (cursor === undefined || asking.length - atLastFit >= MANY_REFUSED) break;
-    if (read >= MAX_READ || deps.clock.now() >= endsAt) {
-      deps.log.warn('day_budget_resumed_in_part', { ...part, read });
-      break;
-    }
+    if (asking.length - atLastFit >= MANY_REFUSED) break;
   }
   return fitting;
+}
+
+/** Runs with an open question, the longest-asking first. Ends before a page that cannot be read: those of the pages before continue. */
+async function* pagesOfAsking(
+  { finder, clock, log }: DayBudgetDeps,
+  part: { readonly tenantId: string; readonly day: string },
+): AsyncGenerator<readonly RunState[]> {
+  if (!finder) return;
+  const endsAt = clock.now() + READ_MS;
+  let cursor: string | undefined;
+  let read = 0;
+  try {
+    do {
+      const page = await finder.asking(part.tenantId, { limit: PAGE, cursor });
+      read += PAGE;
+      yield page.items;
+      cursor = page.next;
+    } while (cursor !== undefined && read < MAX_READ && clock.now() < endsAt);
+    if (cursor !== undefined) log.warn('day_budget_resumed_in_part', { ...part, read });
+  } catch (error) {
+    log.warn('day_budget_resumed_in_part', { ...part, read, error: messageOf(error) });
+  }
 }
 
 /** Amount that the question names; else the step's estimate or the highest cost of its kind, and something of each limit that was reached. */
