@@ -3,12 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { usedOf } from '../../../packages/cairn/src/core/budget/day.ts';
 import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
-import { MemoryRunFinder } from '../../../packages/cairn/src/memory/memory-run-finder.ts';
-import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
-import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Outside } from '../../support/outside.ts';
-import { calling, Tenant } from './tenant.ts';
+import { calling, reached, Tenant } from './tenant.ts';
 
 const HOUR = 3_600_000;
 const RUNS = 50;
@@ -143,15 +140,6 @@ test('calls that cost nothing run together once the first has ended', async () =
 });
 
 describe('a run that waits for the budget of its day', () => {
-  const reached = async (count = 2) => {
-    const spent = { usd: 0 };
-    const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling(spent, { usd: 0.1 }));
-    await tenant.start(count);
-    await tenant.run();
-    expect(tenant.asking().length).toBe(count - 1);
-    return { tenant, spent, asking: tenant.asking() };
-  };
-
   test('continues by itself when the next day begins, with the budget of that day', async () => {
     const { tenant, spent } = await reached(3);
     const midnight = Date.parse('2026-01-02');
@@ -213,70 +201,6 @@ describe('a run that waits for the budget of its day', () => {
     await tenant.run();
     // One raise pays for one of the two; the other asks again.
     expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
-  });
-
-  test('continues with the raise for another run, though a thousand runs before it ask about something else', async () => {
-    const { tenant, asking } = await reached(3);
-    const [runId = '', other = ''] = asking;
-    const finder = new MemoryRunFinder(tenant.world.db);
-    const before = Array.from({ length: 100 }, () => ({ ...tenant.world.stateOf(other), waits: [] }));
-    let pages = 0;
-    const crowded: Pick<RunFinder, 'asking'> = {
-      async asking(tenantId) {
-        pages += 1;
-        return pages > 10 ? finder.asking(tenantId, { limit: 100 }) : { items: before, next: 'more' };
-      },
-    };
-    await tenant.decide(runId, 'approve', { raise: { usd: 5 } }, { ...tenant.world.deps, finder: crowded });
-    await tenant.run();
-    expect(tenant.statuses()).toEqual({ completed: 3 });
-  });
-
-  test('continues with the raise for the runs that were read before a page that could not be', async () => {
-    const { tenant, asking } = await reached(3);
-    const [runId = ''] = asking;
-    const finder = new MemoryRunFinder(tenant.world.db);
-    const failing: Pick<RunFinder, 'asking'> = {
-      async asking(tenantId, { cursor }) {
-        if (cursor !== undefined) throw new Error('the store does not answer');
-        return { ...(await finder.asking(tenantId, { limit: 100 })), next: 'more' };
-      },
-    };
-    await tenant.decide(runId, 'approve', { raise: { usd: 5 } }, { ...tenant.world.deps, finder: failing });
-    await tenant.run();
-    expect(tenant.statuses()).toEqual({ completed: 3 });
-  });
-
-  test('reads other runs for some seconds at most, and says that there are more', async () => {
-    const { tenant, asking } = await reached(3);
-    const { clock, deps } = tenant.world;
-    const log = new CollectedLog(clock);
-    const endless: Pick<RunFinder, 'asking'> = {
-      async asking() {
-        clock.jump(1_000);
-        return { items: [], next: 'more' };
-      },
-    };
-    await tenant.decide(asking[0] ?? '', 'approve', {}, { ...deps, log, finder: endless });
-    expect(log.lines.filter(({ event }) => event === 'day_budget_resumed_in_part')).toMatchObject([
-      { level: 'warn', fields: { day: '2026-01-01', read: 500 } },
-    ]);
-  });
-
-  test('continues other runs for some seconds at most, and says that some are left', async () => {
-    const { tenant, asking } = await reached(14);
-    const { clock, deps } = tenant.world;
-    const log = new CollectedLog(clock);
-    const store = intercept(deps.store, ({ method }, proceed) => {
-      if (method === 'load') clock.jump(60_000);
-      return proceed();
-    });
-    await tenant.decide(asking[0] ?? '', 'approve', { raise: { usd: 5 } }, { ...deps, log, store });
-    expect(log.lines.filter(({ event }) => event.startsWith('day_budget_resumed'))).toMatchObject([
-      { event: 'day_budget_resumed_in_part', level: 'warn', fields: { day: '2026-01-01', left: 2 } },
-      { event: 'day_budget_resumed', fields: { runs: 10 } },
-    ]);
-    expect(tenant.asking().length).toBe(2);
   });
 
   test('refuses a raise without permission or of an unknown limit, and stays open', async () => {

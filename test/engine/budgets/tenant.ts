@@ -86,3 +86,14 @@ export const calling =
       return 'answer';
     }),
   });
+
+/** Runs whose first has spent the budget of the day, and the others ask. */
+export async function reached(count = 2) {
+  const spent = { usd: 0 };
+  const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling(spent, { usd: 0.1 }));
+  await tenant.start(count);
+  await tenant.run();
+  const asking = tenant.asking();
+  if (asking.length !== count - 1) throw new Error(`${asking.length} of ${count} runs ask`);
+  return { tenant, spent, asking };
+}
