@@ -131,6 +131,22 @@ test('a finding that cannot be read does not hide the others', async () => {
   for (const runId of ids) await findings.clear(runId);
 });
 
+test('findings that cannot be read cost a query for each page of them', async () => {
+  const { findings } = stores;
+  const ids = Array.from({ length: 12 }, (_, at) => `run_${String(at).padStart(2, '0')}`);
+  for (const runId of ids)
+    await findings.note({
+      ...{ runId, tenantId: 'acme', type: 'w', head: 1, reason: 'request', message: 'no' },
+      ...{ since: T0, lastAt: T0 },
+    });
+  const paths = new Paths(db);
+  for (const runId of ids.slice(1, 11)) await paths.finding(runId).update({ head: 'x' });
+  harness.meter().reset();
+  expect((await findings.list(2)).map(({ runId }) => runId)).toEqual(['run_00', 'run_11']);
+  expect(harness.meter().snapshot().byCall.RunQuery?.calls).toBe(6);
+  for (const runId of ids) await findings.clear(runId);
+});
+
 test('an ended run whose page of effects is missing does not hide the questions of others', async () => {
   const { execution } = questionOf('send');
   const attempted = bySystem('effect_attempted', {

@@ -32,15 +32,14 @@ export class FirestoreFindingStore extends FirestoreStore implements FindingStor
   }
 
   async #inOrder(query: Query, limit: number, after?: string): Promise<readonly RunFinding[]> {
-    const ordered = query.orderBy(FieldPath.documentId());
+    const ordered = query.orderBy(FieldPath.documentId()).limit(limit);
     const findings: RunFinding[] = [];
     for (let last = after; ; ) {
-      const wanted = limit - findings.length;
       const behind = last === undefined ? ordered : ordered.startAfter(last);
-      const { docs } = await call('list of findings', () => behind.limit(wanted).get());
+      const { docs } = await call('list of findings', () => behind.get());
       findings.push(...docs.flatMap((found) => decoded(found) ?? []));
       last = docs.at(-1)?.id;
-      if (docs.length < wanted || findings.length === limit) return findings;
+      if (docs.length < limit || findings.length >= limit) return findings.slice(0, limit);
     }
   }
 }
