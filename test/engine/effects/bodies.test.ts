@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { Fatal, NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { responseOf } from '../../../packages/cairn/src/engine/effects/rows.ts';
 import { Outside } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
 import { hello, installation, rowsOf } from './stage.ts';
@@ -141,4 +142,27 @@ describe('a body', () => {
     ]);
     expect(JSON.stringify([...world.db.effects.values()])).not.toMatch(/top secret|"pin":"1234"/);
   });
+});
+
+const address = defineCapability({
+  id: 'page.find',
+  sideEffects: 'write',
+  idempotency: 'not_supported',
+  request: z.object({}),
+  response: z.object({
+    url: z.string().transform((text) => {
+      if (!URL.canParse(text)) throw new TypeError('not an address');
+      return text;
+    }),
+  }),
+});
+
+test.each([
+  ['{"url":1}', " at 'url': Invalid input: expected string, received number"],
+  ['null', ': Invalid input: expected object, received null'],
+  ['{"url":"?"}', ': not an address'],
+])('the response %s is refused by name, and what the schema throws is a refusal', (text, why) => {
+  const refused = () => responseOf(address, text);
+  expect(refused).toThrow(Fatal);
+  expect(refused).toThrow(`'page.find' took effect, but its response does not match its schema${why}`);
 });

@@ -336,11 +336,16 @@ describe('a flow', () => {
     expect(wrong.run.error()).toMatchObject({ code: 'STEP_OUTPUT_INVALID' });
     const none = await ended(async () => new Map());
     expect(none.run.error()).toMatchObject({ code: 'STEP_OUTPUT_INVALID' });
-    const throwing = z.string().transform((text) => new URL(text).href);
+    const hrefOf = (text: string) => {
+      if (!URL.canParse(text)) throw new TypeError('Invalid URL');
+      return text;
+    };
+    const throwing = z.string().transform(hrefOf);
     const thrown = await ended(async () => 'no address', { output: throwing });
     expect(thrown.run.error()).toMatchObject({
       code: 'STEP_OUTPUT_INVALID',
       message: expect.stringContaining('Invalid URL'),
+      trace: expect.stringContaining('hrefOf'),
     });
   });
 });

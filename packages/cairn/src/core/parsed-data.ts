@@ -11,16 +11,20 @@ interface Schema<T> {
     | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
 }
 
-/** The data that the author's schema returns, or its issues. */
-export function parsedData<T>(
-  schema: Schema<T>,
-  data: unknown,
-): { readonly data: T } | { readonly issues: readonly Issue[] } {
+interface Refusal {
+  readonly issues: readonly Issue[];
+  /** Readable; thrown by a function within the schema. Absent: none threw. */
+  readonly thrown?: unknown;
+}
+
+/** The data that the author's schema returns, or its refusal. */
+export function parsedData<T>(schema: Schema<T>, data: unknown): { readonly data: T } | Refusal {
   try {
     const parsed = schema.safeParse(data);
     return parsed.success ? { data: parsed.data } : { issues: parsed.error.issues };
-  } catch (thrown) {
+  } catch (error) {
     // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
-    return { issues: [{ path: [], message: messageOf(readableThrown(thrown)) }] };
+    const thrown = readableThrown(error);
+    return { issues: [{ path: [], message: messageOf(thrown) }], thrown };
   }
 }

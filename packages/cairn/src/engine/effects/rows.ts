@@ -17,7 +17,7 @@ import {
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { Fatal, invalidInput } from '../../core/errors.ts';
-import { firstIssue } from '../../core/first-issue.ts';
+import { firstIssue, type Issue } from '../../core/first-issue.ts';
 import { parsedData } from '../../core/parsed-data.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -67,9 +67,7 @@ export interface EffectCaller {
 export function checkedRequest(capability: Capability, given: unknown): CheckedRequest {
   const parsed = parsedData(capability.request, given);
   if ('issues' in parsed) {
-    const { field, why } = firstIssue(parsed.issues);
-    const where = field === '' ? '' : ` at '${field}'`;
-    throw new Fatal(`the request to '${capability.id}' does not match its schema${where}: ${why}`);
+    throw new Fatal(`the request to '${capability.id}' ${mismatch(parsed.issues)}`);
   }
   const what = `the request to '${capability.id}'`;
   const text = toJsonText(parsed.data, what);
@@ -188,8 +186,12 @@ export function resultTextOf(
 export function responseOf({ id, response }: Capability, text: string): unknown {
   const parsed = parsedData(response, JSON.parse(text));
   if ('data' in parsed) return parsed.data;
-  const { field, why } = firstIssue(parsed.issues);
-  throw new Fatal(`'${id}' took effect, but its response does not match its schema: ${field} ${why}`);
+  throw new Fatal(`'${id}' took effect, but its response ${mismatch(parsed.issues)}`);
+}
+
+function mismatch(issues: readonly Issue[]): string {
+  const { field, why } = firstIssue(issues);
+  return `does not match its schema${field === '' ? '' : ` at '${field}'`}: ${why}`;
 }
 
 export function recordedChange(answer: StoredResponse, now: number): RecordedChange {

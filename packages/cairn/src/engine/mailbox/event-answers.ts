@@ -5,7 +5,6 @@ import type { EventDraft, Wait } from '../../core/run/events.ts';
 import { hasReceived, isOver, type RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
 import { assertFits } from '../../core/run/values.ts';
-import { messageOf, readableThrown } from '../../core/thrown.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { planMissing, workflowOf } from '../definition-of-run.ts';
@@ -68,10 +67,8 @@ export function eventOutput(step: StepDefinition, dataText: string): Output | { 
     const output = outputOf(checked('output' in step ? step : { id: step.id }, JSON.parse(dataText)), what);
     assertFits(output.text, what);
     return output;
-  } catch (thrown) {
-    const error = readableThrown(thrown);
-    // Anything else was thrown by a function within the author's schema: as much a refusal.
-    const known = error instanceof CairnError || error instanceof Fatal;
-    return { refusal: known ? error.message : `${what} could not be checked: ${messageOf(error)}` };
+  } catch (error) {
+    if (error instanceof CairnError || error instanceof Fatal) return { refusal: error.message };
+    throw error;
   }
 }

@@ -83,11 +83,11 @@ export function checked(
   if (!step.output) return value;
   const parsed = parsedData(step.output, value);
   if ('data' in parsed) return parsed.data;
-  const { issues } = parsed;
+  const { issues, thrown: cause } = parsed;
   const { field, why } = firstIssue(issues);
   const where = field === '' ? '' : ` at '${field}'`;
   const detail = issues.length === 1 ? `${where}: ${why}` : `: ${allIssues(issues).why}`;
-  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${detail}`);
+  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${detail}`, { cause });
 }
 
 /** Stores an output that is too large for a checkpoint among the run's payloads, before the commit that refers to it. */
@@ -119,7 +119,7 @@ export function recordedError(stepId: string, cause: unknown, mask: Mask | undef
   const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
   const masked = (text: string) => cut(mask ? mask(text) : text, TRACE_CHARS);
-  const trace = stackOf(cause);
+  const trace = traceOf(cause);
   return {
     code,
     message: masked(messageOf(cause)),
@@ -127,6 +127,11 @@ export function recordedError(stepId: string, cause: unknown, mask: Mask | undef
     retryable,
     trace: trace === undefined ? undefined : masked(trace),
   };
+}
+
+/** The stack; for an output for which a function within the author's schema threw, that of the function. */
+function traceOf(cause: unknown): string | undefined {
+  return (cause instanceof InvalidOutput ? stackOf(cause.cause) : undefined) ?? stackOf(cause);
 }
 
 /** The installation's policy forbids a call of the step. */

@@ -116,7 +116,7 @@ async function resultOf({ step, context, abort, mask }: BodyCall): Promise<Attem
   }
 }
 
-/** @throws Fatal for a value that cannot be recorded or that the schema refuses, and what the author's schema throws */
+/** @throws Fatal for a value that cannot be recorded or that the schema refuses; CairnError PAYLOAD_TOO_LARGE */
 export function success(
   step: { readonly id: string; readonly output?: ZodType | undefined },
   returned: unknown,
