@@ -153,3 +153,21 @@ test('a commit that asks only after its group was rolled back is refused, as is 
   expect(found).toEqual(['later']);
   storage.close();
 });
+
+test('a reset that fails at its second database has aborted the transactions of the first', () => {
+  const storage = openSqliteStorage(undefined);
+  const store = new TransactionalStore({ storage, clock: () => 1, indexes: AUTOMATIC_INDEXES });
+  const names = ['p', 'q'].map((project) => `projects/${project}/databases/(default)`);
+  const open = names.map((name) => store.begin(name, { kind: 'readOnly' }));
+  const full = new Error('the disk is full');
+  const clear = storage.clear.bind(storage);
+  let isFirst = true;
+  storage.clear = (number) => {
+    if (!isFirst) throw full;
+    isFirst = false;
+    clear(number);
+  };
+  expect(() => store.clear(names)).toThrow(full);
+  expect(open.map(({ abortReason }) => abortReason !== undefined)).toEqual([true, false]);
+  storage.close();
+});

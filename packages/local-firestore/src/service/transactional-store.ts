@@ -156,8 +156,10 @@ export class TransactionalStore {
 
   /** Deletes all documents of these databases. */
   clear(names: readonly string[]): void {
-    for (const name of names) this.storage.clear(this.databases.get(name).number);
-    this.startAnew(names);
+    for (const name of names) {
+      this.storage.clear(this.databases.get(name).number);
+      this.startAnew([name]);
+    }
   }
 
   /**
