@@ -178,12 +178,18 @@ test('a model hears what the schema of a tool throws for an input', async () => 
   const visit = defineTool({
     name: 'visit',
     description: 'Opens a page.',
-    input: z.object({ url: z.string().transform((text) => new URL(text).href) }),
+    input: z.object({
+      url: z.string().transform((text) => {
+        if (!URL.canParse(text)) throw new Error(`no URL: ${text.slice(0, 4)}`);
+        return new URL(text).href;
+      }),
+    }),
     run: ({ url }) => url,
   });
-  const calls = [call('visit', { url: 'no address' }), call('visit', { url: 'https://a.example' })];
+  const urls = ['at 🏔', 'https://a.example'];
+  const calls = urls.map((url) => call('visit', { url }));
   expect(JSON.parse(await told([{ calls }, telling], [visit]))).toEqual([
-    { id: 'call-0-0', name: 'visit', error: 'The input is not valid. Invalid URL' },
+    { id: 'call-0-0', name: 'visit', error: 'The input is not valid. no URL: at \ufffd' },
     { id: 'call-0-1', name: 'visit', output: 'https://a.example/' },
   ]);
 });

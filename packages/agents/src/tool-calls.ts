@@ -56,7 +56,8 @@ function parsedInput(
     return parsed.success ? { data: parsed.data } : { refusal: issuesText(parsed.error.issues) };
   } catch (error) {
     if (error instanceof z.core.$ZodAsyncError) throw error;
-    return { refusal: String((error as Partial<Error> | null)?.message ?? error) };
+    // A model's service may refuse a request with half a character, which a cut of its input leaves.
+    return { refusal: String((error as Partial<Error> | null)?.message ?? error).toWellFormed() };
   }
 }
 
