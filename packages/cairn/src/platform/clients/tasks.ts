@@ -30,12 +30,7 @@ interface LazyQueueOptions {
   readonly timeoutMs?: () => number;
 }
 
-interface Connecting {
-  /** Finds credentials. Without it the first call does, whose failure is an unhandled rejection too. */
-  initialize(): Promise<unknown>;
-}
-
-type Client = TasksClient & QueueClient & QueueMaker & Connecting;
+type Client = TasksClient & QueueClient & QueueMaker;
 
 type QueueSettings = Pick<
   Settings,
@@ -78,11 +73,9 @@ export function lazyQueueProbe(
     ),
   ];
   const further = new Set(queues.flatMap(({ name, of }) => (of === undefined ? [] : [name])));
-  const connected = connectedOnce(async () => {
-    const client = await tasksClient(tasksHost);
-    await client.initialize();
-    return new CloudTasksProbe({ client, project, location });
-  });
+  const connected = connectedOnce(
+    async () => new CloudTasksProbe({ client: await tasksClient(tasksHost), project, location }),
+  );
   return {
     queues,
     async inspect(now, name) {
@@ -99,7 +92,6 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
     wire ? tasksByFrames(wire) : tasksClient(settings.tasksHost),
     accountOf(settings),
   ]);
-  await client.initialize();
   const { project, region: location, drive, pools } = settings;
   if (settings.tasksHost !== undefined) {
     const connected = () => (wire ? makerByFrames(wire) : tasksClient(settings.tasksHost));
@@ -161,7 +153,12 @@ interface QueueMaker {
 
 async function tasksClient(host: string | undefined): Promise<Client> {
   const { CloudTasksClient } = await import('@google-cloud/tasks');
-  if (host === undefined) return new CloudTasksClient() as Client;
+  if (host === undefined) {
+    const client = new CloudTasksClient();
+    // Finds credentials. Without it the first call does, whose failure is an unhandled rejection too.
+    await client.initialize();
+    return client as Client;
+  }
   const [apiEndpoint = '', port] = host.split(':');
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();
@@ -170,11 +167,10 @@ async function tasksClient(host: string | undefined): Promise<Client> {
 
 const SERVICE = '/google.cloud.tasks.v2.CloudTasks';
 
-async function tasksByFrames(wire: Wire): Promise<TasksClient & Connecting> {
+async function tasksByFrames(wire: Wire): Promise<TasksClient> {
   const { protos } = await import('@google-cloud/tasks');
   const { CreateTaskRequest } = protos.google.cloud.tasks.v2;
   return {
-    initialize: async () => undefined,
     createTask: (request, { timeout }) =>
       wire.call(
         `${SERVICE}/CreateTask`,
