@@ -47,15 +47,16 @@ const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 
 test.each([
-  ['a number that is none', { amount: Number.NaN }],
-  ['a big integer', { amount: 3n }],
-  ['half a character', { amount: 3, note: '\ud800' }],
-  ['a cycle', cycle],
-])('an input with %s, which JSON cannot carry, is refused as such', async (_, input) => {
+  ['a number that is none', { amount: Number.NaN }, 'input.amount is NaN, which JSON cannot represent'],
+  ['a big integer', { amount: 3n }, 'input.amount is a bigint'],
+  ['half a character', { amount: 3, note: '\ud800' }, 'input.note is a string with a lone surrogate'],
+  ['a cycle', cycle, 'input.self is a reference cycle'],
+])('an input with %s, which JSON cannot carry, is refused as such', async (_, input, message) => {
   const { world, deps } = installed();
   await expect(startOwn(deps, { type: 'order', input, ...acme })).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    field: 'input',
+    field: expect.stringMatching(/^input\b/),
+    message,
   });
   expect(world.db.runs.size).toBe(0);
 });

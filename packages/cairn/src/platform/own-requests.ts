@@ -2,7 +2,7 @@
 import { correlationId } from '../core/encoding/correlation.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
-import type { Json } from '../core/encoding/json.ts';
+import { type Json, toJsonText } from '../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../core/errors.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
@@ -32,7 +32,7 @@ export async function startOwn(
   const keyed = {
     tenantId,
     key: key === undefined ? undefined : apiKey(principalOf(asking), key),
-    requestHash: startHash({ type, input: input as Json, threadId }),
+    requestHash: startHash({ type, input, threadId }),
   };
   const { registry, environment } = deps;
   const workflow = registry.newest(type);
@@ -52,10 +52,13 @@ export async function startOwn(
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
 }
 
-function startHash(body: Json): string {
+/** The schema may still change the input, for example a date into text. @throws CairnError INVALID_INPUT */
+function startHash(body: Pick<StartAsking, 'threadId'> & Record<'type' | 'input', unknown>): string {
   try {
-    return requestHash('POST /v1/runs', body);
+    return requestHash('POST /v1/runs', body as Json);
   } catch (cause) {
+    // Its error names the value.
+    toJsonText(body.input, 'input');
     throw invalidInput('input', `the input could not be read as JSON: ${messageOf(cause)}`, { cause });
   }
 }
