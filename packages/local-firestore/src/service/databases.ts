@@ -25,8 +25,9 @@ export class Databases {
     return projectId === undefined ? all : all.filter((name) => name.startsWith(`projects/${projectId}/`));
   }
 
-  /** Call after the stored state of these databases was replaced. Absent: of all. */
-  forget(names: Iterable<string> = this.#open.keys()): void {
-    for (const name of names) this.#open.delete(name);
+  /** Call after the stored state of a database, by default of all, was replaced. */
+  forget(name?: string): void {
+    if (name === undefined) this.#open.clear();
+    else this.#open.delete(name);
   }
 }

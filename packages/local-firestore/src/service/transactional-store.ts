@@ -158,7 +158,7 @@ export class TransactionalStore {
   clear(names: readonly string[]): void {
     for (const name of names) {
       this.storage.clear(this.databases.get(name).number);
-      this.startAnew([name]);
+      this.startAnew(name);
     }
   }
 
@@ -166,11 +166,11 @@ export class TransactionalStore {
    * Call it after documents were replaced other than by commits. What open transactions have read is gone, and no history has the
    * change, so they are aborted and their clients retry.
    *
-   * @param names databases; absent: all
+   * @param name of the database; absent: all
    */
-  startAnew(names?: readonly string[]): void {
-    this.databases.forget(names);
-    const undecided = this.transactions.openIn(names).filter(({ isDecided }) => !isDecided);
+  startAnew(name?: string): void {
+    this.databases.forget(name);
+    const undecided = this.transactions.openIn(name).filter(({ isDecided }) => !isDecided);
     for (const transaction of undecided) {
       transaction.aborted(REPLACED);
       this.#optimistic.forget(transaction);

@@ -130,9 +130,9 @@ export class Transactions {
     this.#open.delete(hex(transaction.id));
   }
 
-  /** The open transactions, the aborted ones included: of these databases, by default of all. */
-  openIn(names?: readonly string[]): Transaction[] {
-    return [...this.#open.values()].filter(({ database }) => names?.includes(database) !== false);
+  /** The open transactions, the aborted ones included: of one database, by default of all. */
+  openIn(name?: string): Transaction[] {
+    return [...this.#open.values()].filter(({ database }) => name === undefined || database === name);
   }
 
   /** Transactions past the idle or total limit. */
