@@ -164,7 +164,7 @@ export class TransactionalStore {
 
   /**
    * Call it after documents were replaced other than by commits. What open transactions have read is gone, and no history has the
-   * change, so they are aborted and their clients retry.
+   * change, so they are aborted. Clients retry those that may write.
    *
    * @param name of the database; absent: all
    */
