@@ -15,19 +15,17 @@ import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { observationOf } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 
-/**
- * Time after a switch was changed during which dispatches may still start or continue: the age of the cached configuration.
- */
+/** Maximum age of the cached configuration: for this long after a switch is changed, dispatches may still start or continue. */
 export const CONFIG_AGE_MS = 3_000;
-/** A run that may not be driven is checked again no later than this: what bounds a wake-up that got lost. */
+/** Longest time until a deferred run is checked again, which bounds the delay of a lost wake-up. */
 export const DEFER_MS = 5 * 60_000;
-/** Jitter as a part of {@link DEFER_MS}, so that runs that are deferred together do not continue together. */
+/** Jitter as a fraction of {@link DEFER_MS}, so that runs deferred together do not continue together. */
 const JITTER = 0.2;
 
 type AdmissionDeps = Pick<EngineDeps, 'runtime'>;
 type DrivenRun = Pick<RunState, 'type' | 'status'>;
 
-/** The reason why no run may be driven and nothing deleted; undefined: some may. */
+/** The reason why no run may be driven and nothing may be deleted; undefined if there is none. */
 export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
   if (killSwitch) return 'kill_switch';
   return restore?.isPaused ? 'restored' : undefined;
@@ -41,13 +39,13 @@ export function pausedBy(
   const stopped = stoppedBy(config);
   if (stopped) return stopped;
   const { paused } = config;
-  // Completion duties of an ended run are not work of its workflow.
+  // A paused workflow does not hold back the completion duties of an ended run.
   return paused.has(declaredType(run.type)) && !isTerminal(run.status) ? 'paused' : undefined;
 }
 
 /**
- * Checked by every dispatch before it acts. A refusal is verified by a fresh read: a run must not be deferred for minutes
- * because this process has a stale configuration.
+ * Every dispatch calls this before it acts. A refusal is verified by a fresh read, because a stale configuration must not defer
+ * a run for minutes.
  *
  * @throws OutcomeUnknown and other read errors; the task is then retried
  */
@@ -56,7 +54,7 @@ export async function mayDrive({ runtime }: AdmissionDeps, run: DrivenRun): Prom
   return !pausedBy(await runtime.current(0), run);
 }
 
-/** Checked by a running dispatch at its heartbeat. Never rejects: a read error stops no started work. */
+/** A running dispatch calls this at each heartbeat. Never rejects, because a read error must not stop started work. */
 export async function mayContinue(
   deps: AdmissionDeps & Pick<EngineDeps, 'log'>,
   run: DrivenRun,
@@ -85,7 +83,7 @@ export async function deferRun(deps: EngineDeps, loaded: LoadedRun): Promise<voi
   if (dueAt === undefined) return;
   if (claimDecision(observationOf(deps, loaded)).kind === 'leased') return;
   const retryAt = deferredUntil({ clock, random });
-  // Stale: another process has changed the run and its `wakeAt`.
+  // A stale touch is ignored: another process has changed the run and its `wakeAt`.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, retryAt) });
   log.debug('run_deferred', { runId: state.id, type: state.type });
 }

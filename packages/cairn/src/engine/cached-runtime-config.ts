@@ -9,7 +9,7 @@ import {
 } from '../ports/runtime-config.ts';
 
 interface ConfigRead {
-  /** Start of the read: its result is no older, however late it arrives. */
+  /** Start of the read. The result is at least as new, however late it arrives. */
   readonly sentAt: number;
   readonly config: Promise<RuntimeConfig>;
 }
@@ -44,7 +44,7 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
   async #read(): Promise<RuntimeConfig> {
     const config = (await this.#store.read())?.config ?? NOTHING_SET;
     if (!isCopy(config.home, this.#home)) return config;
-    // Until it is stored: see operations/runtime/restore.ts.
+    // The pause applies until operations/runtime/restore.ts stores it.
     return { ...config, restore: { at: this.#clock.now(), by: 'system', isPaused: true } };
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Completion duties of a run: its parent is notified, its children are cancelled unless abandoned, its event mailbox
- * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
- * set until all are done, and the scan has a dispatch finish them (J10).
+ * Completion duties of a run: its parent is notified, its children are cancelled unless abandoned, its event mailbox entries
+ * are removed, and its last events are published. All are idempotent. After a crash the scan starts a dispatch that finishes
+ * them, because `wakeAt` stays set until all are done (J10).
  */
 import { CairnError } from '../core/errors.ts';
 import {
@@ -20,11 +20,12 @@ import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/u
 import { endUnwritable } from './unwritable.ts';
 
 /**
- * For a run that no worker holds. If it is live or has no completion duties, publishes `events`, and reads nothing.
+ * Call for a run that no worker holds. If the run is live or has no completion duties, this only publishes `events`, without a
+ * read.
  *
  * @param events unpublished events of the run, if the caller knows them; default: those of the loaded run
- *
- * @throws at the end if duties are left because a run cannot be read or written, or because the plan of the parent is not deployed
+ * @throws at the end if duties are left because a run cannot be read or written, or because the plan of the parent is not
+ * deployed
  */
 export async function meetCompletionDuties(
   deps: EngineDeps,
@@ -41,7 +42,8 @@ export async function meetCompletionDuties(
   if (unpublished) await settleEvents(deps, state, { ...unpublished, hasDuties: left !== undefined });
   if (left) throw left;
   if (unpublished || metadata.dutiesMet) return;
-  // Stale: another dispatch was as far, or the scan moved `wakeAt`; then this is found once more, and does nothing twice.
+  // A stale touch is ignored: another dispatch did this, or the scan moved `wakeAt`. The scan then finds the run again, and
+  // repeated duties do nothing.
   await deps.store.touch({ runId, seen, metadata: { heartbeat: false, dutiesMet: true } });
 }
 
@@ -55,13 +57,13 @@ async function dutiesLeft(deps: EngineDeps, state: RunState): Promise<Error | un
   }
 }
 
-/** After a roll-back the others do not wait for a run that a newer version wrote. */
+/** One unreadable run, such as one that a newer version wrote, does not block the duties towards the others. */
 function settleWithOthers(deps: EngineDeps, state: RunState): Promise<void> {
   const removals = state.ties.map((registration) => () => remove(deps, state, registration));
   return eachReadable([...removals, () => notifyParent(deps, state)], (duty) => duty());
 }
 
-/** A parent that takes no outcome is ended, and needs none then; or it has a finding, and is told when the duty is repeated. */
+/** A parent that accepts no outcome has ended and needs none, or has a finding and is notified when the duty is repeated. */
 async function notifyParent(deps: EngineDeps, state: RunState): Promise<void> {
   try {
     await deps.otherRuns.notifyParent(state);

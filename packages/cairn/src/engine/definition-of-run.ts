@@ -11,7 +11,7 @@ import type { StepDefinition, Workflow } from './define/steps.ts';
 import type { EngineDeps } from './deps.ts';
 import { planOf } from './plans/plan-of.ts';
 
-/** The members of a run that tell which plan it is pinned to. */
+/** The members of a run that identify its plan. */
 type Pinned = Pick<RunState, 'type' | 'planVersion' | 'planFingerprint'>;
 
 /** The definition on which the run was started; undefined: its version is not deployed, or its definition was changed. */
@@ -25,7 +25,7 @@ function isChanged(registry: WorkflowRegistry, { planFingerprint }: Pinned, work
   return differ(planFingerprint, planOf(workflow).fingerprint);
 }
 
-/** Limits of a run that is about to begin; none if it has them, if it has begun, or if its plan is not deployed. */
+/** Limits of a run that is about to begin; none if the run already has them, has begun, or if its plan is not deployed. */
 export function limitsOf(registry: WorkflowRegistry, state: RunState, now: number): RunLimits {
   if (state.steps.size > 0 || state.deadlineAt !== undefined || state.budget !== undefined) return {};
   const { timeoutMs, budget } = workflowOf(registry, state) ?? {};
@@ -51,9 +51,8 @@ export function isPlanMissing({ code }: CairnError): boolean {
 }
 
 /**
- * A run started before plans had fingerprints is judged by the stored plan of its version, if there is one. If a run is to be
- * cancelled and its plan is not deployed, the stored plan decides whether anything must be compensated first. Call before such
- * a run is driven or recovered.
+ * Loads the stored plan of a version where it must decide: whether a run older than plan fingerprints can continue, and whether
+ * a cancelled run whose plan is not deployed has anything to compensate. Call before such a run is driven or recovered.
  *
  * @throws CairnError UNAVAILABLE
  */
@@ -76,7 +75,7 @@ export async function learnUndoable(
   if (undoable) registry.setUndoable(run, undoable);
 }
 
-/** Returns if the plan of a run is deployed here, and if not, if its version is deployed with another definition. */
+/** Returns whether the plan of a run is deployed here, and if not, whether its version is deployed with another definition. */
 export function planStanding(
   registry: WorkflowRegistry,
   run: Pinned,
@@ -100,7 +99,7 @@ export function deployedFor(registry: WorkflowRegistry, state: RunState): Deploy
   const stepOf = (key: string) => workflow?.steps.get(stepIdOf(key));
   return {
     ...planStanding(registry, state),
-    // A step the definition does not know was never declared safe to repeat.
+    // A step that the definition does not have was never declared idempotent.
     isIdempotent: (key) => isIdempotent(stepOf(key), key),
     actsOncePerKey: ({ step, capabilityId }) => actsOncePerKey(stepOf(step), capabilityId),
     allowsNewAttempt: (key, attempts) => {
@@ -114,7 +113,7 @@ export function deployedFor(registry: WorkflowRegistry, state: RunState): Deploy
   };
 }
 
-/** A map does nothing itself: what may not be repeated are its items. */
+/** A map itself does nothing; only its items may be unsafe to repeat. */
 function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
   return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
 }
@@ -130,7 +129,7 @@ export function hasCompensation(step: StepDefinition): boolean {
   return 'compensate' in step && step.compensate !== undefined;
 }
 
-/** For a map step each item is compensated, for a flow the operations that it names; neither itself. */
+/** The items of a map and the named operations of a flow are compensated, but not the map or flow itself. */
 export function isCompensable(step: StepDefinition | undefined, key: string): boolean {
   if (step?.kind === 'flow')
     return key !== step.id && undoOfOperation(step, stepRefOf(key, 1).itemKey ?? '') !== undefined;

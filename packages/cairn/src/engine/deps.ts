@@ -19,7 +19,7 @@ import type { DriveAfterDeps } from './drive-after.ts';
 import type { KnownPlans } from './plans/known-plans.ts';
 import type { EngineSettings } from './settings.ts';
 
-/** A child that a wait of its parent is for. */
+/** A child for which its parent has a wait. */
 export interface ChildToStart {
   readonly parent: RunState;
   readonly wait: ChildWait;
@@ -57,12 +57,15 @@ export interface EngineDeps extends RunDeps {
   readonly effects: EffectStore;
   /** Keeps the runs that the store refuses to write. */
   readonly findings: FindingStore;
-  /** Asked about each call with side effects, but for those that undo; absent: all are allowed. */
+  /** Evaluated for each call with side effects, except those of compensations; absent: all are allowed. */
   readonly callPolicy?: CallPolicy | undefined;
   /** Daily limits of tenants, and their store; absent: no limits. */
   readonly dayLimits?: LimitsOf;
   readonly dayBudgets?: DayBudgetStore;
-  /** Asked before each attempt of a body, by a name of the body; what it returns is awaited first. Absent: bodies begin at once. */
+  /**
+   * Called with a name of the body before each attempt, which begins when the returned promise resolves. Absent: bodies begin
+   * at once.
+   */
   readonly admitBody?: ((body: string) => Promise<unknown> | undefined) | undefined;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */

@@ -1,7 +1,7 @@
 /**
- * Dispatch after an external append, if the run can continue, has completion duties, or has events to publish. A lost
- * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller learns that the append is
- * durable in any case.
+ * Dispatch after an external append, if the run can continue, has completion duties, or has events to publish. A lost dispatch
+ * is harmless, because `wakeAt` is set and the scan finds the run. The append is durable before, so the caller's result does
+ * not depend on the dispatch.
  */
 import { isDispatchedAlready } from '../core/decisions/dispatched-already.ts';
 import { hasCompletionDuties, isOver, type RunState, runsAlone } from '../core/run/state.ts';
@@ -20,8 +20,8 @@ export interface DriveAfterDeps extends EnqueueDeps, Pools {
 const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
 /**
- * Call after the append is acknowledged. Also after an append that added nothing, because its first caller may have died before this;
- * for a suspect that is left to the scan.
+ * Call after the append is acknowledged, also if it added nothing, because the first caller may have died before this call. For
+ * a suspect that is left to the scan.
  */
 export async function driveAfter(
   deps: DriveAfterDeps,
@@ -42,7 +42,7 @@ export async function driveAfter(
   });
 }
 
-/** The next attempt to announce a wait is due later, but what follows the answer to another need not wait for that. */
+/** True if an answer to one wait lets the run continue before the next attempt to announce another wait is due. */
 function isAnsweredEarly({ state, events }: Pick<Appended, 'state' | 'events'>): boolean {
   return state.dueAt !== undefined && events.some(({ type }) => type === 'wait_resolved');
 }

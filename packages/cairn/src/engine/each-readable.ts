@@ -1,9 +1,9 @@
-/** Work on several runs, of which one may be unwritable, or unreadable: after a roll-back, those that a newer version wrote. */
+/** Work on several runs of which some may be unreadable (such as those of a newer version after a roll-back) or unwritable. */
 import { isOfOtherRun } from './other-run.ts';
 
 /**
- * Works on each item in turn. One whose documents are damaged, were written by a newer version, or are refused by the store
- * delays no other: it is reported at the end, so that the caller is called again.
+ * Works on each item in turn. An item whose documents are damaged, were written by a newer version, or are refused by the store
+ * does not stop the others. Its error is thrown at the end, so that the caller is called again.
  *
  * @throws the first of these errors, at the end; any other error at once
  */

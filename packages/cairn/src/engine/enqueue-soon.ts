@@ -9,9 +9,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 
-/** Functions and queues of their own for some workflows: `DriveTask.pool`. */
+/** Workflows with functions and queues of their own: `DriveTask.pool`. */
 export interface Pools {
-  /** The pool of a workflow, by its type; undefined: that of all others. Absent: there is only that one. */
+  /** The pool of a workflow, by its type; undefined: the shared pool. Absent: there is only the shared pool. */
   readonly poolOf?: ((type: string) => string | undefined) | undefined;
 }
 
@@ -45,7 +45,7 @@ export const QUEUE_WAIT_MS = 2_000;
 /** Never rejects. Sending continues after the wait, up to the queue's own deadline. */
 export async function enqueueSoon({ queue, clock, log }: EnqueueDeps, task: DriveTask): Promise<void> {
   const { runId } = task;
-  // Without an abort signal, which makes an error with a stack for each start.
+  // An abort signal would create an error with a stack for each start.
   await new Promise<void>((resolve) => {
     const cancel = clock.timer(QUEUE_WAIT_MS, () => {
       log.warn('enqueue_unanswered', {

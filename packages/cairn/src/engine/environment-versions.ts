@@ -1,6 +1,6 @@
 /**
- * The environment in which a run is started, beside its plan: short hashes of the capabilities that its workflow uses, of their
- * bindings, and of the whole registry. Deployments with equal hashes agree in these.
+ * The environment in which a run is started, besides its plan: short hashes of the capabilities that its workflow uses, of
+ * their bindings, and of the whole registry. Equal hashes mean that two deployments agree in these.
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
@@ -10,7 +10,7 @@ import type { WorkflowRegistry } from './define/registry.ts';
 import type { Workflow } from './define/steps.ts';
 import type { RunDeps } from './deps.ts';
 
-/** Enough that no two of an installation meet by chance. */
+/** Enough digits that two hashes of one installation never collide by chance. */
 const DIGITS = 16;
 const registries = new WeakMap<WorkflowRegistry, string>();
 

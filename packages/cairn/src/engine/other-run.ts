@@ -1,4 +1,4 @@
-/** Errors of other runs, which a dispatch notifies, cancels or passes an event to. They must not end the run that it works on. */
+/** Errors of other runs that a dispatch notifies, cancels or passes an event to. They must not end the dispatch's own run. */
 import { isOfDocument, StoreRefused } from '../ports/store-errors.ts';
 
 /** The store permanently refuses a write to another run. */
@@ -12,7 +12,7 @@ export class OtherRunRefused extends Error {
   }
 }
 
-/** OtherRunRefused in place of a refusal, which would be taken for one of the caller's own run. */
+/** Replaces a refusal by OtherRunRefused, because it would otherwise count as a refusal of the caller's own run. */
 export function asOfOtherRun(error: unknown): unknown {
   if (!(error instanceof StoreRefused) || error.reason !== 'request') return error;
   return new OtherRunRefused(error);
@@ -27,7 +27,7 @@ export async function onOtherRun<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** True if another run cannot be read, or cannot be written: no other run waits for it. */
+/** True if another run cannot be read or written. No run waits for such a run. */
 export function isOfOtherRun(error: unknown): error is Error {
   return isOfDocument(error) || error instanceof OtherRunRefused;
 }

@@ -8,12 +8,12 @@ import type { AnyPolicy } from './define/steps.ts';
 import type { PolicyDecision, PolicyQuestion } from './define/types.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** Calls of a throwing policy before the run is deferred. */
+/** Calls of a policy that throws before the run is deferred. */
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
-/** Time limit of a policy's answer, ms, all questions together: that of a step attempt without a declared timeout. */
+/** Time limit of all calls of a policy together, ms: that of a step attempt without a declared timeout. */
 const POLICY_ANSWER_MS = 60_000;
-/** Time in ms that a policy has while a request waits for it: callers give up after a minute. */
+/** Time limit of a policy while a request waits for it, ms: callers give up after a minute. */
 export const POLICY_REQUEST_MS = 20_000;
 
 interface PolicyCall {
@@ -65,7 +65,7 @@ export async function policyDecision(
   }
 }
 
-/** Event in place of a policy result when an authorised user skipped the policy once. */
+/** The event that replaces a policy result when an authorised user skipped the policy once. */
 export function passedOver(actor: string | undefined): EventDraft[] {
   const data = {
     allowed: true,

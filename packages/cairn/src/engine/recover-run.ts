@@ -67,7 +67,7 @@ export async function recoverRun(
   await meetCompletionDuties(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
-  // A run that was suspended to ask a person may have other waits that are not announced yet: it is dispatched again.
+  // A run that was suspended to ask a person may have other unannounced waits, so it is dispatched again.
   return event.type === 'run_resumed' || hasUnannouncedWaits(state)
     ? { kind: 'resumed' }
     : { kind: 'suspended' };
@@ -87,7 +87,10 @@ function reportDeadSpans({ tracer, settings }: EngineDeps, state: RunState): voi
   }
 }
 
-/** A process that appended since the run was read is alive, or has already recovered it. */
+/**
+ * The events that interrupt the run; none if a process appended since the run was read, because that process is alive or has
+ * already recovered the run.
+ */
 function orphanDrafts(
   state: RunState,
   seen: RunState,
@@ -108,7 +111,7 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
   return decision.kind === 'undo' ? [resumedDraft('completed steps are undone first'), ...drafts] : drafts;
 }
 
-/** Most step names in a message. */
+/** Maximum number of step names in a message. */
 const MAX_NAMED = 3;
 
 function whyResumed(anew: readonly string[]): string {
@@ -122,7 +125,7 @@ function resumedDraft(reason: string): EventDraft {
   return { type: 'run_resumed', initiator: 'system', data: { reason } };
 }
 
-/** Events that a recovery decision adds to a run that continues; none if that is all. */
+/** Events that a recovery decision adds to a run that continues; none if it just continues. */
 export function recoveryDecisionDrafts(
   state: RunState,
   decision: RecoveryDecision,
@@ -141,12 +144,12 @@ export function recoveryDecisionDrafts(
     case 'cancel':
       return [runCancelled(state, state.cancellation, decision.notUndone)];
     case 'undo': {
-      // The run is failing from this event on. The next dispatch runs the compensations.
+      // This event makes the run fail. The next dispatch runs the compensations.
       const { steps, error } = decision;
       return [compensationStarted(steps, error)];
     }
     case 'fail_after_children': {
-      // The run is failing from this event on. The next dispatch cancels the children, and the run waits for them.
+      // This event makes the run fail. The next dispatch cancels the children, and the run waits for them.
       const data = { status: 'waiting_external' as const, error: decision.error };
       return [
         { type: 'run_suspended', initiator: 'system', data },
@@ -166,7 +169,7 @@ function asking(state: RunState, steps: readonly string[], now: number): EventDr
   ];
 }
 
-/** The interrupted attempt, as far as the state has it: without its inputs. */
+/** The interrupted attempt as far as the state has it, without its inputs. */
 function interruptedExecution({ steps }: RunState, key: string): StepExecution {
   const step = steps.get(key);
   if (step?.phase !== 'running') throw new Error(`step '${key}' is not running`);

@@ -1,4 +1,4 @@
-/** Existence of a run, for callers that need nothing else of it: after a roll-back, its documents may be unreadable. */
+/** Checks that a run exists, without reading its content: after a roll-back, its documents may be unreadable. */
 import { type SendDeps, sendUntilKnown } from '../journal/send-until-known.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -10,7 +10,7 @@ interface ExistenceDeps extends SendDeps {
 }
 
 /**
- * True also for a run whose documents are damaged, or were written by a newer version.
+ * Returns true also for a run whose documents are damaged or were written by a newer version.
  *
  * @throws CairnError UNAVAILABLE if the store does not answer
  */

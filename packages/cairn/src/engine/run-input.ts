@@ -1,6 +1,6 @@
 /**
- * The input of a run, wherever it is kept, as step bodies see it: people see it without its secret members. A step with `reads` sees
- * only those members, so that a successor with a different input can reuse steps that read only unchanged members.
+ * The input of a run as step bodies see it, wherever it is stored. People see it without its secret members. A step with
+ * `reads` sees only those members, so that a successor with a different input can reuse the step if they are unchanged.
  */
 
 import { sha256Hex } from '../core/encoding/hash.ts';
@@ -36,8 +36,8 @@ interface Salted {
 }
 
 /**
- * The text of an input with secret members, as it is kept. The journal names it by its hash, from which short secrets could be
- * guessed without the salt.
+ * The stored text of an input with secret members. The journal has its hash, from which short secrets could be guessed without
+ * the salt.
  */
 export function saltedText(inputText: string, salt: string): string {
   return `{"input":${inputText},"salt":${JSON.stringify(salt)}}`;
@@ -45,7 +45,7 @@ export function saltedText(inputText: string, salt: string): string {
 
 type Reader = Pick<StepDefinition, 'id' | 'reads'>;
 
-/** Frozen. Reading a member that is not declared throws: an undefined that surprises would be worse. */
+/** The frozen input of a step. Reading an undeclared member throws, because an unexpected undefined would be harder to find. */
 export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
   if (reads === undefined || !isRecord(input)) return input;
   const own = Object.freeze(picked(reads, input));

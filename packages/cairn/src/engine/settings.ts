@@ -3,9 +3,9 @@ import { budgetOf, DRIVE_TIMEOUT_S, LONGEST_DRIVE_S, longestStepIn } from '../co
 
 export interface EngineSettings {
   /**
-   * A worker without a heartbeat for this long is considered dead. Longer than a body may block the event loop: most deaths are
-   * detected sooner, by the redelivery of the task (decisions/claim.ts). Short enough that a run whose task is lost too continues
-   * within 90 s (core/recovery/lease-watch.ts).
+   * A worker without a heartbeat for this long is considered dead. Longer than a body may block the event loop, because the
+   * redelivery of the task detects most deaths sooner (decisions/claim.ts). Short enough that a run whose task is lost too
+   * continues within 90 s (core/recovery/lease-watch.ts).
    */
   readonly leaseMs: number;
   /** Longest time between two heartbeats. A lease is longer than three of these intervals. */
@@ -16,17 +16,17 @@ export interface EngineSettings {
   readonly budgetMs: number;
   /** Time steps have to end after an abort. */
   readonly graceMs: number;
-  /** A retry due within this time is waited for in process; a later one frees the instance. */
+  /** The dispatch waits for a retry that is due within this time; a later one frees the instance. */
   readonly shortRetryMs: number;
   /** While steps run, time without a commit after which the dispatch checks for events of others, such as a cancel. */
   readonly pollMs: number;
   /** Time a dispatch retries to learn the outcome of one commit. */
   readonly patienceMs: number;
   readonly concurrentSteps: number;
-  /** Turns of a long loop in one run; those that follow are in parts (core/flow/parts.ts). */
+  /** Maximum number of turns of a long loop in one run; parts do the rest (core/flow/parts.ts). */
   readonly turnsOfARun: number;
   readonly stepTimeoutMs: number;
-  /** True if the log shows what bodies throw. Such text may name people, and no erasure reaches a log; the journal has it. */
+  /** True if the log shows thrown errors. Their text may name people, and erasure does not reach logs; the journal has it. */
   readonly logsThrown: boolean;
 }
 

@@ -14,7 +14,7 @@ export type LocatedText =
 /** The part of a checkpoint needed to read its value. */
 type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef' | 'outputFrom'>;
 
-/** A checkpoint that has its value itself, and the run it is of. */
+/** A checkpoint that has its value itself, and its run. */
 export interface Origin {
   readonly runId: string;
   readonly checkpoint: Carrier;

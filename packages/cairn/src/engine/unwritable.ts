@@ -1,7 +1,7 @@
 /**
- * A run whose append the store refuses permanently. A retry would change nothing, so the run is failed by name in a commit that
- * carries nothing else, after its compensations where they are due. Where that is refused too, or the store refuses all runs,
- * the run gets a finding and is retried with back-off. So does a run whose dispatches all throw.
+ * A run whose append the store refuses permanently. A retry would be refused again, so the run is failed in a commit with
+ * nothing else, after its due compensations. If that commit is refused too, or the store refuses all runs, the run gets a
+ * finding and is retried with back-off. So does a run whose dispatches all throw.
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
@@ -28,12 +28,12 @@ interface RefusedRun {
 }
 
 /**
- * `ended`: it has failed, or is failing and a dispatch compensates it. `released`: its end was refused, and its lease released, so
- * that the run does not count as one whose worker died. `named`: nothing could be written to it. The last two have a finding.
+ * `ended`: it has failed, or is failing and a dispatch compensates it. `released`: its end was refused and its lease released,
+ * so that its worker does not count as dead. `named`: nothing could be written to it. The last two have a finding.
  */
 type UnwritableEnd = { readonly kind: 'ended' | 'named' } | ({ readonly kind: 'released' } & ReleasedFailed);
 
-/** Never throws: where the finding could not be written either, the log has it, and the diagnosis finds the run overdue. */
+/** Never throws. If the finding cannot be written either, the log has it, and the diagnosis finds the overdue run. */
 export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Promise<UnwritableEnd> {
   const { log, store, queue } = deps;
   const { runId, refusal } = refused;
@@ -44,14 +44,14 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     if (!loaded) return { kind: 'named' };
     stepId = stepAt(loaded.state, loaded.metadata);
     log.error('run_unwritable', { runId, stepId, reason, error: refusal });
-    // The queue repeats the task of an ended run with back-off: only the record of its duties can be refused.
+    // If the run has ended, only the record of its duties was refused, and the queue retries its task with back-off.
     if (reason === 'request' && !isOver(loaded.state)) {
       const journal = new RunJournal(deps, loaded, { ...deps.settings, owner: refused.owner });
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
       );
       if (isOver(state) || events.length > 0) {
-        // The rest is left to another dispatch: this one had too little room to continue.
+        // Another dispatch continues, because this one had too little room.
         await queue.enqueue({ runId, reason: 'continue', ...placementOf(deps, state) });
         return { kind: 'ended' };
       }
@@ -65,7 +65,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
   }
 }
 
-/** An error while releasing adds nothing to the error that caused it. */
+/** Logs an error of the release instead of throwing it, because the refusal is its cause. */
 async function release(
   deps: EngineDeps,
   { runId, owner, refusal }: RefusedRun,
@@ -79,7 +79,7 @@ async function release(
   }
 }
 
-/** After each failure of a run that {@link isStuck}. Never throws: the next one names it again. */
+/** Call after each failure of a run that {@link isStuck}. Never throws, because the next failure repeats the call. */
 export async function nameIfStuck(deps: EngineDeps, state: RunState): Promise<void> {
   const { id: runId, failures } = state;
   if (!failures || !isStuck(state)) return;
@@ -105,7 +105,7 @@ function endDrafts(
     stepId,
   };
   const due = compensationsDue(state, deployedFor(registry, state).isCompensable);
-  // Undoing needs room too: if it was refused, nothing is undone any more.
+  // A compensation is an append too: if it was refused, nothing more is undone.
   if (state.compensating || due.length === 0 || !state.lease) return [runFailed(error)];
   return [
     compensationStarted(
@@ -153,12 +153,15 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why:
 }
 
 /**
- * Most pages of findings per review: 500 runs, each of which is read. The others wait until an operator has fixed the
- * common cause.
+ * Maximum pages of findings per review: 500 runs, each of which is read. More findings have a common cause, which an operator
+ * must fix first.
  */
 const REVIEWED_PAGES = 10;
 
-/** Deletes findings that are outdated, or whose runs are gone. One of a run that cannot be read is kept. For the scan. */
+/**
+ * Deletes findings that are outdated, or whose runs no longer exist. Keeps the finding of a run that cannot be read. Called by
+ * the scan.
+ */
 export async function reviewFindings({ findings, store }: EngineDeps): Promise<number> {
   let left = 0;
   let after: string | undefined;
@@ -174,7 +177,7 @@ export async function reviewFindings({ findings, store }: EngineDeps): Promise<n
   return left;
 }
 
-/** The finding of a run that cannot be read must not keep those of other runs. */
+/** A run that cannot be read must not block the review of other findings. */
 async function mayBeCurrent({ store }: Pick<EngineDeps, 'store'>, finding: RunFinding): Promise<boolean> {
   try {
     const state = (await store.load(finding.runId))?.state;

@@ -1,4 +1,4 @@
-/** The question of an approval, and what its answer gives to the workflow. Types only. */
+/** The question of an approval and its result for the workflow. Types only. */
 import type { Json } from '../../core/encoding/json.ts';
 
 /** Question of an approval. A string is a question without details. */
@@ -19,6 +19,6 @@ interface ApprovedDecision {
   readonly by?: string;
 }
 
-/** Output of an approved approval; with `data` as the schema of the approval returned it. */
+/** Output of an approved approval. `data` is what the schema of the approval returned. */
 export type Approved<D = undefined> = ApprovedDecision &
   ([D] extends [undefined] ? unknown : { readonly data: D });

@@ -21,7 +21,7 @@ export class Bindings {
     return this.byId(capability.id);
   }
 
-  /** @throws CairnError INVALID_INPUT likewise */
+  /** @throws CairnError INVALID_INPUT if the capability has no binding */
   byId(capabilityId: string): Binding {
     const binding = this.#byCapability.get(capabilityId);
     if (binding) return binding;
@@ -43,7 +43,7 @@ export class Bindings {
     );
   }
 
-  /** Called once, at load: a run must not find out in its middle. @throws CairnError INVALID_INPUT naming the step */
+  /** Called once, at load, so that a missing binding does not fail a run halfway. @throws CairnError INVALID_INPUT naming the step */
   assertBound(registry: WorkflowRegistry): void {
     const workflows = registry.types().flatMap((type) => registry.versions(type));
     assertBound(workflows, (capabilityId) => this.has(capabilityId));

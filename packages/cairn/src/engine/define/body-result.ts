@@ -4,7 +4,7 @@ import { messageOf } from '../../core/thrown.ts';
 
 declare const degradedValue: unique symbol;
 
-/** A result that is worth less than the requested one; see `degraded`. */
+/** A result of lower quality than requested; see `degraded`. */
 export interface Degraded<T> {
   readonly [degradedValue]: true;
   readonly value: T;
@@ -13,11 +13,11 @@ export interface Degraded<T> {
 
 export type BodyResult<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
 
-/** Also with a brand. */
+/** Includes branded primitives. */
 type Primitive = string | number | boolean | null | undefined;
 type AnyFunction = ((...args: never) => unknown) | (abstract new (...args: never) => unknown);
 
-/** Reason why JSON changes a value; never: the type itself gives no reason. */
+/** Reason why JSON changes a value; never if the type itself gives none. */
 type LossOf<T> = T extends AnyFunction
   ? 'a function is lost'
   : T extends symbol
@@ -36,22 +36,22 @@ type LossOf<T> = T extends AnyFunction
                 ? 'it becomes another object'
                 : ErrorReason<T>;
 
-/** Data may have a name and a message too, but no stack. */
+/** Only an error has a stack; data may also have a name and a message. */
 type ErrorReason<T> = T extends Error
   ? 'stack' extends keyof T
     ? 'an Error becomes {}: throw it, or return its message'
     : never
   : never;
 
-/** Named in the compiler's error. */
+/** The compiler's error shows this name. */
 interface OutputIsNotJson<Loss> {
   readonly 'return only strings, numbers, booleans, null, arrays and plain objects': Loss;
 }
 
-/** Symbols of types only, which no output has: those of a brand of Zod, and of a degraded result. */
+/** Symbols that exist only in types, not in outputs: those of a brand of Zod, and of a degraded result. */
 type KeyOfType = keyof $brand | typeof degradedValue;
 
-/** Any JSON, in the form in which most types declare it: it is assignable to each of them, `any` and `unknown` too. */
+/** Any JSON, declared as in most libraries, so that it is assignable to their types, `any` and `unknown`. */
 type AnyJson = string | number | boolean | null | AnyJson[] | { [key: string]: AnyJson };
 
 /** The same type with an error text in place of each part that JSON would lose; the compiler recurses only as far as it must. */
@@ -69,7 +69,7 @@ type SymbolKey<K, V> = K extends KeyOfType
   ? V
   : OutputIsNotJson<'a member with a symbol as its name is lost'>;
 
-/** Members that are looked at for the reason in the compiler's error; a type may contain itself. */
+/** Depth to which the compiler's error searches for the reason, because a type may contain itself. */
 type Below = [never, 0, 1, 2, 3];
 
 /** The reason with the names that lead to it: `at: a Date becomes a text`. */

@@ -19,7 +19,7 @@ export interface CallQuestion {
 
 export type CallDecision =
   | { readonly decision: 'allow' }
-  /** A person must allow it first. `who`: the people to ask. */
+  /** A person must allow the call first. `who`: the people to ask. */
   | { readonly decision: 'ask'; readonly reason: string; readonly who?: string }
   | { readonly decision: 'deny'; readonly reason: string };
 

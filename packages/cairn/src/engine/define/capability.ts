@@ -26,13 +26,13 @@ export interface CapabilityOptions<Request, Response> {
   readonly replayPolicy?: ReplayPolicy;
   /** Default false. True: a person must allow each call before the receiver is called. */
   readonly requiresConfirmation?: boolean;
-  /** Most that one call costs; reserved in the budget of the run before a step that uses it begins. */
+  /** Maximum cost of one call; reserved in the budget of the run before a step that uses the capability begins. */
   readonly estimate?: GivenSpend;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   /**
-   * Dotted paths of fields hidden in the ledger. A secret of a request is sent and not stored; one of a response is
-   * removed before the body sees it, so that a body always sees the same.
+   * Dotted paths of fields hidden in the ledger. A secret of a request is sent and not stored. A secret of a response is
+   * removed before the body sees it, so that the first call and a repetition return the same value.
    */
   readonly secrets?: { readonly request?: readonly string[]; readonly response?: readonly string[] };
 }
@@ -50,9 +50,9 @@ export interface Capability<Request = unknown, Response = unknown> {
 }
 
 export interface CallOptions {
-  /** 64 hex digits; the same over all attempts at this one action. */
+  /** 64 hex digits; the same for all attempts of this call. */
   readonly idempotencyKey: string;
-  /** Aborts when the answer will not be waited for any longer. */
+  /** Aborts when nothing waits for the response any more. */
   readonly signal: AbortSignal;
   /** W3C trace context of the call, for the header of that name; absent: no collector is configured. */
   readonly traceparent?: string;
@@ -63,7 +63,7 @@ export interface LookupOptions extends CallOptions {
   readonly attemptedAt: number;
 }
 
-/** Result of a lookup. A lookup that cannot know throws. */
+/** Result of a lookup. A lookup that cannot find out must throw. */
 export type Found<Response> =
   | { readonly found: true; readonly response: Response }
   | { readonly found: false };
@@ -71,11 +71,11 @@ export type Found<Response> =
 export interface BindingOptions<Request, Response> {
   readonly id: string;
   /**
-   * Acts. Throws `NotApplied` if the action certainly did not take place (with `retryAt` if the receiver named a time); any
-   * other error leaves the effect in doubt.
+   * Makes the call. Throws `NotApplied` if the action certainly did not take place (with `retryAt` if the receiver named a
+   * time); any other error leaves the effect in doubt.
    */
   call(request: Request, options: CallOptions): Promise<Response>;
-  /** Asks the outside whether the action of this key took place. */
+  /** Asks the receiver whether the action with this key took place. */
   lookup?(request: Request, options: LookupOptions): Promise<Found<Response>>;
 }
 
@@ -126,7 +126,7 @@ export function defineBinding<Request, Response>(
   binding: BindingOptions<Request, Response>,
 ): Binding {
   assertId('binding', binding.id);
-  // The ledger passes it only values that the capability's own schema made.
+  // The cast is safe, because the ledger passes only values that the schema of the capability returned.
   return { ...(binding as BindingOptions<unknown, unknown>), capability: capability as Capability };
 }
 

@@ -223,7 +223,7 @@ const SHAPES: Readonly<Record<string, OptionShape>> = {
 export function schemaProblem(value: unknown, example = 'z.string()'): string | undefined {
   const { safeParse, _def: made } = (value ?? {}) as { safeParse?: unknown; _def?: { typeName?: unknown } };
   if (!isFunction(safeParse)) return `a Zod schema, such as ${example}`;
-  // Later versions have no names of types there.
+  // Zod 4 does not name its types there.
   if (typeof made?.typeName !== 'string') return undefined;
   return 'a Zod 3 schema, whose members Cairn cannot read. Install Zod 4 where the workflow is defined: npm install zod@4';
 }

@@ -1,6 +1,8 @@
 /** Log lines of bodies and of flow code. Types only. */
 
-/** A line with its fields. An error is logged with its stack; a value that JSON cannot carry never loses the line. */
+/**
+ * Writes a line with its fields. An error is logged with its stack. A value that JSON cannot represent never prevents the line.
+ */
 type WriteLine = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /**

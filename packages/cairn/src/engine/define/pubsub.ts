@@ -1,4 +1,4 @@
-/** The Pub/Sub messages that start a workflow or bring it events: what an author declares, and what can be declared. */
+/** The Pub/Sub messages that start a workflow or bring it events: their declaration and its checks. */
 import type { Json } from '../../core/encoding/json.ts';
 import { invalid } from './step-options.ts';
 
@@ -17,7 +17,7 @@ export type PubsubMessage = {
 
 /** Each message of the topic starts a run. */
 export interface PubsubStart {
-  /** Name of a topic of this project; it is made when the functions are deployed. Belongs to one workflow. */
+  /** Name of a topic of this project, created at deployment. Only one workflow may use it. */
   readonly topic: string;
   /**
    * The input of the run; absent: the data of the message, which must be JSON. Must be pure. The workflow's schema checks the
@@ -38,8 +38,8 @@ export interface MessageEvent {
 export interface PubsubDelivery {
   readonly topic: string;
   /**
-   * `attributes`: the message has the attributes `event` and `key`, and its data is JSON or empty. A function maps it
-   * otherwise, and undefined drops the message. Must be pure.
+   * `attributes`: the message has the attributes `event` and `key`, and its data is JSON or empty. A function maps other
+   * messages, and returns undefined to drop one. Must be pure.
    */
   readonly deliver: 'attributes' | ((message: PubsubMessage) => MessageEvent | undefined);
   readonly input?: never;

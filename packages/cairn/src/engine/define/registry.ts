@@ -19,7 +19,7 @@ interface PubsubListener {
   readonly subscription: PubsubSubscription;
 }
 
-/** The members of a run that tell which plan it is pinned to. */
+/** The members of a run that identify its plan. */
 interface StoredPlanName {
   readonly type: string;
   readonly planVersion: number;
@@ -121,7 +121,10 @@ export class WorkflowRegistry {
     return this.#topics.get(topic);
   }
 
-  /** A user who types a command expects one response, so only one workflow may handle it; and a message has one key. */
+  /**
+   * Only one workflow may handle a command, because its user expects one response, or a topic, because a message has one
+   * idempotency key.
+   */
   #listen(type: string): void {
     const workflow = this.newest(type);
     if (!workflow) return;

@@ -59,7 +59,7 @@ export function retentionIn(registry: WorkflowRegistry, byDefault: number | unde
   return (type, status) => retentionMs(registry.newest(declaredType(type))?.retention, status, byDefault);
 }
 
-/** Years are a matter of keeping alone: nothing else is written in them. */
+/** Only retention accepts years. */
 function inDays(duration: string | number): string | number {
   const [, years] = (typeof duration === 'string' && /^(\d{1,3})y$/.exec(duration)) || [];
   return years === undefined ? duration : `${Number(years) * 365}d`;

@@ -1,4 +1,4 @@
-/** The slash commands that start a workflow: what an author declares, what their mapping is given, and what can be one. */
+/** The slash commands that start a workflow: their declaration, the argument of their mapping, and valid names. */
 import { invalid } from './step-options.ts';
 
 /** A slash command. Plain JSON, so that it can be an input. */
@@ -7,11 +7,11 @@ export type SlackCommand = {
   readonly command: string;
   readonly text: string;
   readonly userId: string;
-  /** Slack is about to stop sending it; empty then. */
+  /** Empty once Slack stops sending it. */
   readonly userName: string;
   readonly teamId: string;
   readonly channelId: string;
-  /** Allows its holder to post in the channel, for 30 minutes and five times: store it only where needed. */
+  /** Allows its holder to post up to five times in the channel within 30 minutes. Store it only where needed. */
   readonly responseUrl: string;
   /** Unique per interaction, within its team. */
   readonly triggerId: string;

@@ -13,8 +13,8 @@ import { maskPaths } from '../../core/secrets/mask.ts';
 const ANY_SLOT = Date.UTC(2024, 0, 1);
 
 /**
- * `slot` is added to an object that has no such member, unless the workflow refuses it for that. A workflow that does not
- * know it drops it (as `z.object` does) or refuses it (as `z.strictObject` does): both may be scheduled.
+ * Adds `slot` to an object without that member, unless the workflow then refuses the input. A schema that does not know `slot`
+ * drops it (`z.object`) or refuses it (`z.strictObject`); both workflows may be scheduled.
  *
  * @param slot epoch ms
  */
@@ -29,7 +29,10 @@ interface Taker {
   readonly secretInput: readonly string[];
 }
 
-/** Better refused now than every night. @throws CairnError INVALID_INPUT naming the member */
+/**
+ * Called when a schedule is made, because otherwise each run fails. @throws CairnError INVALID_INPUT
+ * naming the member
+ */
 export function assertTakesInput({ input: schema, secretInput }: Taker, input: Json): void {
   const text = canonicalJson(input);
   const secret = secretInput.find((path) => maskPaths(text, [path]) !== text);

@@ -12,5 +12,5 @@ export interface Usage {
 /** Limits of one run's spending. Reaching a limit opens a question; no action is stopped halfway (docs/budgets.md). */
 export type Budget = GivenBudget;
 
-/** Most that an attempt or a call costs. It is reserved in the budget of the run before it begins. */
+/** Maximum cost of an attempt or a call, reserved in the budget of the run before it begins. */
 export type Estimate = GivenSpend;

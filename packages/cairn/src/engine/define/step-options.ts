@@ -31,7 +31,7 @@ export interface StepName {
   readonly id: string;
 }
 
-/** Names a body's context has of its own; a need must not hide one. */
+/** Members of a body's context, whose names a need must not hide. */
 const RESERVED = new Set([
   'input',
   'runId',
@@ -67,7 +67,7 @@ export function invalid(type: string, field: string, message: string): CairnErro
   return invalidInput(field, `workflow '${type}': ${message}`, { help: HELP });
 }
 
-/** Names the step of a refusal that knows its option only. @throws CairnError with workflow and step before the message */
+/** Adds the step to an error that names only its option. @throws CairnError with workflow and step before the message */
 function naming<T>({ type, id }: StepName, read: () => T): T {
   try {
     return read();
@@ -166,7 +166,7 @@ function readsOf(name: StepName, { reads }: UncheckedOptions): { reads?: readonl
   return { reads: [...new Set<string>(reads)].sort() };
 }
 
-/** A question restarts the body: a body that must not run twice cannot ask (E6). */
+/** A body that must not run twice cannot ask for permission, because it would restart after the answer (E6). */
 function usesOf(
   name: StepName,
   { uses = [], idempotent = true }: types.StepOptions<unknown, types.Needs, unknown>,
@@ -186,7 +186,7 @@ function usesOf(
   return uses as readonly Capability[];
 }
 
-/** Declared by the step, or by the capabilities it uses: one call of each. */
+/** The estimate of the step; without one, the sum of one call of each capability that it uses. */
 function estimateOf(
   name: StepName,
   { estimate, uses = [] }: types.StepOptions<unknown, types.Needs, unknown>,
@@ -291,7 +291,7 @@ function isHandle(value: unknown): value is types.Handle<unknown> {
   return isRecord(value) && typeof value.id === 'string';
 }
 
-/** The given steps in the right form, as far as their names are JavaScript identifiers. */
+/** Example of the correct form, with those given steps whose names are JavaScript identifiers. */
 function exampleNeeds(given: unknown): string {
   const ids = [given].flat().flatMap((one) => (isHandle(one) ? [one.id] : []));
   return ids.filter((id) => /^[a-z]\w*$/i.test(id)).join(', ') || 'name: step';

@@ -1,4 +1,4 @@
-/** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
+/** A workflow as the engine reads it, without the types of inputs and outputs, which only the compiler needs. Types only. */
 import type { ZodType } from 'zod';
 import type { BudgetLimits, Spend } from '../../core/budget/budget.ts';
 import type { CompletionRule } from '../../core/decisions/item-progress.ts';
@@ -13,7 +13,7 @@ import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { ErrorRetry, GithubSubscription, PolicyDecision, PolicyQuestion } from './types.ts';
 
-/** The one argument of an author's function: the input, the outputs needed, and for a body all that it may use. */
+/** The only argument of an author's function: the input, the needed outputs, and for a body its operations. */
 export type Context = Readonly<Record<string, unknown>>;
 
 /** Meaning of the final failure of a step; `text` is canonical JSON. */
@@ -38,7 +38,7 @@ interface AnyStep {
 }
 
 interface AnyBody extends AnyStep {
-  /** A crash over it may be followed by a new attempt, though it is not idempotent. */
+  /** Allows a new attempt after a crash, although the step is not idempotent. */
   readonly newAttempt?: true;
   readonly retry: RetryPolicy;
   readonly retryPerError: readonly { readonly match: ErrorRetry['match']; readonly policy: RetryPolicy }[];
@@ -48,7 +48,7 @@ interface AnyBody extends AnyStep {
   readonly output?: ZodType<unknown>;
   readonly policy?: AnyPolicy;
   readonly uses: readonly Capability[];
-  /** Most that one attempt costs. */
+  /** Maximum cost of one attempt. */
   readonly estimate?: Spend;
   readonly body: (context: Context) => unknown;
   readonly compensate?: (context: Context) => unknown;
@@ -107,7 +107,7 @@ export interface ChildStep extends AnyStep {
   readonly set?: SetRules;
 }
 
-/** Code that requests operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
+/** Code that requests operations, each an execution `id[name]`. Its members have other names than those of a body. */
 export interface FlowStep extends AnyStep {
   readonly kind: 'flow';
   readonly type: string;
@@ -126,7 +126,7 @@ export interface FlowStep extends AnyStep {
   readonly answers: Readonly<Record<string, ZodType<unknown>>>;
   /** By the name of an operation. */
   readonly undo: Readonly<Record<string, OperationCompensation>>;
-  /** Between the engine and the code, for the test kit. */
+  /** Hook of the test kit between the engine and the code. */
   readonly observer?: FlowObserver | undefined;
 }
 
@@ -137,7 +137,7 @@ export interface OperationCompensation extends Pick<AnyBody, 'retry' | 'retryPer
 
 interface Loop {
   readonly state?: ZodType<unknown> | undefined;
-  /** It may have more turns than one run holds. */
+  /** True if the loop may have more turns than one run holds. */
   readonly isLong?: true | undefined;
   /** The code of its parts (core/flow/parts.ts); absent: the step is itself the loop of a part. */
   readonly part?: FlowStep['code'];
@@ -147,25 +147,25 @@ interface Loop {
 export interface LoopStart {
   /** Undefined: no turn has completed. */
   readonly last: LastTurn | undefined;
-  /** A part has begun. */
+  /** True if a part has begun. */
   readonly hasParts: boolean;
-  /** Turns after which a run leaves those that follow to a part. */
+  /** Maximum number of turns in one run; a part does the rest. */
   readonly turnsOfARun: number;
 }
 
 /** The last turn of a loop that completed, in its run or in a part, and the state that it returned. */
 export interface LastTurn {
-  /** In a part, of the turns of this run. */
+  /** In a part, the number among the turns of this run. */
   readonly turn: number;
   readonly state: unknown;
-  /** A part has found the loop over. */
+  /** True if a part has found the loop over. */
   readonly isOver?: boolean;
 }
 
 export interface FlowObserver {
-  /** The body that is called instead. */
+  /** Returns the body to call instead. */
   body(body: PlainStep['body'], key: string): PlainStep['body'];
-  /** The code is busy until then. */
+  /** Reports that the code is busy until the promise settles. */
   busy(until: Promise<void>): void;
 }
 

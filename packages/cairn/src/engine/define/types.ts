@@ -105,7 +105,7 @@ export type OnFailure<T> = 'fail' | 'skip' | { readonly degradeTo: T };
 
 /** The first entry that matches a failure replaces the step's policy for it. */
 export interface ErrorRetry extends Partial<RetryPolicy> {
-  /** A class of errors, an error's `name` or `code`, or a question about it. */
+  /** A class of errors, an error's `name` or `code`, or a predicate. */
   readonly match: (abstract new (...args: never[]) => Error) | string | ((error: unknown) => boolean);
 }
 
@@ -127,7 +127,7 @@ export interface PolicyQuestion<Input> {
   readonly environment: string;
   /** The actor that started it, as in the journal; absent: no known actor. */
   readonly actor?: string | undefined;
-  /** Mode of a successor. Before one is made, the policy is asked with the id of the source. */
+  /** Mode of a successor. Before it is created, the policy is evaluated with the id of the source. */
   readonly mode?: SuccessorMode | undefined;
   readonly type: string;
   /** The run begins, moves again after it was interrupted or waited, or is about to run a step that has its own policy. */
@@ -135,18 +135,21 @@ export interface PolicyQuestion<Input> {
   readonly stepId?: string;
 }
 
-/** May refuse: then the run is cancelled with `stopKind: policy`. One that throws is asked again; nothing runs unasked. */
+/**
+ * A refusal cancels the run with `stopKind: policy`. A policy that throws is evaluated again, and nothing runs before it has
+ * answered.
+ */
 export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyDecision | Promise<PolicyDecision>;
 
 export interface CommonOptions<Input, N extends Needs> {
   /** Steps whose outputs this one reads, by the name its functions use. */
   readonly needs?: N;
   /**
-   * Members of the input that this step reads; absent: all. It sees no others, and a successor with another input takes it
-   * over if these (and the outputs it needs) are the same.
+   * Members of the input that this step can read; absent: all. A successor with another input reuses the step if these members
+   * and the needed outputs are the same.
    */
   readonly reads?: readonly (keyof Input & string)[];
-  /** False: the step is skipped. Must be pure: it may be asked again after a crash. */
+  /** False: the step is skipped. Must be pure, because it may be called again after a crash. */
   readonly when?: (seen: Seen<Input, N>) => boolean;
   /** Handling of a skipped need: skip (default), or run without it. */
   readonly ifSkipped?: 'skip' | 'run';
@@ -159,22 +162,22 @@ export interface AttemptOptions {
   readonly poll?: { readonly within: string | number };
   /** Longest time one attempt may take: '30s', '5m', or ms. Below the function's own timeout. */
   readonly timeout?: string | number;
-  readonly heartbeatTimeout?: string | number; // an attempt that gave no `heartbeat` for so long has timed out
+  readonly heartbeatTimeout?: string | number; // an attempt without a `heartbeat` for this long has timed out
   /** Capabilities that the body and its compensation may call. */
   // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
   readonly uses?: readonly Capability<any, any>[];
-  /** Most that one attempt costs; absent: one call of each of `uses`, as they declare. See docs/budgets.md. */
+  /** Maximum cost of one attempt; absent: one call of each of `uses`, as they declare. See docs/budgets.md. */
   readonly estimate?: Estimate;
 }
 
 interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N>, AttemptOptions {
   /** Default true. False: a step caught mid-flight by a crash is in doubt (see `onDoubt` of the workflow). */
   readonly idempotent?: boolean;
-  /** For a step that is not idempotent: a new, recorded attempt may follow one that a crash cut off, within `retry`. */
+  /** For a step that is not idempotent: allows a new, recorded attempt after a crash, within `retry`. */
   readonly newAttempt?: boolean;
   /** Default true. False: a successor never takes over this step's recorded output. */
   readonly resumable?: boolean;
-  /** Asked before each attempt. */
+  /** Evaluated before each attempt. */
   readonly policy?: Policy<Input>;
 }
 
@@ -196,7 +199,7 @@ export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Inpu
 export type Completion = { readonly tolerate: number | `${number}%` } | { readonly atLeast: number };
 
 interface SetOptions<Input, N extends Needs, Item> {
-  /** The items, at most 1,000. Must be pure: it is asked again after a crash. */
+  /** The items, at most 1,000. Must be pure, because it is called again after a crash. */
   readonly over: (seen: Seen<Input, N>) => readonly Item[];
   /** Items running concurrently; default 8. */
   readonly concurrency?: number;
@@ -233,7 +236,7 @@ export interface ApprovalOptions<Input, N extends Needs, D = undefined> extends 
   readonly timeout?: string | number;
   /** Handling of an expired approval: the step fails (default), is approved, or the run is halted. */
   readonly onExpiry?: 'fail' | 'approve' | 'halt';
-  /** From when on the question is to be shown as overdue, and with which text. */
+  /** Delay after which the question is shown as overdue, and the text to show. */
   readonly escalate?: { readonly after: string | number; readonly text: string };
   /** Applies to a rejection, and to an expiry that fails. */
   readonly onFailure?: OnFailure<Approved<D>>;
@@ -243,7 +246,7 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
   readonly event: string;
   /** Correlation key of events with one name. */
   readonly key: (seen: Seen<Input, N>) => string;
-  /** Usual time until the event: shown with the wait, so that people see a late one. Nothing happens then. */
+  /** Usual time until the event. It is shown with the wait, so that people notice a late event, and has no other effect. */
   readonly expected?: string | number;
   readonly timeout?: string | number;
   /**
@@ -258,14 +261,14 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
 }
 
 interface ChildCommon<Input, N extends Needs, T, Takes> extends CommonOptions<Input, N> {
-  /** The workflow to run, or its type. A child is made of the newest version deployed. */
+  /** The workflow to run, or its type. The child gets the newest deployed version. */
   readonly workflow: TypedWorkflow<Takes, T> | Workflow | string;
   /**
    * Handling of a running child when its parent is cancelled or fails: it is cancelled (default), abandoned, or
    * cancelled and awaited, so that the parent is compensated and ends after it.
    */
   readonly onParentEnd?: OnParentEnd;
-  /** For each child. Not with `onParentEnd: 'wait'`: there the child's own workflow has the time. */
+  /** Time limit of each child. Not allowed with `onParentEnd: 'wait'`: give the child's workflow a `timeout`. */
   readonly timeout?: string | number;
 }
 
@@ -283,7 +286,7 @@ export interface ChildrenOptions<Input, N extends Needs, Item, T, Takes = unknow
   readonly onFailure?: OnFailure<readonly T[]>;
 }
 
-/** The result of a run of which the compiler does not know the workflow: the outputs it returned, by name. */
+/** The result of a run whose workflow the compiler does not know: its outputs by name. */
 export type ChildResult = Readonly<Record<string, Json>>;
 
 /** Adds steps to the workflow under definition. */
@@ -306,7 +309,7 @@ export interface StepFactory<Input> extends FlowFactory<Input> {
   ): Handle<Approved<D>>;
   /** Waits for an event from outside. Its output is what the sender sent. */
   event<N extends Needs, T = Json>(id: string, options: EventOptions<Input, N, T>): Handle<T>;
-  /** A pause that survives everything and costs nothing while it lasts. Its output is null. */
+  /** A pause that survives crashes and deployments and holds no worker. Its output is null. */
   sleep<N extends Needs>(id: string, options: SleepOptions<Input, N>): Handle<null>;
   /** Runs another workflow, or one for each item of a list. Its output is the result of the run (or their list). */
   child<N extends Needs, Item, T = ChildResult, Takes = unknown>(
@@ -342,7 +345,7 @@ export interface GithubSubscription {
   readonly actions?: readonly string[];
 }
 
-/** Declares that this workflow is started again and again (docs/schedules.md). */
+/** Declares that this workflow is started on a schedule (docs/schedules.md). */
 export interface ScheduleSubscription {
   /** Distinguishes several schedules of a workflow; lower-case words joined by dashes. The same in every deployment. */
   readonly id?: string;
@@ -369,8 +372,8 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
    */
   readonly secretInput?: readonly string[];
   /**
-   * Tags of a run, made of its input at the start, such as `{ customer: input.customerId }`. Runs are found by them (`customer:42`). It
-   * must be pure; members in `secretInput` are redacted. At most 10.
+   * Tags of a run, computed from its input at the start, such as `{ customer: input.customerId }`. Runs are found by them
+   * (`customer:42`). Must be pure; members in `secretInput` are redacted. At most 10.
    */
   readonly tags?: (input: Input) => Tags;
   readonly on?: {
@@ -388,7 +391,7 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
    * decision.
    */
   readonly onDoubt?: 'fail' | 'ask';
-  /** Asked when a run begins and whenever it moves again. */
+  /** Evaluated when a run begins and whenever it continues. */
   readonly policy?: Policy<Input>;
   readonly retention?: RetentionOptions;
   /** Declares the graph. Called once, at load, without I/O; the handles it returns name the outputs of the run. */

@@ -182,7 +182,7 @@ function graphOf(type: string, steps: readonly StepDefinition[]): Graph {
   }
 }
 
-/** The author's `step`: every call notes a definition and returns a handle to it. */
+/** The author's `step`: every call records a definition and returns a handle to it. */
 function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<Input> {
   const noted =
     (make: (name: StepName, options: UncheckedOptions, body: unknown) => StepDefinition) =>

@@ -97,7 +97,7 @@ export class BudgetAdmission {
     return budgetDecision(budget, beginning, { underWay, startedAt: startedAt ?? createdAt, now });
   }
 
-  /** The body has ended; its spending is queued for the journal. Undefined: the run has no budget. */
+  /** Call when the body has ended and its spending is queued for the journal. Returns undefined if the run has no budget. */
   ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Spend | undefined {
     const { budget } = this.#dispatch.journal.state;
     this.#day?.ended(this.#spender(unit), reportedOf(used));
@@ -109,12 +109,12 @@ export class BudgetAdmission {
     return spent;
   }
 
-  /** The body was not called. */
+  /** Call if the body was not called. */
   notRun(unit: BodyUnit): void {
     this.#day?.ended(this.#spender(unit), undefined);
   }
 
-  /** Before a call with side effects: why it may not be made. @param mayStop false: the body is not stopped in the middle */
+  /** Returns why a call with side effects may not be made. @param mayStop false: the body is not stopped in the middle */
   async effect(mayStop: boolean): Promise<BudgetRefusal | undefined> {
     return this.#day?.effect(mayStop);
   }
@@ -124,13 +124,13 @@ export class BudgetAdmission {
     await this.#day?.close();
   }
 
-  /** The journal has the end of the attempt, or its question. */
+  /** Call once the journal has the end of the attempt, or its question. */
   settled(key: string): void {
     this.#underWay.delete(key);
     this.#asking.delete(key);
   }
 
-  /** Opens the question, or lets the attempt rest where it is open already, or until other runs of the tenant have settled. */
+  /** Opens the question. If it is already open, or other runs of the tenant must settle first, the attempt only rests. */
   stop(stopped: Stopped): ExecutionChange {
     const { unit, execution, refusal, settled = [], spent } = stopped;
     if (refusal.kind === 'busy') return this.#rest(stopped);

@@ -1,6 +1,6 @@
 /**
- * Carries out the commands of a dispatch. This is the one place where something is awaited for an execution apart from its own
- * code: each command ends with a message, and what follows is decided from that.
+ * Carries out the commands of a dispatch. No other code awaits something for an execution, except the execution's own code.
+ * Each command ends with a message, which decides what follows.
  */
 
 import type { Wait } from '../../core/run/events.ts';
@@ -74,7 +74,7 @@ async function announce(announcer: Announcer, wait: Wait): Promise<Message> {
   return { kind: 'announced', wait, announcement: await announcer.announce(wait) };
 }
 
-/** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */
+/** Stores an output that may be too large for a checkpoint before the commit that refers to it. */
 async function keep(dispatch: DispatchState, ending: ExecutionEnd): Promise<Message> {
   const { outcome } = ending;
   const output = outcome.kind === 'done' ? await storeOutput(dispatch, outcome.output) : NO_OUTPUT;

@@ -97,7 +97,9 @@ async function claimAndDrive(claiming: Claiming): Promise<ClaimedResult> {
   return finish({ deps, account, state: journal.state, journal, publisher }, end);
 }
 
-/** Takes the lease, if on the newest state it still may; what cannot be driven is suspended or failed in the same commit. */
+/**
+ * Takes the lease if the newest state still allows it; a run that cannot be driven is suspended or failed in the same commit.
+ */
 function claimDrafts(state: RunState, { deps, account, owner }: Claiming): EventDraft[] {
   const { clock, settings, registry } = deps;
   const now = clock.now();
@@ -142,7 +144,7 @@ interface Finishing {
   readonly deps: EngineDeps;
   readonly account: DriveAccount;
   readonly state: RunState;
-  /** Absent: not usable any more. */
+  /** Absent: it is no longer usable. */
   readonly journal?: RunJournal;
   readonly publisher?: RunPublisher | undefined;
 }

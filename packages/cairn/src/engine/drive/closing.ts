@@ -25,7 +25,7 @@ interface ClosingFacts {
   readonly inFlight: readonly StepRef[];
 }
 
-/** @throws Error rather than call a run complete of which the journal knows no end of some step */
+/** @throws Error if the run would complete although the journal lacks the end of a step */
 export function closingDraft(closing: ClosingDecision, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
     case 'cancelled':
@@ -65,8 +65,8 @@ function interruptedKeys({ compensating }: RunState, inFlight: readonly StepRef[
 }
 
 /**
- * The dispatch counts the ends it saw. The journal is authoritative: a dispatch that counted wrong ends, and the next one
- * continues.
+ * Checks the ends that the dispatch counted against the journal, which is authoritative. After a wrong count the dispatch
+ * fails, and the next one continues.
  */
 function assertAllEnded({ id, steps }: RunState, { graph }: Workflow): void {
   const left = graph.order.find((stepId) => steps.get(stepId)?.phase !== 'done');
@@ -74,8 +74,8 @@ function assertAllEnded({ id, steps }: RunState, { graph }: Workflow): void {
 }
 
 /**
- * The result of a run that did all it had to: the outputs of the steps its workflow returned, by name. Outputs that each
- * fit but are too large together fail the run.
+ * The result of a completed run: the outputs of the steps that its workflow returned, by name. If the outputs are too large
+ * together, the run fails.
  */
 export function resultOf({ result }: Workflow, outputs: StepOutputs): Output | RecordedError {
   const members = Object.keys(result)
@@ -111,7 +111,7 @@ export function sessionEndOf(closing: ClosingDecision): SessionEnd {
 /** The end of a run whose steps are undone first. */
 export type EndAfterUndo = Extract<DispatchDecision, { kind: 'undo_first' }>['end'];
 
-/** False if a cancellation, or one that undoes no more, was requested since. */
+/** False if a cancellation, or one without compensation, was requested after the decision. */
 export function isAsDecided({ cancellation }: RunState, end: EndAfterUndo): boolean {
   const known = end.kind === 'cancelled' ? end.cancellation : undefined;
   return (

@@ -64,7 +64,7 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
   const { unit, seen, execution: first } = await undoable(run, completed);
   const { id: runId, lease } = journal.state;
   const ref = refOf(first);
-  // Work that is still running when the dispatch has released the run, or the run has ended, is dropped.
+  // Events of work that outlasts the dispatch or the run are dropped.
   const append = (decide: Decide) =>
     journal.append((state) => (state.lease?.owner === lease?.owner ? decide(state) : []));
   const undoing = { unit, seen, append, alive: new Map() };
@@ -78,7 +78,8 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
     // No question can be asked any more: a compensation that needs one has failed.
     if (result.kind !== 'failed') return { kind: 'stopped' };
     const now = deps.clock.now();
-    // Attempts end with their dispatch, so this one is not counted, even if it is the last: the receiver has asked for another.
+    // This attempt is not counted, even if it is the last, because the receiver named a time for another and attempts are
+    // counted per dispatch.
     if (result.cause instanceof RetryAt && result.cause.at - now > shortRetryMs) {
       deps.log.warn('compensation_rests', { runId, step: unit.step.id, until: result.cause.at });
       if (settled.length > 0) await journal.append(() => settled);

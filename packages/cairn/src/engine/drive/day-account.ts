@@ -94,10 +94,13 @@ export class DayAccount {
     this.#owner = params.dispatch.deps.random.token();
   }
 
-  /** `wait`: the account posts a message when it knows more. Whatever begins has its reservation in the document. */
+  /**
+   * `wait`: the account posts a message when the answer may have changed. An attempt that begins has its reservation in the
+   * document.
+   */
   admit(spender: Spender): DayAdmission {
     const { limits } = this.#params.tenant;
-    // Calls ask for themselves.
+    // Calls are admitted one by one by `effect`.
     if (isNone({ ...limits, effects: 0 })) return { kind: 'begin' };
     const open = this.#today();
     const { key } = spender;
@@ -115,7 +118,7 @@ export class DayAccount {
     return refusal ?? this.#later(() => this.#takeFor(key, open, need));
   }
 
-  /** The attempt has ended. Undefined: it did not begin after all. */
+  /** Call when the attempt has ended. @param reported undefined: it did not begin after all */
   ended({ key, kind, estimate }: Spender, reported: Spend | undefined): void {
     const reservation = this.#reserved.get(key);
     if (!reservation) return;
@@ -130,7 +133,10 @@ export class DayAccount {
     if (!covers(open.reserved, open.used)) this.#inBackground(() => this.#take(open, {}, { isSpent: true }));
   }
 
-  /** Before a call with side effects. @param mayStop false: the body is not stopped in the middle, so the call is counted in any case */
+  /**
+   * Returns why a call with side effects may not be made. @param mayStop false: the body is not stopped in the middle, so the
+   * call is counted in any case
+   */
   async effect(mayStop: boolean): Promise<DayRefusal | undefined> {
     const { limits } = this.#params.tenant;
     if (limits.effects === undefined) return undefined;
@@ -160,7 +166,7 @@ export class DayAccount {
       }
       isClosed.abort();
     });
-    // The next dispatch of the run does not wait for a store that does not answer.
+    // A store that does not answer must not delay the next dispatch of the run.
     await Promise.race([settled, pause(clock, settings.graceMs, isClosed.signal)]);
   }
 
@@ -197,7 +203,7 @@ export class DayAccount {
     this.#reserved.set(key, { kind, open, need });
   }
 
-  /** At most one at a time: others retry when it has ended. */
+  /** Runs at most one work at a time: other attempts retry when it has ended. */
   #later(work: () => Promise<unknown>): DayAdmission {
     if (!this.#isTaking) {
       this.#isTaking = true;
@@ -251,7 +257,7 @@ export class DayAccount {
     await this.#change(open, (budget) => ({ kind: 'settled', day: settleHold(budget, settling) }));
   }
 
-  /** A decision without a write uses the current document. */
+  /** Repeats the decision until its write succeeds. A decision without a write counts only on a document that was just read. */
   async #change<T extends { readonly kind: string; readonly day?: DayBudget | undefined }>(
     open: OpenDay,
     decide: (budget: DayBudget, now: number) => T,
@@ -315,7 +321,7 @@ export class DayAccount {
     return done;
   }
 
-  /** The dispatch does not end before it. */
+  /** Starts work that the dispatch awaits before it ends. */
   #inBackground(work: () => Promise<unknown>): void {
     this.#params.dispatch.background(this.#inLine(work).then(() => MOVED));
   }

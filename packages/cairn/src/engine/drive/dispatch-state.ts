@@ -136,7 +136,7 @@ export class DispatchState implements Required<LeasedRun> {
     return this.failure !== undefined || this.#hooks.isStopped();
   }
 
-  /** Bodies that may begin now. As many more may have ended while their outputs are being committed. */
+  /** Number of bodies that may begin now. As many more may have ended while their outputs are being committed. */
   get room(): number {
     const { size, unrecorded } = this.bodies;
     if (this.alone) return 1 - size - unrecorded;
@@ -149,7 +149,7 @@ export class DispatchState implements Required<LeasedRun> {
     return !this.#startedAny || this.now + timeoutMs <= this.budgetEndsAt;
   }
 
-  /** An execution whose question did not fit, and now does. */
+  /** An execution whose question did not fit before and fits now. */
   get question(): string | undefined {
     return this.withoutRoom.fitting(this.waits.freeBytes);
   }
@@ -188,8 +188,8 @@ export class DispatchState implements Required<LeasedRun> {
   }
 
   /**
-   * Items begin in their order, so that those that have begun before come first. No item begins while questions of earlier ones
-   * do not fit.
+   * Items begin in order, so that those that have begun before come first. No item begins before the questions of earlier items
+   * fit.
    */
   nextItem(set: ItemSet): number | undefined {
     const index = set.next();
@@ -202,7 +202,7 @@ export class DispatchState implements Required<LeasedRun> {
     this.#mark(unit, 'open');
   }
 
-  /** The unit had begun, and begins again once there is room. */
+  /** Lets a unit that had begun begin again once there is room. */
   beginAgain(unit: Unit): void {
     this.#mark(unit, 'idle');
   }

@@ -41,7 +41,7 @@ export type DispatchEnd =
   | 'moved'
   | 'recovered'
   | 'contended'
-  /** The store refused to write it, and it was ended for that. */
+  /** The store refused to write the run, so the run was ended. */
   | 'unwritable';
 
 /** A deferred task is dispatched this long after the end of the lease. */
@@ -88,7 +88,7 @@ async function afterRefusal(
   }
 }
 
-/** Loads the run until a decision about it could be carried out. */
+/** Repeats load and decision until the decision could be carried out. */
 async function dispatch(
   deps: EngineDeps,
   request: DriveRequest,
@@ -137,14 +137,14 @@ async function carryOut(deps: EngineDeps, loaded: LoadedRun, account: DriveAccou
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, account);
-      // Its appends are published by the next scan; a blocked run has no other dispatch.
+      // The next scan publishes the appended events, because a blocked run has no other dispatch.
       const continues = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
       return continues ? 'try_again' : 'recovered';
     }
     case 'early':
       if (await deliverBuffered(deps, loaded.state)) return 'try_again';
       await settle(deps, loaded);
-      // Without a name, because the current task may carry the name of this due time itself.
+      // The task has no name, because the current task may have the name of this due time.
       await deps.queue.enqueue({ reason: 'early', at: decision.at, ...taskOf(deps, loaded.state, account) });
       return 'early';
     case 'waiting':
@@ -209,7 +209,7 @@ async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccou
   const staysInCompany = place.alone === account.isAlone;
   if (staysInCompany && place.pool === account.pool) return false;
   const reason: DriveReason = staysInCompany ? 'continue' : place.alone ? 'suspect' : 'cleared';
-  // Unnamed: the same run may have to move again before anything is appended.
+  // The task has no name, because the run may have to move again before anything is appended.
   await deps.queue.enqueue({ runId: state.id, reason, ...place, trace: account.trace });
   return true;
 }

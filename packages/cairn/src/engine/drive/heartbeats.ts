@@ -34,8 +34,8 @@ export function keepHeartbeats(
   };
 
   /**
-   * After a move of the clock the last heartbeat is old. Written twice, because the first may be a commit that was in
-   * progress at the move.
+   * Renews the heartbeat after the clock was changed. Written twice, because the first write may be a commit that was in
+   * progress at the change.
    */
   async function showAlive(): Promise<void> {
     try {
@@ -84,7 +84,9 @@ export function keepHeartbeats(
   }
 }
 
-/** A clock that was set back does not tell how long it has been: long enough, or the lease would be lost to silence. */
+/**
+ * If the clock was set back, the elapsed time is unknown and counts as long enough, because the lease could expire otherwise.
+ */
 function elapsed(since: number, now: number): number {
   return now < since ? Number.POSITIVE_INFINITY : now - since;
 }

@@ -18,7 +18,10 @@ import { reusePlan } from '../successors/plan.ts';
 import type { LeasedRun } from './dispatch-state.ts';
 import { keepHeartbeats } from './heartbeats.ts';
 
-/** With three writes each and what begins and ends it, below the 300 that a commit has. */
+/**
+ * Steps of one chunk. Each takes three writes, so that a chunk with its first and last event stays below the 300 writes of a
+ * commit.
+ */
 const CHUNK = 90;
 
 type Importing = Pick<LeasedRun, 'deps' | 'journal' | 'workflow' | 'budgetEndsAt'>;
@@ -29,7 +32,7 @@ type Importing = Pick<LeasedRun, 'deps' | 'journal' | 'workflow' | 'budgetEndsAt
  */
 export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
 
-/** Call for a run that `isImporting`, and whose lease is held. @throws what the store could not do */
+/** Call for a run that `isImporting`, and whose lease is held. @throws errors of the store */
 export async function importRecorded(params: Importing): Promise<Imported> {
   const { deps, journal } = params;
   let broken: unknown;
@@ -165,7 +168,7 @@ function finished({ resumedFrom }: RunState): EventDraft[] {
   return [done, { type: 'run_resumed', initiator: 'system', data: { reason: `continues ${resumedFrom}` } }];
 }
 
-/** Under its own id, so that its sender may repeat it to this run as well. */
+/** The signal keeps its id, so that a repetition by its sender is recognized in this run as well. */
 function carried({ signalId, name, key, payloadText }: UnreadSignal): EventDraft {
   const data = { signalId, name, key, payloadText };
   return { type: 'signal_received', initiator: 'system', data };

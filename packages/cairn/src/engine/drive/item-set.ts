@@ -39,7 +39,7 @@ export class ItemSet {
   readonly #items: readonly unknown[];
   readonly #progress: SetProgress;
   readonly #outputs: (Output | undefined)[];
-  /** Bytes of the whole output so far: brackets, commas and the results that are there. */
+  /** Bytes of the whole output so far: brackets, commas and the available results. */
   #bytes: number;
   #firstError: RecordedError | undefined;
   /** Its outcome is being committed. */

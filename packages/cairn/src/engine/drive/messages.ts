@@ -31,7 +31,7 @@ export type SpentBody = EndedBody & { readonly spent: Spend | undefined };
 
 export type CodeEnd =
   | { readonly kind: 'returned'; readonly value: unknown }
-  /** `code` where the error has one that the cause does not tell. */
+  /** `code`: the code of the error, where the cause has none. */
   | { readonly kind: 'threw'; readonly cause: unknown; readonly code?: string }
   | { readonly kind: 'diverged'; readonly message: string };
 
@@ -44,7 +44,7 @@ export interface EndedFlow {
 /** The last record of an execution. */
 export interface ExecutionEnd extends Executed {
   readonly outcome: Outcome;
-  /** A function where no checkpoint may be able to carry the output, which is kept first. */
+  /** A function if the output may be too large for a checkpoint: it is stored first, and the function then makes the events. */
   readonly events: readonly EventDraft[] | ((kept: Output) => readonly EventDraft[]);
 }
 
@@ -64,17 +64,17 @@ export type Consequence =
 
 export interface ExecutionChange extends Executed {
   /**
-   * Called again on each newer state. Not called once the run belongs to another dispatch or the step was sent back: then
-   * `otherwise` follows.
+   * Called again on each newer state. If the run belongs to another dispatch or the step was sent back, `otherwise` follows
+   * instead.
    */
   readonly decide: (state: RunState) => {
     readonly events: readonly EventDraft[];
     readonly consequence: Consequence;
   };
   readonly otherwise: Consequence;
-  /** The wait that it may open: the room that it takes is kept for it. */
+  /** The wait that the change may open. Its room in the snapshot is reserved. */
   readonly opening?: Wait;
-  /** The outcome counts already; its dependents begin when it is in the journal. */
+  /** The outcome already counts; its dependents begin when it is in the journal. */
   readonly isKnown?: true;
   /** Recorded instead if another process has written the row of the ledger meanwhile. */
   readonly ifEffectMoved?: () => ExecutionChange;
@@ -91,9 +91,9 @@ export type Command =
   | { readonly kind: 'announce'; readonly wait: Wait }
   | { readonly kind: 'leave_mailbox'; readonly place: LeaveRequest }
   | { readonly kind: 'cancel_children'; readonly runIds: readonly string[]; readonly message?: Message }
-  /** Reads how others ended a step. */
+  /** Reads the outcome of a step that another process ended. */
   | { readonly kind: 'read_outcome'; readonly executed: Executed }
-  /** Reads results of items that ended in an earlier dispatch, into their set. */
+  /** Reads into their set the results of items that ended in an earlier dispatch. */
   | { readonly kind: 'read_results'; readonly set: ItemSet; readonly done: readonly DoneItem[] };
 
 export interface EffectDoubt {
@@ -113,7 +113,9 @@ export type CommandOf<K extends Command['kind']> = Extract<Command, { kind: K }>
 export type Announcement =
   /** The wait is announced and continues. */
   | { readonly kind: 'announced' }
-  /** An answer was there, or the wait cannot be. `place`: the mailbox to leave once that is in the journal. */
+  /**
+   * An answer was already there, or the wait is impossible. `place`: the mailbox to leave once the journal has these events.
+   */
   | { readonly kind: 'ended'; readonly events: readonly EventDraft[]; readonly place?: LeaveRequest }
   /** The announcement may be lost: a later dispatch repeats it. */
   | { readonly kind: 'lost'; readonly error: Error }

@@ -10,7 +10,7 @@ import type { StepDefinition, Workflow } from '../define/steps.ts';
 import { type Output, parseFrozen } from '../recording/output.ts';
 import { originsOf, originText } from '../stored-text.ts';
 
-/** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
+/** Checkpoints read in one call. With outputs of the largest size they take 25 MiB. */
 export const READ_CHUNK = 100;
 
 export class StepOutputs {
@@ -66,12 +66,12 @@ export class StepOutputs {
     if (this.#wanted.has(id)) this.#outputs.set(id, output);
   }
 
-  /** A step has ended: what only it needed is released. */
+  /** Call when a step has ended: outputs that only this step needed are released. */
   release(step: StepDefinition): void {
     for (const need of new Set(Object.values(step.needs))) this.#release(need);
   }
 
-  /** The run will have no result: what only that needed is released. */
+  /** Call when the run will have no result: outputs that only the result needed are released. */
   releaseResult(): void {
     for (const id of this.#result) this.#release(id);
     this.#result = [];
@@ -81,7 +81,7 @@ export class StepOutputs {
     return this.#outputs.get(id);
   }
 
-  /** The value of an output, parsed once and frozen: several bodies see the same. Undefined for a skipped step. */
+  /** The value of an output, parsed once and frozen, because several bodies share it. Undefined for a skipped step. */
   value(id: string): unknown {
     const output = this.#outputs.get(id);
     if (!output) return undefined;
@@ -113,7 +113,7 @@ export async function loadOutputs(
   return outputs;
 }
 
-/** The same one by one, for callers that may stop early. */
+/** Reads the outputs one by one, for callers that may stop early. */
 export async function* outputsAt(
   store: RunStore,
   runId: string,
@@ -126,14 +126,14 @@ export async function* outputsAt(
       const { seq, outputHash: hash } = checkpoints[at] ?? {};
       if (hash === undefined) throw new Error(`run ${runId}: checkpoint ${seq} does not belong to a step`);
       const text = await originText(store, origin);
-      // A payload of another run must not be referred to by this one.
+      // A run must not refer to a payload of another run.
       const ref = origin.runId === runId ? origin.checkpoint.outputRef : undefined;
       yield { text, hash, ...(ref === undefined ? {} : { ref }) };
     }
   }
 }
 
-/** The recorded error of an execution, with the request of the operation that it was. */
+/** The recorded error of an execution, with the request of its operation. */
 export async function failureAt(
   store: RunStore,
   runId: string,

@@ -1,4 +1,4 @@
-/** Asks the policy of a workflow at the beginning of a dispatch, where the run has begun to move since it was last asked. */
+/** Asks the policy of a workflow at the beginning of a dispatch, if the run has continued since the policy was last asked. */
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -9,7 +9,7 @@ import type { ClosingDecision } from './closing.ts';
 import type { DispatchState } from './dispatch-state.ts';
 
 /**
- * A policy that could not be asked is asked again after this, and after twice as long each time: every time costs a claim and
+ * First delay before a policy that gave no answer is asked again. It doubles each time, because every attempt costs a claim and
  * a release, and a policy that is down for days must not fill the journal.
  */
 const POLICY_RETRY_FIRST_MS = 30_000;
@@ -20,14 +20,17 @@ type PolicyAnswer =
   | { readonly kind: 'answered'; readonly drafts: readonly EventDraft[] }
   | Extract<ClosingDecision, { kind: 'release' }>;
 
-/** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its dispatch threw. */
+/**
+ * Time in ms that the run rested although its policy is due; undefined if it did not. A dispatch asks the policy first, so the
+ * policy could not be asked, or the dispatch threw.
+ */
 export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunState): number | undefined {
   const isDue = status === 'running' && policyDue;
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 
 /**
- * Undefined: there is no question, or the time limit of the run has passed: then nothing is left that a policy would have to allow.
+ * Returns undefined if the policy is not due, or if the time limit of the run has passed, after which nothing needs permission.
  *
  * @param abandoned aborts when the dispatch must release the run
  */
@@ -59,7 +62,10 @@ export async function policyAnswer(
   }
 }
 
-/** Calls `onStop` once a person has cancelled or suspended the run, or its time is up. A dispatch reads that only with its commits otherwise. */
+/**
+ * Calls `onStop` once a person has cancelled or suspended the run, or its time is up. Without this, a dispatch notices that
+ * only with its next commit.
+ */
 function watchForStops(dispatch: DispatchState, onStop: () => void): CancelTimer {
   const { deps, journal } = dispatch;
   const { clock, settings } = deps;
@@ -94,7 +100,7 @@ function stopped(dispatch: DispatchState, { reason }: AbortSignal): PolicyAnswer
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
 }
 
-/** The run rests, but not beyond its time limit: then it ends, and needs no answer. */
+/** Lets the run rest, but not beyond its time limit, at which it ends without an answer. */
 function putOff({ now, journal, workflow, restedMs = 0 }: DispatchState, message: string): PolicyAnswer {
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
   const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;

@@ -16,7 +16,7 @@ import { deployedFor, isPlanMissing } from '../definition-of-run.ts';
 import type { EngineDeps } from '../deps.ts';
 
 const BACK_OFF: Backoff = DEFAULT_RETRY;
-/** A deployment may be days away, and each attempt costs a claim and a release. */
+/** Back-off of a run that needs a deployment, which may be days away. Each attempt costs a claim and a release. */
 const BACK_OFF_TO_DEPLOYMENT: Backoff = { ...BACK_OFF, capMs: LONGEST_CHECK_MS };
 
 /** `dueAt`: epoch ms. */
@@ -26,8 +26,8 @@ export interface ReleasedFailed {
 }
 
 /**
- * Undefined: this owner does not hold the run (any more). The journal of the failed dispatch may be unusable, so this is
- * another writer; pending appends of the former are fenced by the sequence numbers.
+ * Returns undefined if this owner does not hold the run. The journal of the failed dispatch may be unusable, so this code uses
+ * another writer. Sequence numbers fence the pending appends of the first.
  *
  * @throws errors of the store: then the lease is left to the redelivery of the task, or expires
  */
@@ -46,7 +46,10 @@ export async function releaseFailed(
   return { state, dueAt: event.data.dueAt };
 }
 
-/** Bodies of the dispatch may still be running here: where overlapping would do harm, the run waits as after a death. */
+/**
+ * Bodies of the failed dispatch may still be running in this process. If an overlap would do harm, the run waits as after a
+ * death.
+ */
 function released(
   { clock, random, settings, registry }: EngineDeps,
   state: RunState,

@@ -1,7 +1,7 @@
 /**
- * The loop of a dispatch: takes one message after the other from its queue, has `next/` decide what follows from it, starts what
- * may start then, and closes or releases the run when nothing is left to wait for. Messages that are posted while one is handled
- * wait for their turn; no message is handled in the middle of another.
+ * The loop of a dispatch: takes one message after the other from its queue, lets `next/` decide what follows, starts what may
+ * start then, and closes or releases the run when it has nothing left to wait for. A message that is posted while another is
+ * handled waits for its turn.
  *
  * Must not: know how a step is started or recorded (next/), or how steps are compensated (compensate.ts).
  */
@@ -59,7 +59,7 @@ export class DriveSession {
   #adopted: number;
   #feedbackSeq: number;
   #admissionAskedAt: number;
-  /** Computed once: every step asks for it, and the answer takes a search of all steps of the workflow. */
+  /** Computed once, because every step asks for it and the answer searches all steps of the workflow. */
   readonly #canCompensate: boolean;
   readonly #canWaitOut: boolean;
 
@@ -85,7 +85,7 @@ export class DriveSession {
   /** Resolves when this dispatch has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
   async run(): Promise<SessionEnd> {
     const end = await this.#run();
-    // Another process holds the run: registrations of closed waits are removed.
+    // Another process holds the run, so this one removes registrations of closed waits.
     if (end.kind === 'lease_lost') await this.#announcer.leaveClosed();
     return end;
   }
@@ -109,7 +109,7 @@ export class DriveSession {
       if (this.#isOpen && (await this.#isAllowed())) this.#begin();
       return await this.#end.promise;
     } catch (error) {
-      // Only before `#begin`: later `#end` rejects or resolves with it.
+      // This handles only errors before `#begin`; later `#end` rejects or resolves with the error.
       if (error instanceof LeaseLost) return { kind: 'lease_lost' };
       throw error;
     } finally {
@@ -142,7 +142,7 @@ export class DriveSession {
       this.#handleMessages();
       return;
     }
-    // All that one commit has recorded is known before more begins.
+    // All events of one commit are handled before more steps begin.
     if (this.#messages.length === 1) queueMicrotask(() => this.#handleMessages());
   }
 
@@ -227,7 +227,7 @@ export class DriveSession {
   #advance(): void {
     if (this.#phase !== 'working') return;
     const { journal, alone } = this.#dispatch;
-    // A commit whose answer was lost can be found in the journal of a run that another has taken over since.
+    // The writer may learn of its own lost commit from a journal that another process has taken over.
     if (!this.#dispatch.hasLease) {
       this.#fail(new LeaseLost(`run ${journal.state.id} was taken over by another worker`));
       return;
@@ -248,7 +248,10 @@ export class DriveSession {
     applyForeignChanges(this.#dispatch, journal.state);
   }
 
-  /** Steps were sent back: their bodies are aborted, the others may end, and the next dispatch starts the new revisions. */
+  /**
+   * Handles steps that were sent back: their bodies are aborted, the others may end, and the next dispatch starts the new
+   * revisions.
+   */
   #renew({ feedback }: RunState): void {
     const news = feedback.filter(({ seq }) => seq > this.#feedbackSeq);
     const back = new Set(news.flatMap(({ steps }) => steps));
@@ -279,7 +282,7 @@ export class DriveSession {
     this.#stopBodies(why);
   }
 
-  /** The time limit of the run has passed: it fails, whatever is running. */
+  /** Fails the run when its time limit has passed, whatever is running. */
   #timeOut(deadlineAt: number): void {
     if (!this.#isOpen || this.#dispatch.failure) return;
     const { createdAt, startedAt = createdAt } = this.#dispatch.journal.state;
@@ -311,7 +314,7 @@ export class DriveSession {
     this.#dispatch.guard(this.#close(decision));
   }
 
-  /** Decided on the newest state: if others have appended meanwhile, the decision is made again. */
+  /** Records the end, as decided on the newest state: if other writers have appended meanwhile, the decision is made again. */
   async #close(decision: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#dispatch;
     if (decision.kind === 'end_children') {
@@ -326,7 +329,7 @@ export class DriveSession {
     }
     if (needsPayload(result.text)) result = await storeOutput(this.#dispatch, result);
     const facts = { workflow, result, inFlight: this.#dispatch.bodies.inFlight() };
-    // A rest that a receiver has asked for stands whatever others have appended, except for a cancellation.
+    // A delay that a receiver has requested stays valid whatever others have appended, except a cancellation.
     const rests = decision.kind === 'undo_first' && closing.kind === 'release' && closing.dueAt !== undefined;
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted || (rests && isAsDecided(state, decision.end))
@@ -348,7 +351,7 @@ export class DriveSession {
     return this.#dispatch.waits.childrenOf(this.#dispatch.journal.state).length > 0;
   }
 
-  /** The end that follows, or a release: the dispatch had to release the run before all was undone. */
+  /** Undoes the run and returns the end that follows, or a release if not everything could be undone in this dispatch. */
   async #undo({ end }: { readonly end: EndAfterUndo }): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#dispatch.outputs.releaseResult();
@@ -356,13 +359,13 @@ export class DriveSession {
     if (undone.kind === 'done') return end;
     if (undone.kind === 'later') return this.#resting(undone);
     if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'paused' };
-    // A stop that came while the end was being recorded is known by this signal only.
+    // Only this signal shows a stop that came while the end was being recorded.
     const { reason } = this.#abandoned.signal;
     const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
     return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
   }
 
-  /** A receiver that always names a near time is asked more and more rarely. */
+  /** The intervals grow, so that a receiver that always names a near time is called less and less often. */
   #resting({ at, error }: Extract<UndoEnd, { kind: 'later' }>): ClosingDecision {
     const { deps, journal } = this.#dispatch;
     const leastMs = backoffBoundMs(DEFAULT_RETRY, (journal.state.failures?.times ?? 0) + 1);

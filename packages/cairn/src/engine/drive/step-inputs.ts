@@ -30,7 +30,7 @@ export function keyOf({ step, item }: Unit): string {
   return stepKey({ stepId: step.id, ...(item ? { itemKey: item.key } : {}) });
 }
 
-/** The next execution of a unit: attempts and first start are carried over from what the journal holds. */
+/** The next execution of a unit. Attempts and the first start are carried over from the journal. */
 export function nextExecution(
   state: RunState,
   unit: Unit,
@@ -70,11 +70,12 @@ export function nextExecution(
 }
 
 function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
-  // The record that a set began is no attempt of its own.
+  // A set's record that it began is not an attempt.
   if (!begun || (isSet(step) && !item)) return 1;
-  // A flow's code that runs again is no new attempt either.
+  // A flow's code that runs again is not a new attempt.
   if (step.kind === 'flow' && begun.phase === 'running') return begun.attempt;
-  // A start that only a suspect records is no attempt either: the body that a crash interrupts begins again under the same number.
+  // A start that is recorded only because the run is a suspect is not an attempt: after a crash the body begins again under the
+  // same number.
   const isSilent = 'body' in step && step.idempotent && step.uses.length === 0;
   return begun.phase === 'running' && isSilent ? begun.attempt : begun.attempt + 1;
 }
@@ -106,7 +107,7 @@ export type EntryDecision =
 /**
  * Evaluates the step's condition. A condition that throws fails the step like its body would.
  *
- * @param seen its argument, made only if there is one
+ * @param seen makes the argument, which is needed only if there is a condition
  */
 export function mayEnter(step: StepDefinition, seen: () => Context): EntryDecision {
   if (!step.when) return { kind: 'run' };

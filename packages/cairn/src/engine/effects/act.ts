@@ -44,7 +44,7 @@ import {
 
 const EFFECTS_REACHED = { kind: 'ask', reached: ['effects'] } as const;
 
-/** @throws what the store could not do; the effect may be in doubt then */
+/** @throws errors of the store; the effect may then be in doubt */
 export async function act(effectCall: PerformCall): Promise<ActEnd> {
   let { mayHaveRows } = effectCall;
   return changeVersioned('writes to the ledger rows of an effect', async () => {
@@ -56,7 +56,7 @@ export async function act(effectCall: PerformCall): Promise<ActEnd> {
   });
 }
 
-/** Rows that say how an action ended, where a crash kept the journal from saying so. */
+/** Events for rows whose end the journal lacks because of a crash. */
 function unreportedEnds(effectCall: PerformCall, { rows }: LedgerLookup): EventDraft[] {
   const open = new Set(effectCall.caller.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
@@ -91,7 +91,7 @@ async function actOn(effectCall: PerformCall, ledger: LedgerLookup): Promise<Act
 
 interface RowOfCall {
   readonly n: number;
-  /** The row exists already: an earlier call by this run. */
+  /** The row of an earlier call by this run. */
   readonly again?: StoredEffect;
   /** Effect of an earlier run of the lineage with the same key, whose outcome this call reveals: the receiver acts once per key. */
   readonly after?: StoredEffect;
@@ -144,7 +144,7 @@ async function attempt(
   }
 }
 
-/** E8: the row records that the call may have been made. It is then treated like any call whose answer was lost. */
+/** E8: the row records that the call may have been made. It is then treated like a call whose answer was lost. */
 async function presume(
   effectCall: PerformCall,
   { key }: LedgerLookup,
@@ -162,7 +162,7 @@ async function presume(
   return !wasWritten ? { kind: 'stopped' } : 'try_again';
 }
 
-/** The doubt moves to the next row: this one needs no decision. Conditional on the version that was read. */
+/** Passes the doubt on to the next row, so that this one needs no decision. Conditional on the version that was read. */
 function passedOn(effectCall: PerformCall, { record, version: seen }: StoredEffect, at: number): EventDraft {
   const { effectId } = record;
   const resolution = { outcome: 're-execute' as const, by: `run ${effectCall.caller.state.id}`, at };
@@ -176,7 +176,7 @@ function mayAct(state: EffectOwner, { undo, caller }: PerformCall): boolean {
 }
 
 interface MadeCall extends WrittenEffect {
-  /** The call repeats one with the same key whose outcome is unknown. */
+  /** True if the call repeats one with the same key whose outcome is unknown. */
   readonly inDoubtBefore: boolean;
 }
 
@@ -214,7 +214,7 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
   return { kind: 'answered', how: 'executed', text: answered.text, settled: [event] };
 }
 
-/** E3: the row that answers is pointed at, once per execution. */
+/** E3: records once per execution which row gives the answer. */
 async function reuse(effectCall: PerformCall, ledger: LedgerLookup, origin: RecordedEffect): Promise<ActEnd> {
   const { caller, deps } = effectCall;
   const text = await resultTextOf(deps.store, origin);
@@ -232,7 +232,7 @@ async function reuse(effectCall: PerformCall, ledger: LedgerLookup, origin: Reco
   return !wasWritten ? { kind: 'stopped' } : reused;
 }
 
-/** E4. */
+/** E4: the call fails because the recorded request differs. */
 async function refuse(
   effectCall: PerformCall,
   ledger: LedgerLookup,
@@ -256,7 +256,7 @@ async function refuse(
 
 type DoubtDecision = Extract<LedgerLookup['decision'], { kind: 'doubt' }>;
 
-/** E5. */
+/** E5: resolves a doubt by a lookup, a repetition or a question. */
 async function resolveDoubt(
   effectCall: PerformCall,
   ledger: LedgerLookup,
@@ -265,7 +265,7 @@ async function resolveDoubt(
   const { caller } = effectCall;
   const stored = ledger.stored(row);
   const alive = effectCall.alive.get(row.effectId);
-  // The call may still take effect: a lookup is possible only after it has answered.
+  // The earlier call may still take effect, so a lookup must wait for its answer.
   if (alive) {
     await Promise.race([alive, abortOf(effectCall.signal)]);
     return effectCall.signal.aborted
@@ -286,7 +286,7 @@ async function resolveDoubt(
   }
 }
 
-/** The same call for its key, whose outcome stays in doubt until it is known. */
+/** Repeats the call with its key. The earlier row stays in doubt until the outcome is known. */
 function callAgain(effectCall: PerformCall, ledger: LedgerLookup, stored: StoredEffect) {
   const { runId, n } = stored.record;
   return runId === effectCall.caller.state.id
@@ -330,7 +330,7 @@ async function lookUp(
   } catch (thrown) {
     return { kind: 'doubt', cause: readableThrown(thrown), settled: [] };
   }
-  // The call may still be under way. Its receiver acts once for a key, so the doubt need not end before it is repeated.
+  // The earlier call may still be running. Its receiver acts once per key, so the call may be repeated while the outcome is in doubt.
   if (!answer && capability.idempotency === 'required') return callAgain(effectCall, ledger, stored);
   const now = deps.clock.now();
   const outcome = answer ? ('recorded' as const) : ('failed' as const);

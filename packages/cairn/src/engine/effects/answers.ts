@@ -30,7 +30,7 @@ export async function recordAnswer(
   if (seen !== undefined) {
     const version = seen;
     const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, version, change));
-    // An earlier sending of the same may have been applied, its answer lost.
+    // An earlier sending of the same write may have been applied although its answer was lost.
     if (kind === 'changed' || isSame((await current(deps, effectId)).record, bindingCallId, change))
       return 'kept';
   }
@@ -38,7 +38,7 @@ export async function recordAnswer(
   return 'late';
 }
 
-/** The row is still as the call made it, if it bears the call's own mark. */
+/** The version of the row if it still bears this call's mark. */
 async function versionOfOwn(
   deps: LedgerDeps,
   { effectId, bindingCallId }: WrittenEffect,

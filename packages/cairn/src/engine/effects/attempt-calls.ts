@@ -1,6 +1,6 @@
 /**
- * The effect calls of one attempt. Owns which call is which: its key, or its number among the attempt's calls of the capability, is
- * the same in every attempt, so that the ledger has the row of an earlier one.
+ * The effect calls of one attempt. Owns the identity of a call: its key, or its number among the attempt's calls of the
+ * capability. The identity is the same in every attempt, so that the ledger finds the row of an earlier one.
  *
  * Must not: make a call.
  */
@@ -28,7 +28,7 @@ export class AttemptCalls {
   readonly #numbered = new Set<string>();
 
   /**
-   * Returns the end of the call with this key, which `act` begins if there is none.
+   * Returns the result of the call with this key; starts it with `act` if there is none.
    *
    * @throws CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH
    */

@@ -46,7 +46,7 @@ export function judgeOf(
     });
 }
 
-/** Undefined: the call may be made. @param n of the row that would ask */
+/** Returns undefined if the call may be made. @param n of the row that would ask */
 export async function stoppedByPolicy(
   effectCall: PerformCall,
   ledger: LedgerLookup,
@@ -56,7 +56,7 @@ export async function stoppedByPolicy(
   const { mask = String } = deps;
   if (!judge) return undefined;
   const permission = permissionDecision(ledger.rows, request.hash, n);
-  // Given already: it applies whatever the policy decides by then.
+  // A permission that was already given applies whatever the policy decides now.
   if (permission.kind === 'act') return undefined;
   const { id } = caller.capability;
   let answer: CallDecision;

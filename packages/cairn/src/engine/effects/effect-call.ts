@@ -29,13 +29,16 @@ export interface PerformCall {
   readonly deps: LedgerDeps;
   readonly caller: EffectCaller;
   readonly request: CheckedRequest;
-  /** The author's own key, or which call of the capability it is. */
+  /** The author's own key, or the number of the call among those of the capability. */
   readonly call: string | number;
   /** The caller is the compensation of the step. */
   readonly undo: boolean;
-  /** A person may be asked before the call, for the budget or by a policy: the body is stopped, and runs again with the answer. */
+  /**
+   * True if a person may be asked before the call, for the budget or by a policy. Then the body is stopped, and runs again
+   * after the answer.
+   */
   readonly mayAsk: boolean;
-  /** Asked before each call: why the budget of the tenant's day refuses it. Absent: it has none. */
+  /** Called before each call: returns why the budget of the tenant's day refuses it. Absent: there is no such budget. */
   readonly refusedBy?: (() => Promise<BudgetRefusal | undefined>) | undefined;
   /** Asks the installation's policy; absent: there is none, or it does not apply to this call. */
   readonly judge?: (() => Promise<CallDecision>) | undefined;
@@ -53,7 +56,7 @@ export interface PerformCall {
   readonly note: (settled: readonly EventDraft[]) => void;
 }
 
-/** Decision required before the call. `budget`: the run, or its tenant on this day, may make no more calls. */
+/** Decision required before the call. `budget`: the run, or its tenant on this day, may not make more calls. */
 export type Ask = EffectAsk | { readonly why: 'budget'; readonly refusal: BudgetRefusal };
 
 /** A question about the effect itself. */
@@ -78,9 +81,9 @@ export type ActEnd =
   /** The outcome is unknown; another attempt can determine it. */
   | { readonly kind: 'doubt'; readonly cause: unknown; readonly settled: readonly EventDraft[] }
   | { readonly kind: 'ask'; readonly ask: Ask }
-  /** Never to be done: another request is recorded under this key. */
+  /** The call is never made, because another request is recorded under its key. */
   | { readonly kind: 'mismatch'; readonly cause: CairnError }
-  /** Never to be done: a policy forbids it. */
+  /** The call is never made, because a policy forbids it. */
   | { readonly kind: 'denied'; readonly cause: Fatal }
   /** The dispatch has lost the run, or the run makes no more calls. */
   | { readonly kind: 'stopped' };
@@ -90,7 +93,7 @@ export function retryable(cause: NotApplied): Error {
   return cause.final ? new Fatal(cause.message, { cause }) : laterIf(cause);
 }
 
-/** The receiver may have named the time of the next attempt. */
+/** The error, with the time of the next attempt if the receiver named one. */
 export function laterIf(cause: NotApplied): Error {
   return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
 }

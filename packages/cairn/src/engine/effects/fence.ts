@@ -9,7 +9,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LedgerAppended } from './effect-call.ts';
 
-/** Events that are read. After more events than this the dispatch has lost the run. */
+/** Limit of the events read. More events than this mean that the dispatch has lost the run. */
 const MAX_SINCE = 200;
 
 interface HeartbeatProof {
@@ -19,7 +19,7 @@ interface HeartbeatProof {
   readonly provedAt: number;
 }
 
-/** @throws CairnError UNAVAILABLE if it is unknown; then the caller must not act either */
+/** @throws CairnError UNAVAILABLE if the holder is unknown; the caller must not act then either */
 export async function isStillHeld(
   deps: EngineDeps,
   { state, events }: Appended,
@@ -33,7 +33,7 @@ export async function isStillHeld(
   const now = clock.now();
   if (now - sentAt < settings.heartbeatMs && now - provedAt < settings.leaseMs / 2) return true;
   const since = await sendUntilKnown(deps, () => store.readEvents(state.id, last.seq, MAX_SINCE));
-  // Every take-over leaves one of them (J3).
+  // Every take-over appends one of these events (J3).
   return (
     since.length < MAX_SINCE &&
     !since.some(({ type }) => type === 'orphan_detected' || type === 'run_claimed')

@@ -22,7 +22,7 @@ export interface LedgerLookup {
   /** The newest first. */
   readonly rows: readonly EffectRecord[];
   readonly decision: EffectDecision | Extract<InheritedEffectDecision, { kind: 'ask' }>;
-  /** Key and row number with which the run calls again, and asks whether it may. */
+  /** Key and row number under which the run makes the call again, or asks for permission. */
   readonly own: { readonly key: string; readonly n: number };
   /** The row with which a replay or fork asked whether to repeat the call, answered or not. */
   readonly policyQuestion: StoredEffect | undefined;
@@ -66,7 +66,7 @@ export async function lookUpLedger(effectCall: PerformCall): Promise<LedgerLooku
       stored: storedIn(rows),
     };
   }
-  // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
+  // A first call in the lineage is made for the whole lineage, unless each run calls by itself.
   const shared = scope.mode === 'replay' && request.replayPolicy === 'use_recorded_result';
   if (shared) {
     const rows = rowsOfBase ?? (await read(effectCall, base));

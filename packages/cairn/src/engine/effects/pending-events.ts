@@ -1,12 +1,12 @@
 /**
- * Events about the effect calls of one attempt that are not in the journal yet. They are appended with its other events, and then
- * cost no commit of their own. Owns which effects have an end that this attempt has learned.
+ * Events about the effect calls of one attempt that are not in the journal yet. They are appended with its other events, so
+ * that they need no commit of their own. Owns which effects have an end that this attempt knows.
  */
 import type { EventDraft } from '../../core/run/events.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 
-/** Most events that are added to another append: a commit has room for 300 writes. */
+/** Maximum number of events added to another append: a commit has room for 300 writes. */
 const MAX_ALONG = 100;
 
 export class PendingEvents {
@@ -28,7 +28,7 @@ export class PendingEvents {
     return this.#pending.splice(0);
   }
 
-  /** Appends the events for which the end of the attempt has no room, before that end. */
+  /** Appends, before the end of the attempt, the events that do not fit into the commit of that end. */
   async flush(): Promise<void> {
     while (this.#pending.length > MAX_ALONG) {
       const along = this.#pending.splice(0, MAX_ALONG);

@@ -66,12 +66,12 @@ export class Performer {
     this.pending = new PendingEvents(params.append);
   }
 
-  /** Resolves when nothing can continue without a decision; never, if none is required. */
+  /** Resolves when the attempt cannot continue without a decision; never, if none is required. */
   get decisionNeeded(): Promise<Ask> {
     return this.#decisionNeeded.promise;
   }
 
-  /** Question to ask, also if the body ended without awaiting it. */
+  /** The question to ask, even if the body ended without awaiting the call. */
   get question(): Ask | undefined {
     return this.#question;
   }
@@ -118,7 +118,7 @@ export class Performer {
     deps.log.warn('perform_refused', { runId: state().id, stepId, attempt, error: error.message });
   }
 
-  /** Resolves once no call is running, or after this many ms: one that ignores its signal may never return. */
+  /** Resolves once no call is running, at the latest after this many ms, because a call that ignores its signal may never return. */
   async quietWithin(ms: number): Promise<void> {
     const patience = Promise.withResolvers<void>();
     const cancel = this.#params.deps.clock.timer(ms, () => patience.resolve());
@@ -247,7 +247,7 @@ export class Performer {
         }
         this.#question ??= end.ask;
         this.#decisionNeeded.resolve(end.ask);
-        // An abandoned body never continues: nothing it would do next may happen.
+        // An abandoned body must not continue, so this promise never settles.
         return new Promise(() => {});
       case 'stopped':
         if (calls.aborted && !body.aborted) {

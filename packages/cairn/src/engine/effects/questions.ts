@@ -51,7 +51,7 @@ function askAnew(row: EffectRecord, why: EffectAsk['why']): ActEnd {
   return { kind: 'ask', ask: { effectId, capabilityId, why, write: { kind: 'create', record: row }, row } };
 }
 
-/** Asks with a row of the lineage, which is blocked until there is an answer. */
+/** Asks with a row of the lineage, which blocks the call until there is an answer. */
 export function asking({ caller, deps }: PerformCall, stored: StoredEffect, why: EffectAsk['why']): ActEnd {
   const { runId, askedBy } = stored.record;
   const { id } = caller.state;
@@ -77,7 +77,7 @@ export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect
 /**
  * The question about an effect in doubt; undefined if its answer has arrived meanwhile.
  *
- * @param error of the attempt, which the row keeps for the person who is asked
+ * @param error of the attempt; the row keeps it for the person who is asked
  */
 export async function askAbout(
   deps: EngineDeps,
@@ -99,7 +99,7 @@ export function effectWait(execution: StepExecution, ask: EffectAsk, now: number
 }
 
 /**
- * The row with the question and the wait for the answer are one commit.
+ * Commits the row with the question together with the wait for the answer.
  *
  * @param spent of the run's budget, by the attempt that ends
  */

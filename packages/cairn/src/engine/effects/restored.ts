@@ -1,20 +1,20 @@
 /**
- * True if a run may have acted, before its database was restored, beyond what its journal and its ledger say: it was started
- * before, or by a run or from a run that was. Ids and keys are derived from those, so its actions would be theirs once more.
+ * Detects runs that may have acted before a restore without a record in the restored journal or ledger: those started before
+ * the restore, by such a run, or from one. Ids and keys are derived from the earlier run, so the run could repeat its actions.
  */
 import { mayHaveActed } from '../../core/recovery/restored.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { CONFIG_AGE_MS } from '../admission.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** Runs that are checked on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
+/** Limit of the ancestors checked: lineages have up to 50 runs, and deep families are rare. */
 const MAX_ANCESTORS = 60;
 
 type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;
 
 /**
- * Time of the restore, epoch ms; undefined: none concerns the run. No read in an installation that was never restored,
- * nor for a run older than the restore.
+ * Time of the restore, epoch ms; undefined if no restore concerns the run. Makes no read in an installation that was never
+ * restored, nor for a run older than the restore.
  *
  * @throws read errors: then the time is unknown, and no call may be made
  */

@@ -28,7 +28,7 @@ import { maskPaths } from '../../core/secrets/mask.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { Binding, Capability } from '../define/capability.ts';
 
-/** Largest request shown from the ledger; a larger one is known by its hash. */
+/** Largest request shown from the ledger; of a larger one only the hash is stored. */
 const SHOWN_REQUEST_BYTES = 16 * 1024;
 
 /** Request of an effect call. */
@@ -40,7 +40,7 @@ export interface CheckedRequest {
   readonly shownText?: string | undefined;
 }
 
-/** Members of the acting run, or of an owner in place of one, that the ledger needs. */
+/** Members of the acting run, or of its substitute for an effect without a run, that the ledger needs. */
 export type EffectOwner = Pick<
   RunState,
   | 'id'
@@ -63,7 +63,7 @@ export interface EffectCaller {
   readonly binding: Binding;
 }
 
-/** @throws Fatal for what the schema of the capability refuses; CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
+/** @throws Fatal if the schema of the capability refuses the request; CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
 export function checkedRequest(capability: Capability, given: unknown): CheckedRequest {
   const parsed = parsedData(capability.request, given);
   if ('issues' in parsed) {
@@ -125,20 +125,20 @@ export function attemptedRow(caller: EffectCaller, row: NewRow): AttemptedEffect
   return { ...rowOf(caller, row), status: 'attempted' };
 }
 
-/** No call was made: this row gave the answer. */
+/** The row of a call that was answered from a recorded result, without a call. */
 export function reusedRow(caller: EffectCaller, row: NewRow, origin: RecordedEffect): ReusedEffect {
   const { responseHash, effectId: originEffectId } = origin;
   return { ...rowOf(caller, row), status: 'reused', originEffectId, responseHash };
 }
 
-/** No call is made before a person allows it. @param policyReason undefined: the capability requires it */
+/** The row of a call that waits for a person's permission. @param policyReason undefined: the capability requires it */
 export function confirmationRow(caller: EffectCaller, row: NewRow, policyReason?: string): AskingEffect {
   const why = policyReason === undefined ? '' : `: ${policyReason}`;
   const error = `'${caller.capability.id}' requires confirmation by an operator${why}`;
   return { ...rowOf(caller, row), status: 'blocked', blockedBy: 'confirmation', policyReason, error };
 }
 
-/** No call is made, because of the recorded action, for the reason in `error`. */
+/** The row of a call that was not made because of a recorded action; `error` has the reason. */
 export function repeatingRow(
   caller: EffectCaller,
   row: NewRow,
@@ -174,7 +174,7 @@ export async function answerOf(
   return { answer: { responseHash, recordedResultRef }, text };
 }
 
-/** The recorded result again. */
+/** The text of a recorded result. */
 export function resultTextOf(
   store: Pick<RunStore, 'readPayload'>,
   { resultText, recordedResultRef: ref }: RecordedEffect,
@@ -202,7 +202,7 @@ export function failedChange(error: string, now: number): FailedChange {
   return { status: 'failed', error: cut(error, TRACE_CHARS), updatedAt: now };
 }
 
-/** @throws CairnError naming what a body may not do */
+/** @throws CairnError naming the call that the step did not declare */
 export function assertDeclared(uses: readonly Capability[], capability: Capability, stepId: string): void {
   if (uses.includes(capability)) return;
   throw invalidInput('uses', `step '${stepId}' does not list '${capability?.id}' in 'uses'`, {

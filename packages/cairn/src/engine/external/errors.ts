@@ -1,4 +1,4 @@
-/** Ends of an effect without a run that its caller has to handle. */
+/** Errors of an effect without a run that its caller must handle. */
 
 /** Errors of a call that a person must decide about: its outcome is unknown, or the first call needs permission. */
 export type PendingReason = 'doubt' | 'confirmation' | 'policy';
@@ -9,7 +9,7 @@ export class EffectPending extends Error {
   readonly code = 'EFFECT_PENDING';
   readonly why: PendingReason;
   readonly effectId: string;
-  /** Owner in place of a run, as the inbox and `cairn effects` name it. */
+  /** Owner of the effect in place of a run, as shown in the inbox and by `cairn effects`. */
   readonly owner: string;
   readonly help: string;
 

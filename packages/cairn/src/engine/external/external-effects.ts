@@ -38,18 +38,18 @@ interface ExternalEffectsDeps {
 interface ExternalSettings {
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
-  /** Time for which the rows of a key are kept once nothing more happens by them, ms; absent: they are not deleted. */
+  /** Time in ms for which the rows of a key are kept after their last change; absent: they are not deleted. */
   readonly keepMs?: number | undefined;
   /**
-   * Retries of calls that did not take effect, or whose outcome can be looked up. `capMs` limits waits until a receiver's `retryAt`
-   * too: a later one is for the next call with the key.
+   * Retries of calls that did not take effect, or whose outcome can be looked up. `capMs` also limits waits until a receiver's
+   * `retryAt`: after a later time, the next call with the key acts.
    */
   readonly retry: RetryPolicy;
 }
 
 export interface OnceRequest {
   readonly tenantId: string;
-  /** The same for every attempt at this one action, and for no other action of the tenant. */
+  /** The same for every attempt of this action, and different from all other actions of the tenant. */
   readonly key: string;
   readonly capability: Capability;
   readonly request: unknown;
@@ -60,9 +60,9 @@ export interface OnceRequest {
 
 /** Pauses between checks of a call that another process makes, ms. */
 const CHECK_BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
-/** Rounds in which another process wrote first. */
+/** Maximum number of rounds in which another process wrote first. */
 const MAX_MOVES = 50;
-/** Time for a call to end after its abort, before its caller is answered without it. */
+/** Time for a call to end after its abort; then its caller is answered without it. */
 const END_MS = 5_000;
 
 interface ExternalCall {
@@ -89,8 +89,8 @@ export class ExternalEffects {
   /**
    * The response of the action, made now or recorded before.
    *
-   * @throws EffectPending, EffectForbidden; NotApplied: it did not take effect; Fatal for a request or a response that its schema
-   *   refuses; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE; the reason of the signal
+   * @throws EffectPending, EffectForbidden; NotApplied: it did not take effect; Fatal if a schema refuses the request or the
+   * response; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE; the reason of the signal
    */
   async once(once: OnceRequest): Promise<unknown> {
     assertOnce(once);
@@ -120,7 +120,7 @@ export class ExternalEffects {
     return responseOf(once.capability, text);
   }
 
-  /** E8, and the switches of operators. @throws CairnError UNAVAILABLE */
+  /** Checks E8 and the switches of operators. @throws CairnError UNAVAILABLE */
   async #restoredAt({ since }: OnceRequest): Promise<number | undefined> {
     const { runtime } = this.#deps;
     let config = await runtime.current(CONFIG_AGE_MS);
@@ -174,11 +174,11 @@ export class ExternalEffects {
     }
   }
 
-  /** @throws NotApplied, EffectPending: there is no other attempt */
+  /** @throws NotApplied, EffectPending if there is no other attempt */
   async #pauseBeforeRetry(place: ExternalCall, end: FailedAct, failures: number): Promise<void> {
     const { once, ledger } = place;
     const { clock } = this.#deps.ledger;
-    // A doubt that no lookup can end is asked about in the next round, unless the call may still act.
+    // If no lookup can resolve the doubt, the next round asks a person, unless the call may still act.
     if (end.kind === 'doubt' && !this.#canFindOut(once) && ledger.hasEnded) return;
     const at = this.#retryAt(end, failures);
     if (at !== undefined && !once.signal.aborted) return pause(clock, at - clock.now(), once.signal);
@@ -198,7 +198,7 @@ export class ExternalEffects {
     return this.#deps.bindings.canFindOut(capability.id);
   }
 
-  /** Time of the next attempt in this call; undefined: there is none, or a later call makes it. */
+  /** Time of the next attempt in this call; undefined if there is none, or if a later call makes it. */
   #retryAt(end: FailedAct, attempt: number): number | undefined {
     const { clock, random } = this.#deps.ledger;
     const error = end.kind === 'not_applied' ? retryable(end.cause) : end.cause;
@@ -210,7 +210,7 @@ export class ExternalEffects {
       error,
     });
     if (decision.kind === 'give_up') return undefined;
-    // The function is billed while it waits, and may be killed.
+    // A longer wait is left to a later call, because the waiting function is billed and may be killed.
     return decision.at - clock.now() > this.#settings.retry.capMs ? undefined : decision.at;
   }
 
@@ -299,7 +299,7 @@ function pendingDoubt({ once, owner }: ExternalCall, effectId: string, cause: un
   return new EffectPending({ why: 'doubt', effectId, owner: owner.id, what, cause });
 }
 
-/** No call was made: its row is not known to be there. */
+/** The error when no call was made, because the row may not exist. */
 function noAnswer(cause: unknown): CairnError {
   const help = 'Call again with the same key: it is safe at any time.';
   return new CairnError('UNAVAILABLE', 'the ledger did not respond in time', { help, cause });

@@ -41,13 +41,13 @@ export interface ExternalLedgerOptions {
   readonly alive: AliveCalls;
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
-  /** Time for which rows are kept once nothing more happens by them, ms; undefined: they are not deleted. */
+  /** Time in ms for which rows are kept after their last change; undefined: they are not deleted. */
   readonly keepMs: number | undefined;
 }
 
 /**
- * Time between the abort of a call and the moment from which its outcome is checked: as long as a call may take to end, and
- * clocks of machines may differ.
+ * Time between the abort of a call and the check of its outcome. It allows for the end of the call and for differences between
+ * the clocks of machines.
  */
 const CALL_GRACE_MS = 15_000;
 
@@ -56,7 +56,7 @@ export class ExternalLedger {
   readonly #options: ExternalLedgerOptions;
   /** The store's time minus this machine's, ms. */
   #aheadMs = 0;
-  /** Calls made here that have ended, by their mark. */
+  /** Calls of this process that have ended, by their mark. */
   readonly #ended = new Set<string>();
   #attempted:
     | { readonly effectId: string; readonly bindingCallId: string; readonly version: Version }
@@ -95,7 +95,7 @@ export class ExternalLedger {
     if (write === undefined)
       return { wasWritten: false, effectsVersion: undefined, isStillHeld: async () => false };
     const effectsVersion = await this.write(write);
-    // Later, another process may take the call for one that died.
+    // After that time, another process may assume that the call's process died.
     const isStillHeld = async () => this.#options.deps.clock.now() - sentAt < this.#options.callTimeoutMs / 2;
     return { wasWritten: true, effectsVersion, isStillHeld };
   };
@@ -118,13 +118,13 @@ export class ExternalLedger {
     return version;
   }
 
-  /** The call of this process has ended, with any outcome. */
+  /** Call when the call of this process has ended, with any outcome. */
   noteEnd(): void {
     if (this.#attempted && !this.#options.alive.has(this.#attempted.effectId))
       this.#ended.add(this.#attempted.bindingCallId);
   }
 
-  /** The row was acknowledged too late, so nothing was called. */
+  /** Call if the row was acknowledged too late, so that nothing was called. */
   async giveBack(): Promise<void> {
     const { effectId, version } = this.#attempted ?? {};
     if (effectId === undefined || version === undefined) return;
@@ -135,7 +135,7 @@ export class ExternalLedger {
     await sendUntilKnown(this.deps, () => this.deps.effects.change(effectId, version, change));
   }
 
-  /** No process makes the call any more: it becomes a question for people now, and the next caller need not wait. */
+  /** Call when no process makes the call any more. Opens the question to people now, so that the next caller need not wait. */
   async leaveInDoubt(): Promise<void> {
     const { effectId, bindingCallId } = this.#attempted ?? {};
     if (effectId === undefined || !this.#ended.has(bindingCallId ?? '')) return;
@@ -147,7 +147,7 @@ export class ExternalLedger {
     await sendUntilKnown(this.deps, () => effects.change(effectId, found.version, change));
   }
 
-  /** The call that was made here has ended. */
+  /** True if the call of this process has ended. */
   get hasEnded(): boolean {
     return this.#attempted !== undefined && this.#ended.has(this.#attempted.bindingCallId);
   }
@@ -192,7 +192,9 @@ export class ExternalLedger {
     return { now: this.deps.clock.now(), underWayMs: callTimeoutMs + CALL_GRACE_MS, keepMs };
   }
 
-  /** An earlier sending of the same may have been applied, its answer lost. @throws RowMoved */
+  /**
+   * The version of the row if an earlier sending of the same write was applied although its answer was lost. @throws RowMoved
+   */
   async #versionOfOwn(effectId: string, mark: string | undefined): Promise<Version> {
     const found = await sendUntilKnown(this.deps, () => this.#options.deps.effects.read(effectId));
     if (mark !== undefined && found?.record.bindingCallId === mark && found.record.status === 'attempted')

@@ -33,10 +33,10 @@ type DecideMailbox<T> = (seen: Mailbox | undefined) => Move<T>;
 /** Time one change competes with concurrent writes, in ms. */
 export const CHANGE_PATIENCE_MS = 10_000;
 
-/** With as many processes as the cap has seconds, a document that takes one write a second is tried a few times a second. */
+/** A document takes one write a second. With as many processes as the cap has seconds, it is tried a few times a second. */
 const BACKOFF: Backoff = { initialMs: 40, factor: 2, capMs: 10_000 };
 
-/** @throws OutcomeUnknown when patience ended (do the same again), and what `decide` throws */
+/** @throws OutcomeUnknown when patience ended (repeat the call), and errors of `decide` */
 export function changeMailbox<T>(
   deps: MailboxDeps,
   address: MailboxAddress,
@@ -65,7 +65,7 @@ interface PendingChange {
   readonly reject: (error: unknown) => void;
 }
 
-/** Queued changes by store and document. Losing them costs nothing but time. */
+/** Queued changes by store and document. Losing them only costs time. */
 const QUEUES = new WeakMap<MailboxStore, Map<string, ChangeQueue>>();
 
 function queueOf(store: MailboxStore, address: MailboxAddress): ChangeQueue {
@@ -78,13 +78,13 @@ function queueOf(store: MailboxStore, address: MailboxAddress): ChangeQueue {
   return queue;
 }
 
-/** The changes of one document; one attempt at a time carries out all that wait when it begins. */
+/** The changes of one document. One attempt at a time carries out all changes that wait when it begins. */
 class ChangeQueue {
   readonly #address: MailboxAddress;
   readonly #onEmpty: () => void;
   #waiting: PendingChange[] = [];
   #isWorking = false;
-  /** Number of recent conflicts in a row: bounds the pause. */
+  /** Number of consecutive conflicts, which bounds the pause. */
   #lost = 0;
   #wake: AbortController | undefined;
 
@@ -127,7 +127,7 @@ class ChangeQueue {
     this.#wake = undefined;
   }
 
-  /** Undefined: all of them have their answer. Never rejects. */
+  /** Returns undefined once all changes have their answer. Never rejects. */
   async #carryOut(
     { mailboxes }: MailboxDeps,
     batch: readonly PendingChange[],
@@ -149,7 +149,7 @@ class ChangeQueue {
   }
 }
 
-/** The document after each change has decided on the result of those before it. */
+/** The document after all changes, each of which decides on the result of those before it. */
 function together(
   seen: Mailbox | undefined,
   batch: readonly PendingChange[],

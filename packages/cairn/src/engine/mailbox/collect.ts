@@ -1,7 +1,7 @@
 /**
- * Delivers buffered events to a run whose wait was registered before. The waiting step interprets an event, so a run
- * whose plan version is not deployed receives none: the event is kept, its sender leaves, and nothing would deliver it
- * when the version is back.
+ * Delivers buffered events to a run whose wait was registered before. The waiting step interprets an event, so a run whose plan
+ * version is not deployed receives none. The event stays buffered, and this code delivers it when the version is deployed
+ * again.
  *
  * Must not: decide which waits would receive the event (event-answers.ts).
  */
@@ -18,7 +18,7 @@ import { offerTo } from './offer.ts';
 import { scanSoon } from './scan-soon.ts';
 
 /**
- * `not_yet`: an event is buffered, and the version that could receive it is not deployed. Idempotent.
+ * `not_yet`: an event is buffered, but the version that could receive it is not deployed. Idempotent.
  *
  * @throws OutcomeUnknown, CairnError: then try again
  */
@@ -41,9 +41,8 @@ export async function deliverReady(
 }
 
 /**
- * Call before a run continues, and for a task that finds it waiting: the scan that was to deliver what another
- * deployment refused (scan-soon.ts) loses its time when something moves the run. True: an event was delivered, and the
- * run has changed.
+ * Call before a run continues, and for a task that finds it waiting, because any change of the run may move the scan that was
+ * to deliver a refused event (scan-soon.ts). Returns true if an event was delivered, so that the run has changed.
  *
  * @throws OutcomeUnknown, CairnError
  */
@@ -61,8 +60,8 @@ interface BufferedAt {
 }
 
 /**
- * Continues the delivery as if the event were sent again, to all listed waits. Another run that cannot be read or written gets it
- * later; where the failure is this run's own, offering the event to it alone fails again.
+ * Continues the delivery as if the event were sent again, to all listed waits. Another run that cannot be read or written gets
+ * it later. If this run itself failed, offering the event to it alone reports the failure.
  */
 async function deliverTo(deps: DeliverDeps, runId: string, { address, event }: BufferedAt): Promise<void> {
   try {
@@ -74,7 +73,7 @@ async function deliverTo(deps: DeliverDeps, runId: string, { address, event }: B
   }
 }
 
-/** Answers of the run to the event; nothing about other runs. */
+/** Answers of this run to the event. */
 function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address, event }: BufferedAt) {
   const now = clock.now();
   if (event.takenBy || hasExpired(event, now)) return { drafts: [] };
@@ -82,7 +81,9 @@ function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address,
   return answersOn(state, { registry, data: deliveredDataOf(event), waits, now });
 }
 
-/** Each once: a run may wait twice for the same. At most as many as it has open waits. */
+/**
+ * Mailbox addresses without duplicates, because a run may wait twice for the same event. At most as many as it has open waits.
+ */
 function addressesOf({ tenantId, waits }: RunState): readonly MailboxAddress[] {
   const addresses = new Map<string, MailboxAddress>();
   for (const { kind, name: event, key } of waits) {

@@ -58,7 +58,7 @@ export async function deliver(
 ): Promise<Delivered> {
   let repeated: boolean | undefined;
   const begun = await changeMailbox(deps, address, (seen) => {
-    // From the first read only: a later one may contain our own write, whose response was lost.
+    // Only the first read counts, because a later one may contain our own write, whose response was lost.
     repeated ??= isKnown(seen, event);
     return acceptEvent(seen, address, { event, now: deps.clock.now() });
   });
@@ -129,12 +129,12 @@ interface Round {
   readonly tally: OfferTally;
 }
 
-/** Fails the request, so that the sender repeats it; otherwise the run would wait for the event for a day. */
+/** True for an error after which the sender must repeat the event; otherwise the run would wait for it for a day. */
 function isToRepeat(error: unknown): error is OutcomeUnknown | NewerSchemaError | StoreRefused {
   return [OutcomeUnknown, NewerSchemaError, StoreRefused].some((kind) => error instanceof kind);
 }
 
-/** One append for each run, however many of its waits are listed. */
+/** Makes one append for each run, however many of its waits are listed. */
 async function offerAll(
   deps: DeliverDeps,
   address: MailboxAddress,
@@ -151,7 +151,7 @@ async function offerAll(
       } catch (error) {
         if (isToRepeat(error)) tally.fail(waits, error);
         else {
-          // One damaged run must not keep the event from all others, nor its sender from an answer.
+          // One damaged run must not prevent the delivery to other runs, nor the response to the sender.
           deps.log.error('event_offer_failed', { runId, error: messageOf(error) });
           const refused = new CairnError('INTERNAL', 'the run could not be read or written', {
             cause: error,

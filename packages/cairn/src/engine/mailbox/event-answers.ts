@@ -20,7 +20,7 @@ export interface DeliveredData {
   readonly actor?: string | undefined;
 }
 
-/** Open waits that this event would answer; none of a run that is ending. */
+/** Open waits that this event would answer; empty for a run that is ending. */
 export function waitsAnsweredBy(state: RunState, event: string, key: string | undefined): readonly Wait[] {
   if (isOver(state) || state.cancellation || state.compensating) return [];
   return state.waits.filter(

@@ -16,12 +16,12 @@ interface JoinRequest extends MailboxAddress, WaitRef {
 const MAX_TRIES = 3;
 
 /**
- * Returns the oldest buffered event: it belongs to this wait now, and the run must append its receipt (with `eventId`
- * as `signalId`, unless `received` has it already), or return it with `leaveMailbox`. Undefined: the wait is
- * registered, and the sender of the event will append it. Idempotent.
+ * Returns the oldest buffered event, which now belongs to this wait: the run must append its receipt (with `eventId` as
+ * `signalId`, unless `received` has it already), or return it with `leaveMailbox`. Returns undefined if the wait is registered,
+ * so that the sender of the event will append it. Idempotent.
  *
- * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown; a holder's `isOfOtherRun`: the wait is
- * registered, and the holder keeps the event until it is asked again
+ * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown; a holder's `isOfOtherRun`: the wait
+ * is registered, and the holder keeps the event until it is asked again
  */
 export async function joinMailbox(
   deps: DeliverDeps,

@@ -11,9 +11,9 @@ export interface LeaveRequest extends MailboxAddress {
 }
 
 /**
- * Removes the run. An event it held is settled if the run has received it (`hasReceived`, which asks `received`);
- * otherwise it is returned, and passed on if others wait for it. Idempotent. Call it without `waitId` when the run has
- * ended; it may be called with it as soon as a wait is closed, which frees the event, or its space.
+ * Removes the run. An event it held is settled if the run has received it (`hasReceived`, which asks `received`); otherwise it
+ * is returned, and passed on if others wait for it. Idempotent. Call it without `waitId` when the run has ended. It may be
+ * called with `waitId` as soon as a wait is closed, to free the event or its space.
  *
  * @throws OutcomeUnknown if it must be called again to be sure
  */

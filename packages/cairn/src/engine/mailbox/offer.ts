@@ -24,7 +24,7 @@ export interface OfferDeps extends JournalDeps, DriveAfterDeps {
 }
 
 export interface OfferResult {
-  /** The event is in the journal of the run, now or since earlier. */
+  /** True if the event is in the journal of the run, from this offer or an earlier one. */
   readonly isDelivered: boolean;
   /** The reason why an open wait refuses it. */
   readonly refused?: CairnError | undefined;
@@ -32,10 +32,10 @@ export interface OfferResult {
   readonly open: readonly string[];
 }
 
-/** Payloads of up to 256 KiB that are written at the same time. */
+/** Number of payloads, of up to 256 KiB each, that are written concurrently. */
 const WRITTEN_AT_ONCE = 8;
 
-/** @throws OutcomeUnknown if it is unknown whether the run has received it; NewerSchemaError */
+/** @throws OutcomeUnknown if the receipt is unknown; NewerSchemaError */
 export async function offerTo(
   deps: OfferDeps,
   runId: string,
@@ -66,8 +66,8 @@ export async function offerTo(
 }
 
 /**
- * Writes the outputs of one append that together would exceed a commit as payloads, each text once. They must not go into several commits:
- * the first one records the receipt of the event.
+ * Stores the outputs of one append as payloads, each text once, if they exceed a commit together. They cannot be split over
+ * several commits, because the first one records the receipt of the event.
  */
 async function writeOutputs(
   store: RunStore,

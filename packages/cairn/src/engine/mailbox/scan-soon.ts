@@ -16,8 +16,8 @@ import { type Pools, placementOf } from '../enqueue-soon.ts';
 const SLOT_MS = 60_000;
 
 /**
- * Moves `wakeAt` of a waiting run forward, so that the scan finds it as soon as a blocked one. Returns the run as it was read last;
- * undefined: there is none.
+ * Moves `wakeAt` of a waiting run forward, so that the scan finds it as soon as a blocked one. Returns the run as read last;
+ * undefined if it does not exist.
  *
  * @throws OutcomeUnknown
  */
@@ -36,8 +36,8 @@ export async function scanSoon({ store, clock }: JournalDeps, runId: string): Pr
 }
 
 /**
- * Enqueues a dispatch too: during a rolling deployment a process with the version may hold the run, have read the mailbox
- * before this event was buffered, and write its own `wakeAt` when it suspends the run.
+ * Enqueues a dispatch too, for rolling deployments: a process with the version may hold the run, may have read the mailbox
+ * before this event was buffered, and may overwrite `wakeAt` when it suspends the run.
  *
  * @throws OutcomeUnknown
  */

@@ -22,10 +22,10 @@ export interface PlanChange {
   readonly differences: readonly PlanDifference[];
 }
 
-/** `unknown`: no run of the version was ever started, or none since plans are kept. */
+/** `unknown`: no run of the version was ever started, or none since plans are stored. */
 type PlanComparison = 'same' | 'unknown' | PlanChange;
 
-/** Cache time of every result except agreement: the first run may start, or the stored plan may be deleted. */
+/** Cache time of every result except agreement, because the first run may start or the stored plan may be deleted. */
 const DOUBT_MS = 30_000;
 
 interface KnownPlansDeps extends SendDeps {
@@ -132,7 +132,7 @@ export function firstDifferenceText([first, ...rest]: readonly PlanDifference[])
   return `: ${first.what}${more}`;
 }
 
-/** All definitions of this process that are not what their versions were. @throws CairnError UNAVAILABLE */
+/** All definitions of this process that differ from the stored plan of their version. @throws CairnError UNAVAILABLE */
 export async function changesIn(plans: KnownPlans, registry: WorkflowRegistry): Promise<PlanChange[]> {
   const deployed = registry.types().flatMap((type) => registry.versions(type));
   const comparisons = await Promise.all(deployed.map((workflow) => plans.compare(workflow)));

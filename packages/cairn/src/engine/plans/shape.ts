@@ -7,9 +7,9 @@
  */
 import type { Shape } from '../../core/plan/plan.ts';
 
-/** Recursive schemas (getters) have no end. */
+/** Depth limit, because recursive schemas (getters) have no end. */
 const MAX_DEPTH = 12;
-/** Most parts of one schema; further ones are omitted. */
+/** Maximum number of parts of one schema; further parts are omitted. */
 const MAX_PARTS = 2_000;
 
 interface Def {

@@ -1,7 +1,7 @@
 /**
- * Publishes the events of one run in order, beside its dispatch: takes durable events, waits a moment for more, and sends them in
- * batches. Events that it was not given, or could not keep, it reads from the journal. Owns the watermark;
- * `unpublished.ts` writes it.
+ * Publishes the events of one run in order, beside its dispatch: takes durable events, waits a moment for more, and sends them
+ * in batches. Reads from the journal the events that it did not get or could not keep. Owns the watermark; `unpublished.ts`
+ * writes it.
  *
  * Must not: delay or fail the dispatch, whatever the bus does.
  */
@@ -19,7 +19,7 @@ import type { BusMessage, EventBus } from '../../ports/runs/event-bus.ts';
 const LINGER_MS = 1_000;
 /** Events kept in memory; later ones are read from the journal when their turn comes. Each takes a few hundred bytes. */
 const MAX_HELD = 1_000;
-/** Events of a request. Pub/Sub takes 1,000. */
+/** Maximum number of events of a request. Pub/Sub takes 1,000. */
 const MAX_BATCH = 100;
 /** Maximum text of a request; a larger event is sent alone. Pub/Sub takes 10 MB. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
@@ -53,7 +53,7 @@ export class RunPublisher implements Follower {
   #timer: CancelTimer | undefined;
   #retryMs = 0;
   #ended = false;
-  /** Watermark of the last snapshot that was made. */
+  /** Watermark in the last snapshot. */
   #notedSeq = 0;
 
   constructor(params: RunPublisherParams) {
@@ -72,8 +72,8 @@ export class RunPublisher implements Follower {
   }
 
   /**
-   * True if nothing is left to publish, and the last snapshot of the run records that. A snapshot may record it too early,
-   * because a worker learns of a new subscription late.
+   * True if nothing is left to publish, and the last snapshot of the run records that. A worker learns of a new subscription
+   * late, so a snapshot may record it too early.
    */
   get isNoted(): boolean {
     return this.isDone && this.#notedSeq >= this.#head;
@@ -91,7 +91,7 @@ export class RunPublisher implements Follower {
     for (const event of events) {
       if (event.seq <= this.#head) continue;
       const next = (this.#held.at(-1)?.seq ?? this.#head) + 1;
-      // Events after a gap are not kept: the gap has to be read first, and they are read with it.
+      // Events after a gap are not kept, because the read of the gap returns them as well.
       if (event.seq === next && this.#held.length < MAX_HELD) this.#held.push(event);
       this.#head = event.seq;
     }
@@ -109,7 +109,7 @@ export class RunPublisher implements Follower {
     }
   }
 
-  /** Publishes all durable events. False: the bus refused them, and the caller must retry. */
+  /** Publishes all durable events. Returns false if the bus refused them and the caller must retry. */
   async flush(): Promise<boolean> {
     while (this.#sending) await this.#sending;
     this.#disarm();
@@ -173,7 +173,7 @@ export class RunPublisher implements Follower {
       bytes += size;
     }
     await publish(events.at(-1)?.seq ?? this.#publishedSeq);
-    // After the send, because a refused batch keeps all its events.
+    // The filter runs after the send, because a refused batch keeps all its events.
     this.#held = this.#held.filter(({ seq }) => seq > this.#publishedSeq);
   }
 

@@ -14,12 +14,12 @@ import type { EngineDeps } from '../deps.ts';
 import { poolAndTenant } from '../enqueue-soon.ts';
 import { RunPublisher } from './run-publisher.ts';
 
-/** The first time the bus is asked again. */
+/** Delay before the bus is called again for the first time. */
 const FIRST_RETRY_MS = 60_000;
-/** Time after the last event of the run until publishing is given up: subscribers have read the journal by then. */
+/** Time after the last event of the run until publishing is given up. Subscribers have read the journal by then. */
 const GIVE_UP_MS = 24 * 3_600_000;
 
-/** A run that began with a bus and ends without one has nothing to publish. */
+/** The bus of a run that began with one and ends without one. */
 const NOBODY_LISTENS: EventBus = { publish: async () => {} };
 
 /** Events that may not have been published. */
@@ -31,7 +31,10 @@ export interface UnpublishedEvents {
   readonly hasDuties?: boolean;
 }
 
-/** Publishes what a dispatch of this run will append, after what others left; undefined where events are not published. */
+/**
+ * The publisher for the events that others left and that a dispatch of this run will append; undefined if events are not
+ * published.
+ */
 export function publisherFor(deps: EngineDeps, { state, metadata }: LoadedRun): RunPublisher | undefined {
   const { bus, store, clock, log, tracer } = deps;
   const publishedSeq = metadata.publishedSeq ?? (bus ? 0 : undefined);
@@ -58,10 +61,9 @@ export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedE
 }
 
 /**
- * Call when no worker holds the lease and all other completion duties were tried. Does nothing to a run that has moved
- * on.
+ * Call when no worker holds the lease and all other completion duties were tried. Does nothing if the run has changed since.
  *
- * @throws OutcomeUnknown if it is unknown whether it was recorded: it may be published again
+ * @throws OutcomeUnknown if the record is uncertain: the events may be published again
  */
 export async function settleEvents(
   deps: EngineDeps,
@@ -81,14 +83,14 @@ export async function settleEvents(
     publishDueAt: retryAt === undefined ? undefined : retryAt + READY_GRACE_MS,
     dutiesMet: (isOver(state) && !hasDuties) || undefined,
   };
-  // Duties that wait for a deployment are looked after from now on, not from the end of the run.
+  // The interval of duties that wait for a deployment is counted from now, not from the end of the run.
   const dueAt = hasDuties
     ? Math.max(wakeAt(state, metadata) ?? 0, deps.clock.now() + READY_GRACE_MS)
     : wakeAt(state, metadata);
   const { kind } = await store.touch({ runId, seen, metadata, wakeAt: dueAt });
-  // Stale: another process has changed the run, and continues from the stored watermark.
+  // A stale touch is ignored: another process has changed the run, and continues from the stored watermark.
   if (kind === 'stale' || retryAt === undefined) return;
-  // Not left to the scan: with the bus down there are more such runs than it can check.
+  // A task is enqueued, because during an outage of the bus there are more such runs than the scan can check.
   const name = taskName(runId, head, retryAt);
   await queue.enqueue({ runId, reason: 'continue', at: retryAt, name, ...poolAndTenant(deps, state) });
 }

@@ -1,4 +1,4 @@
-/** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
+/** Builds the events by which executions and runs begin and end. Pure: all data comes from the arguments. */
 
 import type { Spend } from '../../core/budget/budget.ts';
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
@@ -36,7 +36,7 @@ export function started(
   return { type: 'step_started', initiator: 'system', data: { ...execution, ...more } };
 }
 
-/** Members that the journal keeps of an attempt beside its result. `spent`: of the run's budget, if there is one. */
+/** The accounting of an attempt in the journal. `spent`: of the run's budget, if there is one. */
 type Accounted = Used & { readonly spent?: Spend | undefined };
 
 export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {
@@ -100,7 +100,7 @@ export function failedByPolicy(
   used: Accounted = {},
 ): EventDraft {
   const { onFailure } = ending.step;
-  // The step decides about an item's failure once all items are known.
+  // The failure of an item counts for its step once all items are known.
   if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error, used);
   const reason = `${error.code}: ${error.message}`;
   if (onFailure.kind === 'skip') return skipped(ending, reason, used);
@@ -114,7 +114,7 @@ export function compensationStarted(steps: readonly string[], error: RecordedErr
   return { type: 'compensation_started', initiator: 'system', data };
 }
 
-/** The run ends once its children have ended, and nothing else moves it before. `error`: the reason of its failure, if it fails. */
+/** The run ends once its children have ended; nothing else wakes it before. `error`: the reason of its failure, if it fails. */
 export function suspendedForChildren(error: RecordedError | undefined): EventDraft {
   const data = { status: 'waiting_external' as const, announced: true as const, error };
   return { type: 'run_suspended', initiator: 'system', data };
@@ -146,7 +146,7 @@ export function retryScheduled(
   return { type: 'step_retry_scheduled', initiator: 'system', data };
 }
 
-/** The condition that it polls does not hold yet. */
+/** The retry of a poll whose condition does not hold yet. */
 export function pollScheduled(execution: StepExecution, retry: Retry): EventDraft {
   return retryScheduled(polledAgain(execution), retry, { polled: true });
 }
@@ -174,7 +174,7 @@ function polledAgain(execution: StepExecution): StepExecution {
   return { ...execution, polls: (execution.polls ?? 0) + 1 };
 }
 
-/** Other runs of the tenant may leave enough. */
+/** The error of an execution that waits because other runs of the tenant may leave enough of the budget. */
 export function budgetOfOthers(execution: StepExecution): RecordedError {
   return budgetReached(execution, 'other runs hold the rest of what the tenant may spend on this day');
 }
@@ -188,7 +188,7 @@ export function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 
   return ref === undefined ? { outputText: text } : { outputRef: ref };
 }
 
-/** Outcome of the execution that these events end; undefined if none. Only for outputs stored inline. */
+/** Outcome of the execution that these events end; undefined if they end none. Only for outputs stored inline. */
 export function outcomeOf(events: readonly EventDraft[]): Outcome | undefined {
   for (const event of events) {
     switch (event.type) {

@@ -25,7 +25,7 @@ export interface Output {
   readonly ref?: PayloadRef;
 }
 
-/** The value that a step returned is no JSON, or does not match its schema. */
+/** The value that a step returned is not JSON, or does not match its schema. */
 class InvalidOutput extends Fatal {}
 
 export function outputFrom(text: string): Output {
@@ -48,7 +48,7 @@ export interface Used {
   readonly microUsd?: number;
 }
 
-/** A value as it is kept. @throws InvalidOutput for what JSON would change; CairnError PAYLOAD_TOO_LARGE */
+/** A value in its stored form. @throws InvalidOutput if JSON would change it; CairnError PAYLOAD_TOO_LARGE */
 export function outputOf(value: unknown, what: string): Output {
   const text = outputText(value, what);
   assertFits(text, what, MAX_PAYLOAD_BYTES);
@@ -64,7 +64,7 @@ function outputText(value: unknown, what: string): string {
   }
 }
 
-/** An output made of others, which may each fit and be too large together: then that is the error. */
+/** An output composed of others, or the error if they are too large together. */
 export function composedOutput(text: string, what: string): Output | RecordedError {
   try {
     assertFits(text, what, MAX_PAYLOAD_BYTES);
@@ -75,7 +75,7 @@ export function composedOutput(text: string, what: string): Output | RecordedErr
   }
 }
 
-/** Validates a value with the schema of the step; a refusal is final, because it would be repeated. */
+/** Validates a value with the schema of the step. A refusal is final, because it would be repeated. */
 export function checked(
   step: { readonly id: string; readonly output?: ZodType | undefined },
   value: unknown,
@@ -101,7 +101,7 @@ export function parseFrozen(text: string): unknown {
   return frozen(JSON.parse(text));
 }
 
-/** All the way down. A reviver of `JSON.parse` would do the same in several times the time. */
+/** Freezes the value and all its members. A reviver of `JSON.parse` would take several times as long. */
 function frozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   for (const member of Object.values(value)) frozen(member);
@@ -112,8 +112,7 @@ function frozen(value: unknown): unknown {
  * An error in its stored form.
  *
  * @param cause readable (core/thrown.ts); it need not be an error
- *
- * @param mask removes secrets, before a cut could leave a part of one; undefined: there are none
+ * @param mask removes secrets, before truncation could leave a part of one; undefined: there are none
  */
 export function recordedError(stepId: string, cause: unknown, mask: Mask | undefined): RecordedError {
   const code = codeOf(cause);

@@ -14,7 +14,7 @@ export function completed(state: RunState, result: Output): EventDraft {
   return {
     type: 'run_completed',
     initiator: 'system',
-    // The journal vouches for a value stored elsewhere, as for outputs of steps.
+    // The journal has the hash of a value stored elsewhere, as for outputs of steps.
     data: { result: value, resultHash: 'text' in value ? undefined : result.hash, ...unreadCount(state) },
     ...carried(result),
   };

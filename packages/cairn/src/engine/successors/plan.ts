@@ -12,7 +12,7 @@ import { hasCompensation } from '../definition-of-run.ts';
 import { inputHashSeenBy } from '../run-input.ts';
 import { readSource, type SuccessorPoint } from './source-history.ts';
 
-/** A run, existing or possible, as far as its reuse depends on it. */
+/** The data of a run, existing or possible, that decides about its reuse. */
 export interface Successor {
   readonly type: string;
   readonly planVersion: number;

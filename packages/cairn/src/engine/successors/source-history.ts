@@ -26,7 +26,7 @@ export async function readSource(
   if (point === 'start') return { end, asOf: undefined, recorded: new Map() };
   const until = point === 'end' ? end.head : point.checkpoint;
   const recorded = new Map<number, RecordedStep>();
-  /** Seq of the newest, by the key of the step. */
+  /** Sequence number of the newest execution, by the key of the step. */
   const newest = new Map<string, number>();
   let folded: RunState | undefined;
   for (let after = 0; after < until; ) {
@@ -35,7 +35,7 @@ export async function readSource(
     if (!last) throw new Error(`run ${end.id}: its journal ends at ${after}, before ${until}`);
     after = last.seq;
     for (const event of page) {
-      // The end is known; any other point has to be found by folding.
+      // The state at the end is known; the state at any other point is found by folding.
       if (point !== 'end') folded = next(end.id, folded, event);
       const of = recordedBy(end.id, event);
       if (!of) continue;
@@ -70,7 +70,7 @@ function recordedBy(runId: string, event: RunEvent): RecordedStep | undefined {
   }
 }
 
-/** The reused result. Tokens were used once and are not repeated. */
+/** The reused result. Its tokens were used once and do not count again. */
 function settledOf({ data }: RunEvent<SettledType>): StepSettled {
   const { stepId, itemKey, revision, kind, attempt, inputsHash, startedAt } = data;
   const { outputHash, outputsSummary, resumable, idempotent, agent, durationMs, request } = data;

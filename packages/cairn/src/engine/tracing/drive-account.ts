@@ -17,7 +17,7 @@ export interface DriveRequest extends Pick<DriveTask, 'runId' | 'alone' | 'pool'
   readonly isCold?: boolean;
   /** Number of the queue's delivery; absent if the queue did not say. */
   readonly delivery?: TaskDelivery | undefined;
-  /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
+  /** True if the scan only checks whether the worker of the run is dead. If it lives, nothing follows. */
   readonly watches?: boolean | undefined;
 }
 
@@ -81,12 +81,12 @@ export class DriveAccount {
     return this.#state && this.#deps.tracer.decided(runSpan(this.#state));
   }
 
-  /** Each time it checks the run. */
+  /** Call each time the dispatch checks the run. */
   found(state: RunState): void {
     this.#state = state;
   }
 
-  /** It holds, or has held, the lease of this epoch. */
+  /** Call when the dispatch takes the lease of this epoch. */
   took(state: RunState): void {
     this.#state = state;
     this.#owner = state.lease?.owner;

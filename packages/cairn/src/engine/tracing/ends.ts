@@ -6,7 +6,7 @@ import { type AttemptResult, StepAborted } from '../drive/bodies/call-body.ts';
 import type { ActEnd } from '../effects/effect-call.ts';
 
 /**
- * Passes the attempt on; its span ends with it, unless another process took the run over and reported it.
+ * Returns the attempt. Its span ends with it, unless another process took the run over and reported the span.
  *
  * @param body its signal
  */
@@ -31,14 +31,14 @@ function isLost(reason: unknown): boolean {
   return reason instanceof LeaseLost || (reason instanceof StepAborted && reason.why === 'lease_lost');
 }
 
-/** Undefined: it was stopped before its body began. */
+/** Outcome of an attempt; undefined if it was stopped before its body began. */
 function outcomeOf(result: AttemptResult | undefined): string {
   if (result?.kind === 'succeeded' && result.degraded !== undefined) return 'degraded';
   if (result?.kind === 'failed' && result.polled) return 'polled';
   return result?.kind ?? 'unfinished';
 }
 
-/** A condition that does not hold yet is no failure. */
+/** The code of a failure. A poll whose condition does not hold yet is no failure. */
 function failureCode(result: AttemptResult | undefined): string | undefined {
   return result?.kind === 'failed' && !result.polled ? result.error.code : undefined;
 }

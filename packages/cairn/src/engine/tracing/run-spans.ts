@@ -38,7 +38,7 @@ export function startedSpan(
   };
 }
 
-/** A start that made no run. */
+/** The span of a start that created no run. */
 export function answeredSpan(
   { type, outcome, runId }: { readonly type: string; readonly outcome: string; readonly runId?: string },
   { parent, startedAt }: { readonly parent: TraceContext; readonly startedAt: number },
@@ -58,7 +58,7 @@ interface DispatchStart {
   readonly startedAt: number;
 }
 
-/** A dispatch that took the run, if `epoch` is the epoch of its lease; without `epoch`, one that found nothing to do. */
+/** The span of a dispatch: with `epoch`, one that took the lease of this epoch; without, one that found nothing to do. */
 export function driveSpanOf(state: RunState, dispatch: DispatchStart, epoch?: number): SpanOptions {
   return {
     name: `drive ${state.type}`,
@@ -71,7 +71,7 @@ export function driveSpanOf(state: RunState, dispatch: DispatchStart, epoch?: nu
   };
 }
 
-/** OpenTelemetry names no system for Cloud Tasks. */
+/** OpenTelemetry defines no messaging system for Cloud Tasks. */
 const DISPATCH: SpanAttributes = {
   'messaging.system': 'gcp_cloud_tasks',
   'messaging.operation.name': 'process',
@@ -89,7 +89,7 @@ export function deadDriveSpan(state: RunState, epoch: number, startedAt: number)
   return { ...options, attributes: { ...options.attributes, 'cairn.drive.end': 'orphaned' } };
 }
 
-/** @param by the scan that found it, if it was a scan */
+/** @param by the span of the scan, if a scan found the run */
 export function recoverySpan(state: RunState, by: TraceContext | undefined): SpanOptions {
   const { lease } = state;
   return {

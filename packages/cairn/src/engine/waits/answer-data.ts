@@ -8,7 +8,7 @@ import { stepKey } from '../../core/run/state.ts';
 import { answerSchema } from '../define/flow/flow-step.ts';
 import type { StepDefinition } from '../define/steps.ts';
 
-/** Schema of the data with which this question is approved; undefined: it takes none. */
+/** Schema of the data with which this question is approved; undefined if it accepts none. */
 export function dataSchema(
   step: StepDefinition,
   { purpose, execution: { itemKey } }: Pick<Wait, 'purpose' | 'execution'>,

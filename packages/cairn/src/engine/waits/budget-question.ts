@@ -59,7 +59,7 @@ interface DayReached extends Omit<BudgetReached, 'reached'> {
   readonly until: number;
 }
 
-/** The run continues by itself on the next day. */
+/** A question with a due time: the run continues by itself on the next day. */
 export function dayQuestion(question: DayReached): DayQuestion {
   const { execution, reached, estimate, now, budget, need, until } = question;
   const key = stepKey(execution);
@@ -102,13 +102,13 @@ export function dayRaiseByDefault(budget: DayBudget, question: DayQuestion): Day
   return Object.fromEntries(members);
 }
 
-/** The limits of the day that the question names; none where it is shown in part. */
+/** The limits of the day that the question names; empty if the question is shown in part. */
 export function reachedOf(question: DayQuestion): readonly DayLimit[] {
   const { reached } = shownBy(question);
   return DAY_LIMITS.filter((name) => reached?.includes(name));
 }
 
-/** The amount that did not fit; undefined: the question is of an earlier version, or shown in part. */
+/** The amount that did not fit; undefined if the question is from an earlier version, or shown in part. */
 export function neededOf(question: DayQuestion): DayAmounts | undefined {
   const { needs } = shownBy(question);
   if (!needs) return undefined;
@@ -135,7 +135,7 @@ interface ShownBudget {
   readonly limits?: Readonly<Partial<Record<string, number>>>;
 }
 
-/** Empty where the question is shown in part. */
+/** The limits in the question; empty if it is shown in part. */
 function shownBy({ detailText }: BudgetQuestion): ShownBudget {
   const { budget = {} } = JSON.parse(detailText) as { readonly budget?: ShownBudget };
   return budget;

@@ -21,7 +21,7 @@ export interface WaitResolution {
   /** The operator's answer, as canonical JSON. */
   readonly payloadText?: string | undefined;
   readonly signalId?: string | undefined;
-  /** By how much the limits of the budget are raised. */
+  /** Amounts by which the limits of the budget are raised. */
   readonly raise?: BudgetLimits | undefined;
 }
 
@@ -40,7 +40,7 @@ export function answerDrafts(
   return [resolvedDraft(wait, answer), build.succeeded({ step, execution: wait.execution, now }, output)];
 }
 
-/** The run, or its tenant on this day, may spend more: the attempt begins. */
+/** Lets the attempt begin, because the run, or its tenant on this day, may spend more. */
 export function budgetAnswerDrafts(
   { wait, now }: Omit<EndOfWait, 'step'>,
   answer: WaitResolution,

@@ -12,7 +12,7 @@ const UNATTENDED = canonicalJson({ decision: 'approve' });
 export function expiredWaitDrafts(end: EndOfWait): EventDraft[] {
   const { step, wait } = end;
   if (wait.kind === 'timer') return answerDrafts(end, { initiator: 'timeout' }, NO_OUTPUT);
-  // The next day has a budget of its own.
+  // The next day has a new budget.
   if (wait.day !== undefined) return budgetAnswerDrafts(end, { initiator: 'timeout' });
   if (missedHeartbeat(wait)) return expiryDrafts(end, heartbeatMissed(wait));
   if (step.kind !== 'approval') return expiryDrafts(end, tooLate(wait, 'STEP_TIMEOUT'));

@@ -23,7 +23,7 @@ export interface Opening {
   readonly mask?: Mask | undefined;
 }
 
-/** @throws what the author's function throws, and CairnError for a key or question that cannot be one */
+/** @throws errors of the author's function, and CairnError for an invalid key or question */
 export function waitOf(step: WaitStep, opening: Opening): Wait {
   const { runId, execution, seen, now } = opening;
   const id = `${stepKey(execution)}.${execution.revision}`;

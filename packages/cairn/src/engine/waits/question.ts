@@ -34,7 +34,7 @@ export function questionAbout(
   now: number,
 ) {
   return {
-    // Contains the attempt, so that a repeated answer about one attempt is not taken for an answer about the next.
+    // The id contains the attempt, so that a repeated answer about one attempt does not answer the question about the next.
     id: `${stepKey(execution)}.${execution.revision}.${execution.attempt}.${about}`,
     kind: 'approval' as const,
     execution,
@@ -51,7 +51,7 @@ interface Asking {
   readonly mask?: Mask | undefined;
 }
 
-/** The text of an approval's question. @throws what `ask` throws, and CairnError for what cannot be a question */
+/** The text of an approval's question. @throws errors of `ask`, and CairnError for an invalid question */
 export function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, mask }: Asking): string {
   const question = ask(seen);
   const detail = typeof question === 'string' ? { question: question } : { ...Object(question) };

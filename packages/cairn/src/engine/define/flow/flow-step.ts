@@ -21,7 +21,7 @@ const ONE_ATTEMPT = { maxAttempts: 1 };
 export function flowStep(name: StepName, options: UncheckedOptions, code: unknown): steps.FlowStep {
   if (typeof code !== 'function')
     throw stepError(name, 'has no code: the last argument is an async function');
-  // The shape of a flow's compensations is its own.
+  // `compensate` of a flow has another shape than that of a step.
   const { compensate, ...given } = options;
   const shared = common('flow', name, given);
   const retry = { ...ONE_ATTEMPT, ...(options.retry as object | undefined) };
@@ -88,7 +88,7 @@ function undoing(name: StepName, given: unknown): steps.OperationCompensation {
 }
 
 /**
- * A body of a flow as a plain step: it sees what the flow sees.
+ * A body of a flow as a plain step, which sees the same inputs as the flow.
  *
  * @throws CairnError INVALID_INPUT for options that the operation does not have
  */
@@ -112,7 +112,7 @@ export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'
   { operation, options }: { readonly operation: string; readonly options: UncheckedOptions },
 ): steps.WaitStep {
   const name = { type: flow.type, id: flow.id };
-  // An answer is checked where it arrives, and there the options that the code gives are not known.
+  // An answer is checked on arrival, where options given in the code are not known.
   if (kind === 'event' && options.output !== undefined) {
     throw stepError(name, `'output' is not an option of flow.event: the code checks what it gets`);
   }

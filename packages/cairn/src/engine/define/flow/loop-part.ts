@@ -16,10 +16,13 @@ const input: z.ZodType<PartInput> = z.object({
   turn: z.number(),
 });
 
-/** One per definition of this process: facts about its plan are cached by object. */
+/** One workflow object per loop, because facts about a plan are cached by object. */
 const known = new WeakMap<FlowStep, Workflow>();
 
-/** @param type of the part; undefined: it has no such loop */
+/**
+ * @param type of the part
+ * @returns undefined if the workflow has no such loop
+ */
 export function partWorkflow(declared: Workflow, type: string): Workflow | undefined {
   const step = declared.steps.get(loopOfPart(type)?.loopId ?? '');
   if (step?.kind !== 'flow' || !step.loop?.part) return undefined;

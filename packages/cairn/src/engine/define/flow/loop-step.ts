@@ -83,10 +83,10 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
 export interface PartInput {
   /** The input that the loop reads. */
   readonly input?: unknown;
-  /** Outputs of the steps that the loop needs, by their ids: under which names it knows them may change. */
+  /** Outputs of the steps that the loop needs, by step id, because the names in the code may change. */
   readonly outputs: Readonly<Record<string, unknown>>;
   readonly feedback?: string | undefined;
-  /** After the turns that are done. */
+  /** State after the completed turns. */
   readonly state?: unknown;
   readonly turn: number;
 }
@@ -94,7 +94,7 @@ export interface PartInput {
 export interface PartOutput {
   readonly state: unknown;
   readonly turn: number;
-  /** The condition does not hold any more. */
+  /** True if the condition no longer holds. */
   readonly isOver: boolean;
 }
 

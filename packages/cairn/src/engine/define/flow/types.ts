@@ -42,7 +42,7 @@ export interface PerformOptions {
   readonly name?: string;
   readonly retry?: RetryOptions;
   readonly timeout?: string | number;
-  /** Most that the call costs; absent: what the capability declares. */
+  /** Maximum cost of the call; default: that of the capability. */
   readonly estimate?: Estimate;
 }
 
@@ -66,9 +66,9 @@ export interface FlowMapOptions<T> extends Omit<OperationOptions<T>, 'input'> {
 }
 
 /**
- * The durable operations of a flow. Each has a name; a repeated name gets a number (`poll`, `poll.2`). A
- * completed operation answers from the journal, and one that failed throws `OperationFailed`. The code between them runs
- * again after a crash or a wait. Await nothing but operations: what else takes time belongs into `flow.step`.
+ * The durable operations of a flow. Each has a name; a repeated name gets a number (`poll`, `poll.2`). A completed operation
+ * answers from the journal, and one that failed throws `OperationFailed`. The code between them runs again after a crash or a
+ * wait. Await only operations, and do all other asynchronous work in `flow.step`.
  */
 export interface Flow<Input> {
   readonly runId: string;
@@ -89,7 +89,7 @@ export interface Flow<Input> {
     request: Request,
     options?: PerformOptions,
   ): Promise<Response>;
-  /** Rests for a duration ('24h', or ms) or until a time. */
+  /** Sleeps for a duration ('24h', or ms) or until a time. */
   sleep(name: string, time: string | number | Date): Promise<void>;
   /** Waits for an external event and returns its data, which the code should validate. */
   event<T = Json>(name: string, options: FlowEventOptions): Promise<T>;
@@ -115,8 +115,8 @@ export interface Flow<Input> {
   /** A number from 0 to 1: the same each time the code runs. Default name `random`. */
   random(name?: string): Promise<number>;
   /**
-   * The code runs again after a wait, and so does this: until the code has asked again for all that it had asked for, lines go to
-   * the log of the process only, and are not kept a second time.
+   * Lines are stored once: when the code runs again after a wait, lines before its first new operation go only to the log of
+   * the process.
    */
   readonly log: StepLog;
 }
@@ -192,7 +192,10 @@ interface Turned<S> {
 /** Values of a loop before a turn. These functions must be pure: they may be called again after a crash. */
 type SeenByLoop<Input, N extends Needs, S> = Seen<Input, N> & Turned<S>;
 
-/** A type without its literals, for values that a schema checks: `{ status: 'waiting' }` is a text to the compiler before it knows the schema. */
+/**
+ * A type without its literals, for values that a schema checks: before the compiler knows the schema, it infers `{ status:
+ * 'waiting' }` as `{ status: string }`.
+ */
 type Wide<T> = T extends string
   ? string
   : T extends number
@@ -206,13 +209,16 @@ type Wide<T> = T extends string
 interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>>
   extends CommonOptions<Input, N>,
     AttemptOptions {
-  /** Called before each turn. False: the loop is over, and its output is the state. */
+  /** Called before each turn. False ends the loop, with the state as its output. */
   readonly while: (seen: SeenByLoop<Input, N, NoInfer<S>>) => boolean;
   /** One turn, with the retries and timeouts of a plain step: returns the next state. `turn` counts from 1. */
   readonly body: (context: StepContext<Input> & Outputs<N> & Turned<NoInfer<S>>) => BodyResult<Returned>;
-  /** Most turns, up to 1,000,000. A loop that is not over then fails with LOOP_LIMIT_REACHED. With more than 5,000 it continues in child runs. */
+  /**
+   * Maximum number of turns, up to 1,000,000. A loop that needs more fails with LOOP_LIMIT_REACHED. With more than 5,000 it
+   * continues in child runs.
+   */
   readonly max: number;
-  /** Rest between two turns, in which no worker is held: '12h', ms, or a function that returns one. */
+  /** Pause between two turns, during which the run holds no worker: '12h', ms, or a function that returns one. */
   readonly pause?: string | number | ((seen: SeenByLoop<Input, N, NoInfer<S>>) => string | number);
   readonly resumable?: boolean;
   readonly onFailure?: OnFailure<NoInfer<S>>;
@@ -236,7 +242,7 @@ export interface FlowFactory<Input> {
     options: FlowOptions<Input, N, T, A>,
     code: FlowCode<Input, N, T, A> & Recorded<T>,
   ): Handle<T>;
-  /** Turns of one body, each of which gets the state that the one before returned. Its output is the last state. */
+  /** Calls one body repeatedly. Each turn gets the state that the previous one returned; the output is the last state. */
   loop<N extends Needs, S>(
     id: string,
     options: TurnOptions<Input, N, S, Wide<NoInfer<S>>> & {

@@ -44,7 +44,7 @@ export class Bodies {
     return this.#running.size;
   }
 
-  /** Bodies that have ended whose ends the journal does not have. */
+  /** Ended bodies whose end is not in the journal. */
   get unrecorded(): number {
     return this.#recording.size;
   }
@@ -90,13 +90,13 @@ export class Bodies {
     return result;
   }
 
-  /** The journal has the end of the body. */
+  /** Call once the journal has the end of the body. */
   recorded(key: string): void {
     this.#recording.get(key)?.resolve();
     this.#recording.delete(key);
   }
 
-  /** The dispatch cannot record anything more. */
+  /** Call when the dispatch cannot record anything more. */
   failed(error: unknown): void {
     for (const recording of this.#recording.values()) recording.reject(error);
     this.#recording.clear();
@@ -115,7 +115,7 @@ export class Bodies {
     }
   }
 
-  /** Gives up what did not stop. */
+  /** Abandons the bodies that did not stop. */
   leave(): void {
     for (const running of this.#running.values()) running.left = true;
   }
@@ -149,7 +149,7 @@ export class Bodies {
     const { journal, alone, restoredAt } = this.#dispatch;
     const { unit, attempt, reserve } = running;
     const { step } = unit;
-    // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
+    // An attempt that may cost something is in the journal before it begins, so that its cost counts if the worker dies.
     const tracesFirst = alone || !step.idempotent || !isFree(reserve);
     const refusal = step.policy && (await this.#refusal(running, step.policy));
     if (refusal) return refusal;
@@ -157,7 +157,7 @@ export class Bodies {
     if (mayHaveRun(step, journal.state.steps.get(keyOf(unit)), restoredAt)) return { kind: 'presumed' };
     // A step that must not run twice leaves a trace before it begins.
     if (tracesFirst && !(await this.#leavesTrace(running))) return undefined;
-    // A body that can act leaves a trace too; its calls are journalled after this one, so nothing waits for it here.
+    // A body that can act leaves a trace too. The journal writes it before the body's calls, so this code need not await it.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
     const result = await attempt.run(step);
     if (result.kind === 'succeeded') this.#dispatch.report.forget(keyOf(unit));

@@ -31,7 +31,7 @@ export interface BodyAttemptParams extends Pick<LeasedRun, 'deps' | 'journal' | 
   readonly alive: AliveCalls;
   /** Appends nothing once the dispatch must not record anything more. */
   readonly append: (decide: Decide) => Promise<Appended>;
-  /** A compensation of the step: no question can be asked any more, and no budget limits it. */
+  /** True for a compensation, which asks no question and has no budget. */
   readonly undoes?: true;
   readonly refusedBy?: PerformCall['refusedBy'];
 }
@@ -122,7 +122,7 @@ export class BodyAttempt {
     return this.#performer.pending.take();
   }
 
-  /** A running call may still get its response after its body was asked to stop: that leaves less in doubt. */
+  /** Gives running calls time to get their responses after the body was asked to stop, so that fewer effects are in doubt. */
   #giveCallsTime(): () => void {
     const { clock, settings } = this.#params.deps;
     const { signal } = this.abort;
@@ -146,7 +146,7 @@ export class BodyAttempt {
   async #withDoubts(returned: AttemptResult): Promise<AttemptResult> {
     const { deps, unit, append, undoes } = this.#params;
     const { id, uses } = unit.step;
-    // A compensation that is stopped is begun again by the next dispatch.
+    // The next dispatch repeats a stopped compensation.
     if (uses.length === 0 || (undoes && returned.kind === 'unfinished')) return returned;
     const { clock, settings } = deps;
     const performer = this.#performer;
@@ -205,7 +205,7 @@ function whatItLeft(
   { aborted, reason }: AbortSignal,
 ): AttemptResult | undefined {
   const wasStopped = aborted && !(reason instanceof StepAborted && reason.why === 'asked');
-  // The question stopped all else that the body had begun.
+  // The question stopped all other calls of the body.
   if (question && !wasStopped) return { kind: 'asks', ask: question };
   return question || isCut ? { kind: 'unfinished' } : undefined;
 }

@@ -35,7 +35,7 @@ interface BodyParams {
   readonly signal: AbortSignal;
   /** Last progress of an earlier attempt; canonical JSON. */
   readonly progressText: string | undefined;
-  /** Under whose name memos are kept, if not the step's own: what undoes a step has memos of its own. */
+  /** Owner of the memos if it is not the step: a compensation has memos of its own. */
   readonly memosOf?: string;
   /** An earlier attempt may have left memos. */
   readonly mayHaveMemos: boolean;
@@ -70,7 +70,7 @@ export class BodyContext {
       heartbeat: (details?: Json) => this.#heartbeat(details),
       memo: (name: string, fn: () => unknown) => {
         const made = this.#memo(name, fn);
-        // A body that does not wait for it must not take its process along, and with it what else runs there.
+        // An unhandled rejection would end the process, and with it other runs.
         made.catch((error: unknown) =>
           deps.log.debug('memo_failed', { runId, stepId, ...item, attempt, error: messageOf(error) }),
         );
@@ -83,7 +83,7 @@ export class BodyContext {
     };
   }
 
-  /** The attempt has ended: it streams nothing more. */
+  /** Ends the streamed text with the attempt. */
   endText(isDone: boolean): void {
     this.#params.text.end(isDone, this.#params.deps.clock.now());
   }

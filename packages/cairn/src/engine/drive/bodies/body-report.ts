@@ -18,7 +18,7 @@ export class BodyReport implements BodyUpdates {
   #reported: readonly string[];
   #hasNewProgress = false;
 
-  /** @param before what the dispatch before this one left in the snapshot */
+  /** @param before report of the previous dispatch, from the snapshot */
   constructor(before: Pick<VolatileMetadata, 'inFlight' | 'running' | 'logs'> = {}) {
     this.log = new RunLog(before.logs);
     this.#last = new Map(before.inFlight?.map((progress) => [progress.step, progress]));
@@ -89,7 +89,7 @@ export class BodyReport implements BodyUpdates {
   }
 }
 
-/** Matches any snapshot: no attempt has this name. */
+/** An entry that is no attempt's name, so that the next snapshot is written in any case. */
 const UNKNOWN = '';
 
 function nameOf({ step, revision, attempt, undoes }: RunningStep): string {

@@ -46,7 +46,7 @@ export type AttemptResult =
   | AttemptFailure
   /** An effect must be decided first; the body was abandoned. */
   | { readonly kind: 'asks'; readonly ask: Ask }
-  /** Its body was not begun: it may have run before the database was restored, and a person must say so first. */
+  /** The body was not started: it may have run before the database was restored, so a person must decide. */
   | { readonly kind: 'presumed' }
   /** The body was asked to stop and ended without a result: neither success nor failure. */
   | { readonly kind: 'unfinished' };
@@ -129,7 +129,7 @@ export function success(
 
 /** @param cause readable (core/thrown.ts) */
 export function failure(stepId: string, cause: unknown, mask: Mask | undefined): AttemptFailure {
-  // Errors of ours about a value are as final as `Fatal`: the same code would return the same again.
+  // Cairn's own errors about a value are final like `Fatal`, because the same code would return the same value again.
   const isFinal = cause instanceof CairnError && cause.httpStatus < 500;
   const error = recordedError(stepId, cause, mask);
   return { kind: 'failed', cause: isFinal ? new Fatal(cause.message, { cause }) : cause, error };

@@ -1,12 +1,12 @@
 /**
- * Keeps the secret members of a run's input out of all that a dispatch records and logs: errors, reasons, questions and lines of the
- * process log. Costs nothing where the input has none.
+ * Keeps the secret members of a run's input out of all that a dispatch records and logs: errors, reasons, questions and lines
+ * of the process log. Costs nothing for an input without secrets.
  */
 import { type Mask, maskFields, maskOf, maskThrown, secretTexts } from '../../../core/secrets/mask.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { LeasedRun } from '../dispatch-state.ts';
 
-/** The same, with dependencies that mask the secrets of the input. Begins the lines of the bodies. */
+/** Returns the run with dependencies that mask the secrets of its input, and starts the log of its bodies. */
 export function withoutSecrets(run: LeasedRun): LeasedRun {
   const { deps, journal, workflow, input, report } = run;
   const secrets = secretTexts(input, workflow.secretInput);

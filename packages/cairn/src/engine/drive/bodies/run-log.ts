@@ -1,6 +1,6 @@
 /**
- * Lines that the bodies of one dispatch log, and text that they stream, until a snapshot takes them along. Nothing is written for a run
- * that logs nothing.
+ * Buffers the lines that the bodies of one dispatch log, and the text that they stream, until a snapshot carries them. Nothing
+ * is written for a run that logs nothing.
  *
  * Must not: write. A line that is lost with its process is still in the process log.
  */
@@ -57,7 +57,7 @@ export class RunLog {
     });
   }
 
-  /** The dispatch holds the lease of this epoch. Secret texts are taken out of all lines. */
+  /** Call once the dispatch holds the lease of this epoch. Secret texts are removed from all lines. */
   begin(epoch: number, secrets: readonly string[]): void {
     this.#epoch = epoch;
     this.#mask = maskOf(secrets);
@@ -91,7 +91,7 @@ export class RunLog {
     return this.#texts.of(by);
   }
 
-  /** An attempt begins: what earlier ones of its step streamed no longer counts. */
+  /** Begins an attempt: text that earlier attempts of its step streamed no longer counts. */
   begun(by: LoggedBy, at: number): void {
     this.#texts.begun(by, at);
   }
@@ -106,7 +106,7 @@ export class RunLog {
     );
   }
 
-  /** The end of a text waits: the commit that records the output of its step is to carry it. */
+  /** True if the end of a text waits, because the commit that records the output of its step should carry it. */
   get isUrgent(): boolean {
     return this.#pending.some(({ line }) => line.kind === 'text_end');
   }
@@ -143,7 +143,7 @@ export class RunLog {
     this.#taken = EMPTY;
   }
 
-  /** Lines of the next document: after one was put back, there may be more than it has room for. */
+  /** Number of waiting lines that fit into the next document. After a batch was put back, not all may fit. */
   #freeLines(): number {
     let bytes = 0;
     const beyond = this.#pending.findIndex((line) => {

@@ -30,7 +30,7 @@ export interface WaitingLine {
 /** The place where lines wait to be written. */
 interface TextSink {
   put(line: TextLine): WaitingLine;
-  /** @param bytes by which its JSON is longer */
+  /** @param bytes growth of its JSON */
   grow(held: WaitingLine, line: TextLine, bytes: number): void;
   hasRoom(bytes: number): boolean;
 }
@@ -38,7 +38,7 @@ interface TextSink {
 /** Text of a step: the attempt that counts has the highest number. */
 interface Current {
   readonly number: number;
-  /** The line that begins the text of the next attempt is there. */
+  /** True once the line exists that begins the text of the next attempt. */
   readonly isAnnounced: boolean;
   /** The attempt succeeded. */
   readonly isDone: boolean;
@@ -74,7 +74,7 @@ export class RunTexts {
     });
   }
 
-  /** An attempt begins that may have no text. */
+  /** Begins an attempt, which may have no text. */
   begun(by: LoggedBy, at: number): void {
     const name = textName(by);
     if (!this.#current.has(name)) return;
@@ -83,7 +83,7 @@ export class RunTexts {
     this.#current.set(name, { number: this.#numbers, isAnnounced: true, isDone: false });
   }
 
-  /** The first text of an attempt. False: a later attempt of its step has begun. */
+  /** Registers the first text of an attempt. Returns false if a later attempt of its step has begun. */
   opened(by: LoggedBy, at: number, number: number): boolean {
     const name = textName(by);
     const before = this.#current.get(name);
@@ -101,7 +101,7 @@ export class RunTexts {
     this.#current.set(textName(by), { number, isAnnounced: false, isDone: true });
   }
 
-  /** These lines are durable: a step whose text ended among them is not run again. */
+  /** Marks the lines as durable. A step whose text ended among them does not run again. */
   written(lines: readonly StoredLine[]): void {
     for (const line of lines) {
       if (line.kind !== 'text_end') continue;
@@ -141,7 +141,7 @@ export class AttemptText {
     this.#show(this.#mask.push(text), at);
   }
 
-  /** The attempt has ended. What a failed one streamed no longer counts. */
+  /** Ends the attempt. The text of a failed attempt no longer counts. */
   end(isDone: boolean, at: number): void {
     if (this.#state === 'silent' && !this.#mask) {
       this.#state = 'ended';
@@ -161,7 +161,7 @@ export class AttemptText {
     if (text === '') return;
     const { texts, number, sink } = this.#keeping;
     if (this.#state === 'silent') {
-      // Without its beginning the rest would be of no use.
+      // A text without its beginning is useless, so the rest is dropped too.
       this.#state = sink.hasRoom(LINE_BYTES) && texts.opened(this.#by, at, number) ? 'open' : 'ended';
     }
     if (!texts.isCurrent(this.#by, number)) return;

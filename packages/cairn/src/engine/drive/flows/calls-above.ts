@@ -12,7 +12,7 @@ const MAX_CALLS = 12;
 export interface CallOfCode {
   /** The function of the flow that the code called. */
   readonly from: CalledFunction;
-  /** Calls around it, where it is no longer on the stack. */
+  /** Calls around it, if it is no longer on the stack. */
   readonly calls?: readonly CodePosition[];
 }
 

@@ -83,7 +83,7 @@ export class FlowRun {
     this.#dispatch.guard(this.#run());
   }
 
-  /** The code may ask for more without anything ending first. */
+  /** True if the code may request more operations before any operation ends. */
   get isBusy(): boolean {
     const operations = this.#operations;
     return this.#isActive && (operations.size === 0 || operations.hasRecorded || !this.#quiet.isQuiet);
@@ -95,21 +95,21 @@ export class FlowRun {
     return operation?.unit;
   }
 
-  /** An operation began, or (`idle`) is to begin again. */
+  /** Records that an operation began, or (`idle`) will begin again. */
   mark(name: string, state: 'open' | 'idle'): void {
     const operation = this.#operations.get(name);
     const [from, to] = state === 'open' ? (['queued', 'begun'] as const) : (['begun', 'queued'] as const);
     if (operation?.phase.at === from) this.#operations.move(operation, { at: to });
   }
 
-  /** An operation has ended, and its end is in the journal. */
+  /** Call once the end of an operation is in the journal. */
   ended(name: string, outcome: Outcome): void {
     const operation = this.#operations.get(name);
     if (operation && operation.phase.at !== 'recorded') this.#recorded(operation, outcome);
     this.#endIfDone();
   }
 
-  /** The dispatch is over: whatever the code still does is ignored. */
+  /** Ends the flow in this dispatch: everything that the code still does is ignored. */
   drop(): void {
     this.#stop({ at: 'dropped' });
   }
@@ -167,7 +167,7 @@ export class FlowRun {
       const name = operation.isItem ? String(operation.name) : this.#names.next(operation.name);
       const { request, step } = operation.make();
       this.#assertRoom(name);
-      // The location of an ended operation is recorded.
+      // The journal already has the location of an ended operation.
       const at = this.#stateOf({ name })?.phase === 'done' ? {} : locationOf(operation, this.#sources);
       const unit: Unit = {
         step: this.#observed(step, name),
@@ -228,13 +228,13 @@ export class FlowRun {
     }
   }
 
-  /** Begins operations once the code has asked for all that it asks for at once. */
+  /** Begins operations once the code has made all its concurrent requests. */
   async #beginSoon(): Promise<void> {
     await this.#quiet.afterPromises();
     this.#dispatch.post(MOVED);
   }
 
-  /** The journal has its end. */
+  /** Call once the journal has the end of the operation. */
   #recorded(operation: OpenOperation, outcome?: Outcome): void {
     const known = this.#stateOf(operation);
     // Otherwise the flow was sent back meanwhile: another dispatch begins it again.
@@ -265,7 +265,7 @@ export class FlowRun {
   async #deliverRecorded(): Promise<void> {
     try {
       while (this.#operations.hasRecorded) {
-        // All that the code asks for at once is known then. One operation at a time needs no order.
+        // By then the code has made all its concurrent requests. A single operation needs no order.
         await this.#quiet.afterPromises();
         if (!this.#operations.isOneJustEnded) await this.#quiet.afterTurn();
         if (!this.#isActive) return;

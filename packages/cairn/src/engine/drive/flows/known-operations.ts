@@ -43,7 +43,7 @@ export function knownOf({ steps, waits }: RunState, key: string): RecordedOperat
   }
 }
 
-/** True if the flow does not end before it: a body, and a child that is waited out. */
+/** True if the flow must wait for its end: a body, or a child with `onParentEnd: 'wait'`. */
 export function isEndedFor(step: StepDefinition): boolean {
   return 'body' in step || (step.kind === 'child' && step.onParentEnd === 'wait');
 }

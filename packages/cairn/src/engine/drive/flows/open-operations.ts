@@ -16,7 +16,7 @@ type OperationPhase =
   | { readonly at: 'begun' }
   /** The code needs it no more, or another dispatch begins it again. */
   | { readonly at: 'left' }
-  /** Its end is in the journal, and the code receives it in its turn. `outcome`: where this dispatch brought it about. */
+  /** Its end is in the journal, and the code receives it in its turn. `outcome`: present if it ended in this dispatch. */
   | { readonly at: 'recorded'; readonly seq: number; readonly outcome?: Outcome | undefined };
 
 export interface OpenOperation extends Answerable {
@@ -43,7 +43,7 @@ export class OpenOperations {
     return this.#queued;
   }
 
-  /** Bodies, and children that are waited out, that the flow does not end before: queued or begun. */
+  /** Queued or begun operations that the flow must wait for: bodies, and children with `onParentEnd: 'wait'`. */
   get underWay(): ReadonlySet<OpenOperation> {
     return this.#underWay;
   }

@@ -39,7 +39,7 @@ interface FlowParts {
   readonly clock: { now(): number };
   readonly random: { unit(): number };
   readonly about: Pick<Flow<unknown>, 'runId' | 'stepId' | 'revision' | 'feedback' | 'log'>;
-  /** Asks the journal, and answers. */
+  /** Requests the operation and returns its answer. */
   readonly ask: (operation: Operation) => Promise<unknown>;
   /** The name with the number that it gets next. */
   readonly numbered: (name: unknown) => string;
@@ -87,7 +87,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
       }),
     sleep: (name: string, time: string | number | Date) =>
       wait('sleep', name, {
-        // The time is not compared: code that works it out from the clock asks for another one each time.
+        // The time is not compared, because code that computes it from the clock requests another one each time.
         request: () => null,
         options: () => (time instanceof Date ? { until: time } : { for: time }),
       }),
@@ -127,7 +127,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
   return { ...parts.about, ...flow } as unknown as Flow<unknown>;
 }
 
-/** Besides the name. */
+/** Options of `perform` besides the name. */
 const PERFORM_OPTIONS: readonly string[] = ['retry', 'timeout', 'estimate'];
 
 function performing(step: FlowStep, capability: Capability, request: unknown, options: PerformOptions) {

@@ -1,6 +1,6 @@
 /**
- * Recorded ends of the operations of a flow: read when the code asks for them, in batches that follow the journal, the next one
- * while the code takes the one before, and kept only until they are taken. The memory does not grow with the number of operations.
+ * Recorded ends of the operations of a flow. They are read in batches in journal order when the code asks for them, one batch
+ * ahead, and kept only until they are taken, so that memory does not grow with the number of operations.
  */
 import { OperationFailed } from '../../../core/errors.ts';
 import type { Checkpoint } from '../../../core/run/records.ts';
@@ -49,16 +49,16 @@ export class RecordedEnds {
   #readAhead(seq: number): void {
     const next = this.#after(seq, READ_CHUNK);
     if (next.length === 0) return;
-    // A read that failed is made again for the code that asks, and fails there.
+    // A failed read-ahead is repeated when the code asks, where its error can be thrown.
     this.#ahead = this.#fetch(next).catch(() => undefined);
   }
 
-  /** The next ones that are not here. */
+  /** The next sequence numbers whose checkpoints are not kept. */
   #after(seq: number, most: number): number[] {
     return this.#seqs.filter((other) => other > seq && !this.#read.has(other)).slice(0, most);
   }
 
-  /** Reads them, and answers with the first. */
+  /** Reads the checkpoints and returns the first. */
   async #fetch(seqs: readonly number[]): Promise<Checkpoint | undefined> {
     const checkpoints = await this.#store.readCheckpoints(this.#runId, seqs);
     if (this.#read.size + checkpoints.length > MAX_KEPT) this.#read.clear();

@@ -1,4 +1,7 @@
-/** Begins executions that are ready, have room and fit the budgets. Sets make their items, flows run their code, waits open. */
+/**
+ * Begins executions that are ready, have room and fit the budgets: bodies start, sets create their items, flows run their code,
+ * waits open.
+ */
 import { optional } from '../../../core/optional.ts';
 import { listChange } from '../../../core/plan/item-marks.ts';
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
@@ -54,10 +57,10 @@ function startSome(dispatch: DispatchState): boolean {
   const { tracker, budget } = dispatch;
   let isAnyBegun = false;
   for (const id of tracker.ready(budget.isAsking ? Number.POSITIVE_INFINITY : Math.max(0, dispatch.room))) {
-    // A step can fail before its body begins: then the others are not started any more.
+    // A step can fail before its body begins. Then no further step starts.
     if (dispatch.isStopped) return false;
     const step = dispatch.step(id);
-    // A set or flow that has begun adopts its waits, such as the question itself; its items and operations do not begin.
+    // A begun set or flow adopts its waits, which include the question itself. Its items and operations do not begin.
     if (budget.isAsking && !hasBegun(dispatch, step)) continue;
     start(dispatch, step);
     isAnyBegun ||= tracker.stateOf(id) !== 'pending';
@@ -108,7 +111,7 @@ function startItems(dispatch: DispatchState): void {
   }
 }
 
-/** False: not in this dispatch. */
+/** Returns false if the item cannot begin in this dispatch. */
 function startItem(dispatch: DispatchState, unit: Unit): boolean {
   const { step } = unit;
   if (dispatch.isStopped || dispatch.room <= 0 || dispatch.budget.isAsking) return false;
@@ -117,7 +120,7 @@ function startItem(dispatch: DispatchState, unit: Unit): boolean {
   return true;
 }
 
-/** False: its timeout does not fit the time of the dispatch, or the budget of the run has no room for it. */
+/** Returns false if the timeout exceeds the rest of the dispatch, or the budget of the run has no room. */
 function startBody(dispatch: DispatchState, unit: BodyUnit): boolean {
   const { budget } = dispatch;
   if (!dispatch.fits(unit.step) || budget.isAsking) return false;
@@ -145,12 +148,12 @@ function enter(dispatch: DispatchState, unit: Unit): StepExecution | undefined {
   return undefined;
 }
 
-/** The journal has the begin of the set or flow. A body that was interrupted begins again. */
+/** True if the journal has the begin of the set or flow. An interrupted body begins again. */
 function hasBegun({ journal }: DispatchState, step: StepDefinition): boolean {
   return (step.kind === 'flow' || isSet(step)) && journal.state.steps.get(step.id)?.phase === 'running';
 }
 
-/** A step whose condition was false, or whose own functions threw before there was anything to record. */
+/** The end of a step whose condition was false, or whose functions threw before anything was recorded. */
 function notEntered(
   dispatch: DispatchState,
   executed: Executed,
@@ -165,7 +168,7 @@ function notEntered(
   endExecution(dispatch, endBy(executed, [event]));
 }
 
-/** Opens the wait of a step in the journal; it is announced then. An earlier signal answers it at once. */
+/** Opens the wait of a step in the journal, then announces it. An earlier signal answers it at once. */
 function openWait(dispatch: DispatchState, unit: Unit, step: WaitStep): void {
   const { deps, journal, runId, now } = dispatch;
   const execution = enter(dispatch, unit);
@@ -208,10 +211,10 @@ function openSet(dispatch: DispatchState, step: SetStep): void {
   }
   dispatch.begin(unit);
   const { items } = set;
-  // Also of a set that begins here: a successor has the mark of the run whose items it took over.
+  // The check includes a set that begins here: a successor has the mark of the run from which it took over items.
   const message = listChange(state, { stepId: step.id, revision: execution.revision, items });
   if (message !== undefined) {
-    // Results of old items must not become those of new ones, so the run fails whatever `onFailure` says.
+    // Results of the old items must not be used for the new ones, so the run fails whatever `onFailure` says.
     const error = { code: 'SET_CHANGED', message, stepId: step.id, retryable: false };
     endExecution(dispatch, endBy(executed, [build.failed(dispatch.endingOf(executed), error)]));
     return;
@@ -221,7 +224,7 @@ function openSet(dispatch: DispatchState, step: SetStep): void {
   adoptItems(dispatch, set, state);
 }
 
-/** Items that wait since an earlier dispatch, and the results of those that ended in one. */
+/** Adopts items that have waited since an earlier dispatch, and the results of items that ended in one. */
 function adoptItems(dispatch: DispatchState, set: ItemSet, state: RunState): void {
   const waits = new Map(state.waits.map((wait) => [stepKey(wait.execution), wait]));
   const done: DoneItem[] = [];

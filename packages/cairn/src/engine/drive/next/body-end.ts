@@ -84,7 +84,7 @@ function questionOfAttempt(dispatch: DispatchState, ended: SpentBody, ask: Ask):
     : effectQuestion(dispatch, ended, ask);
 }
 
-/** @param ask undefined: the answer has arrived meanwhile, and another attempt receives it */
+/** @param ask undefined if the answer has arrived meanwhile: another attempt then receives it */
 export function effectQuestion(
   { now, waits }: DispatchState,
   ended: SpentBody,
@@ -107,7 +107,7 @@ export function effectQuestion(
   return { ...change, ifEffectMoved: tryAgain };
 }
 
-/** A step that must not run twice, and may have run before the database was restored. */
+/** The question about a step that must not run twice and may have run before the database was restored. */
 function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): ExecutionChange {
   const { execution, settled, unit } = ended;
   const wait = doubtOf(execution, now, 'restored');
@@ -118,7 +118,7 @@ function restoreQuestion({ now, waits }: DispatchState, ended: SpentBody): Execu
   return questionOf(ended, { wait, events, withoutRoom }, waits.freeBytes);
 }
 
-/** The time for polling is over, or it has been asked as often as a run may. */
+/** The error of a step whose time for polling, or number of polls, is used up. */
 function pollOver({ startedAt, polls = 0 }: StepExecution, now: number, last: RecordedError): RecordedError {
   const message = `the condition did not hold within ${durationText(now - startedAt)} and ${polls + 1} polls; last result: ${last.message}`;
   return { ...last, code: 'STEP_TIMEOUT', message: cut(message, TRACE_CHARS), retryable: false };

@@ -22,7 +22,7 @@ export function endBy({ unit, execution }: Executed, events: readonly EventDraft
   return { unit, execution, outcome, events };
 }
 
-/** @param outcome with the output as it is kept */
+/** @param outcome with the output as stored */
 export function changeToEnd(ending: ExecutionEnd, outcome: Outcome): ExecutionChange {
   const { events } = ending;
   const written =
@@ -38,7 +38,7 @@ interface QuestionDrafts {
   readonly withoutRoom: readonly EventDraft[];
 }
 
-/** A question opens if the snapshot has room for it; otherwise the execution rests until it has. */
+/** A question opens if the snapshot has room for it. Otherwise the execution rests until there is room. */
 export function questionOf(
   executed: Executed,
   { wait, events, withoutRoom }: QuestionDrafts,

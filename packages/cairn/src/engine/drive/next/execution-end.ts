@@ -1,6 +1,6 @@
 /**
- * Ends of executions: records them, passes their outcomes on, and ends the sets that they decide. After the last execution, the end
- * of the run is queued behind it and shares its commit.
+ * Ends of executions: records them, passes their outcomes on, and ends the sets that they decide. After the last execution the
+ * end of the run is queued in the same commit.
  */
 import { needsPayload } from '../../../core/run/values.ts';
 import * as build from '../../recording/event-builders.ts';
@@ -11,7 +11,10 @@ import type { ExecutionEnd } from '../messages.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import { changeToEnd, endBy } from './changes.ts';
 
-/** A large output is kept first; it counts as running until its record is queued: a dispatch that must release the run waits for it. */
+/**
+ * Stores a large output first. The execution counts as running until its record is queued, so a dispatch that must release the
+ * run waits for it.
+ */
 export function endExecution(dispatch: DispatchState, ending: ExecutionEnd): void {
   const { outcome, events } = ending;
   if (outcome.kind === 'done' && typeof events === 'function' && needsPayload(outcome.output.text)) {
@@ -30,13 +33,16 @@ function recordEnd(dispatch: DispatchState, ending: ExecutionEnd, outcome: Outco
   outcomeKnown(dispatch, ending.unit, outcome);
 }
 
-/** An execution whose end the journal has already. */
+/** Handles an execution whose end is already in the journal. */
 export function endedInJournal(dispatch: DispatchState, unit: Unit, outcome: Outcome): void {
   outcomeKnown(dispatch, unit, outcome);
   outcomeRecorded(dispatch, unit, outcome);
 }
 
-/** Passes an outcome on before its record is in the journal. A set's end is queued directly after that of its last item, and shares its commit. */
+/**
+ * Passes an outcome on before its record is in the journal. The end of a set is queued directly after that of its last item, in
+ * the same commit.
+ */
 export function outcomeKnown(dispatch: DispatchState, { step, item }: Unit, outcome: Outcome): void {
   if (item) {
     const set = dispatch.sets.get(step.id);
@@ -53,7 +59,7 @@ export function outcomeKnown(dispatch: DispatchState, { step, item }: Unit, outc
   dispatch.unsettled -= 1;
 }
 
-/** The record of the outcome is in the journal: dependents may begin. */
+/** Call when the record of the outcome is in the journal, so that dependents may begin. */
 export function outcomeRecorded(dispatch: DispatchState, unit: Unit, outcome: Outcome): void {
   const { step, item } = unit;
   const key = keyOf(unit);
@@ -82,7 +88,7 @@ export function endSetIfDecided(dispatch: DispatchState, set: ItemSet): void {
     endExecution(dispatch, { ...executed, outcome, events: (output) => [build.succeeded(ending, output)] });
 }
 
-/** Items that rest between two attempts are no longer needed. */
+/** Drops items that rest between two attempts, because they are no longer needed. */
 function stopWaitingItems(dispatch: DispatchState, set: ItemSet): void {
   for (let index = 0; index < set.size; index += 1) {
     if (set.stateOf(index) === 'open' && dispatch.wake(keyOf(set.unit(index)))) set.mark(index, 'idle');

@@ -1,6 +1,6 @@
 /**
- * The end of a flow: its output or failure as the journal keeps it, or another attempt of its code. Waits that are still
- * open are closed first, since nothing needs their answers.
+ * The end of a flow: its recorded output or failure, or another attempt of its code. Waits that are still open are closed
+ * first, because nothing needs their answers.
  */
 import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
 import type { RunState } from '../../../core/run/state.ts';
@@ -18,7 +18,7 @@ import { changeOf, endBy } from './changes.ts';
 import { endExecution } from './execution-end.ts';
 import { giveUpWait } from './waits.ts';
 
-/** Waits that one commit closes: each takes four writes of its 300. */
+/** Number of waits closed by one commit. Each takes four of its 300 writes. */
 const CLOSED_AT_ONCE = 50;
 type FinishedCode = Exclude<CodeEnd, { kind: 'diverged' }>;
 
@@ -50,7 +50,7 @@ export function flowEnded(dispatch: DispatchState, { step, execution, end: codeE
     return;
   }
   const failed = endBy(executed, [build.failedByPolicy(ending, result.error)]);
-  // A failing run keeps the waits that are open (lastHandoff).
+  // A failing run keeps its open waits (lastHandoff).
   if (step.onFailure.kind === 'fail') endExecution(dispatch, failed);
   else closeWaits(dispatch, failed);
 }
@@ -67,7 +67,7 @@ function resultOf({ id, returns }: FlowStep, end: FinishedCode, mask: Mask | und
   }
 }
 
-/** Closes the waits of the flow, some at a time, and then ends it. */
+/** Closes the waits of the flow in batches, and then ends it. */
 export function closeWaits(dispatch: DispatchState, ending: ExecutionEnd): void {
   const { unit, execution } = ending;
   const { now } = dispatch;
@@ -86,7 +86,7 @@ export function closeWaits(dispatch: DispatchState, ending: ExecutionEnd): void 
   });
 }
 
-/** The journal has closed these waits of the flow; empty: none was open. */
+/** Call when the journal has closed these waits of the flow. @param waits empty if none was open */
 export function waitsClosed(
   dispatch: DispatchState,
   { waits, ending }: Extract<Consequence, { kind: 'waits_closed' }>,

@@ -18,7 +18,10 @@ import {
 import { closeWaits, flowEnded, waitsClosed } from './flow-end.ts';
 import { adoptWait, announced, applyEndOfWait, expire } from './waits.ts';
 
-/** `begin`: more steps may begin, or the dispatch end. `end`: the dispatch may end; its end is queued after the recorded changes. */
+/**
+ * `begin`: more steps may begin, or the dispatch may end. `end`: only the dispatch may end; its end is queued after the
+ * recorded changes.
+ */
 export type Follows = 'begin' | 'end' | 'nothing';
 
 export function next(dispatch: DispatchState, message: StepMessage): Follows {
@@ -63,7 +66,10 @@ export function next(dispatch: DispatchState, message: StepMessage): Follows {
   }
 }
 
-/** The action of a body may be in doubt: the dispatch does not end before a question about it is queued, so that it precedes the end. */
+/**
+ * The action of a body may be in doubt. The dispatch does not end before the question about it is queued, because the question
+ * must precede the end.
+ */
 function bodyEnded(dispatch: DispatchState, body: EndedBody): Follows {
   const { budget } = dispatch;
   const { unit, result } = body;
@@ -73,8 +79,8 @@ function bodyEnded(dispatch: DispatchState, body: EndedBody): Follows {
   switch (decision.kind) {
     case 'end':
       endExecution(dispatch, decision.ending);
-      // The next of many steps uses the room while the commit is under way. After a failure no step begins before the failure is
-      // in the journal.
+      // With many steps waiting, the next one begins during the commit. After a failure no step begins before the journal has
+      // the failure.
       return dispatch.room === 1 && decision.ending.outcome.kind === 'done' ? 'begin' : 'end';
     case 'record':
       dispatch.record(decision.change);
@@ -86,7 +92,7 @@ function bodyEnded(dispatch: DispatchState, body: EndedBody): Follows {
   }
 }
 
-/** The change is in the journal, or the journal refuses it as outdated. */
+/** Call when the change is in the journal, or when the journal refuses it as outdated. */
 function recorded(dispatch: DispatchState, change: ExecutionChange, consequence: Consequence): void {
   const key = keyOf(change.unit);
   dispatch.budget.settled(key);

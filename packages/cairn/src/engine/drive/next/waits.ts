@@ -20,8 +20,8 @@ const ANNOUNCE_AGAIN_FIRST_MS = 15_000;
 const ANNOUNCE_AGAIN_CAP_MS = 3_600_000;
 
 /**
- * Has a later dispatch announce the wait. The interval grows with the age of the wait, because each attempt costs a claim and a
- * release.
+ * Lets a later dispatch announce the wait. The interval grows with the age of the wait, because each attempt costs a claim and
+ * a release.
  */
 function announceLater({ waits, deps, now }: DispatchState, wait: Wait, missing?: RecordedError): void {
   const capMs = missing ? LONGEST_CHECK_MS : ANNOUNCE_AGAIN_CAP_MS;
@@ -34,7 +34,7 @@ export function adoptWait(dispatch: DispatchState, wait: Wait): void {
   if (!dispatch.waits.add(wait)) return;
   watch(dispatch, wait);
   const { waits, cancellation } = dispatch.journal.state;
-  // A wait that was not announced before the run ends needs no announcement.
+  // Waits of a run that is ending need no announcement.
   if (wait.announced || cancellation || !waits.some(({ id }) => id === wait.id)) return;
   dispatch.do({ kind: 'announce', wait });
 }
@@ -45,7 +45,7 @@ function watch(dispatch: DispatchState, { execution, dueAt }: Wait): void {
   if (dueAt !== undefined) dispatch.rest(key, dueAt);
 }
 
-/** The journal has closed the wait because nothing needs its answer any more. Returns a child that is to be cancelled. */
+/** Call when the journal has closed a wait whose answer nothing needs. Returns the child to cancel, if any. */
 export function giveUpWait(dispatch: DispatchState, wait: Wait): string | undefined {
   dispatch.waits.giveUp(wait);
   dispatch.resting.remove(stepKey(wait.execution));
@@ -92,7 +92,7 @@ export function expire(dispatch: DispatchState, key: string): boolean {
 
 interface EndingWait {
   readonly events: readonly EventDraft[];
-  /** False: by the journal the wait must not end. */
+  /** Returns false if the journal no longer lets the wait end. */
   readonly mayEnd?: (open: Wait) => boolean;
   readonly after?: readonly Command[] | undefined;
 }
@@ -132,7 +132,7 @@ export function applyForeignChanges(dispatch: DispatchState, state: RunState): v
   for (const wait of dispatch.waits.takeExtended(state)) watch(dispatch, wait);
 }
 
-/** Applies the end of a wait: continues with the state of its step in the journal. */
+/** Call when a wait has ended: continues with the state of its step in the journal. */
 export function applyEndOfWait(dispatch: DispatchState, wait: Wait): void {
   if (!dispatch.waits.isFirstEnd(wait)) return;
   const { execution } = wait;

@@ -21,11 +21,11 @@ import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement } from '../messages.ts';
 import { acceptable } from '../next/waits.ts';
 
-/** Without a reason an exception with a stack is made for each run. */
+/** A shared reason, because an abort without one creates an exception with a stack for each run. */
 const RUN_ENDS = 'the run ends or rests';
 /**
- * Time for which a wait competes for its mailbox, in ms: the dispatch sends heartbeats meanwhile, and a minute suffices for as many
- * processes as the queue has dispatches, at one write a second.
+ * Time for which a wait competes for its mailbox, in ms. The dispatch sends heartbeats meanwhile. At one write a second, a
+ * minute suffices for as many processes as the queue has dispatches.
  */
 const JOIN_PATIENCE_MS = 60_000;
 const ANNOUNCED: Announcement = { kind: 'announced' };
@@ -34,7 +34,7 @@ export class Announcer {
   readonly #dispatch: DispatchState;
   /** Openings and registrations of waits that are under way. */
   readonly #pending = new Set<Promise<unknown>>();
-  /** Aborts when the dispatch must not fight for a place any longer. */
+  /** Aborts when the dispatch must not compete for a mailbox any longer. */
   readonly #closing = new AbortController();
   /** Mailboxes that this dispatch joined for the run. */
   readonly #joined: LeaveRequest[] = [];
@@ -43,7 +43,7 @@ export class Announcer {
     this.#dispatch = dispatch;
   }
 
-  /** Work that {@link quiet} waits for. */
+  /** Registers work that {@link quiet} waits for. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#pending.add(work);
     const done = () => void this.#pending.delete(work);
@@ -66,7 +66,7 @@ export class Announcer {
       if (wait.kind === 'event') return await this.#join(wait);
       return wait.kind === 'child' ? await this.#startChild(wait) : ANNOUNCED;
     } catch (error) {
-      // The other steps go on meanwhile, and a later dispatch announces it again.
+      // Other steps continue meanwhile, and a later dispatch announces the wait again.
       if (error instanceof OutcomeUnknown || isOfOtherRun(error)) return { kind: 'lost', error };
       throw error;
     }
@@ -79,8 +79,8 @@ export class Announcer {
     const place = { tenantId, event: wait.name, key: wait.key, runId, waitId: wait.id };
     let buffered: BufferedEvent | undefined;
     try {
-      // An event that already answered an earlier wait of this run may still be here: its sender died before it updated the
-      // mailbox.
+      // The mailbox may still have an event that already answered an earlier wait of this run, if its sender died before it
+      // updated the mailbox.
       const accepts = ({ eventId, dataText }: BufferedEvent) =>
         !hasReceived(journal.state, eventId) && acceptable(step, dataText) !== undefined;
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#closing.signal };
@@ -88,12 +88,12 @@ export class Announcer {
       const join = () => joinMailbox({ ...deps, patience }, { ...place, accepts });
       buffered = await join();
       if (buffered && !accepts(buffered)) {
-        // A dispatch that died took it out when the step still accepted it. While it is held, the wait is not listed.
+        // A dispatch that died had taken this event, which the step then accepted. The wait is not listed while the event is held.
         await leaveMailbox(deps, place, (eventId) => hasReceived(journal.state, eventId));
         buffered = await join();
       }
     } catch (error) {
-      // The mailbox has no room for another wait, and to wait for room would delay the whole run. If the store does not answer,
+      // The mailbox has no room for another wait, and waiting for room would delay the whole run. If the store does not answer,
       // another dispatch tries again.
       if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
       return this.#refused(wait, error);
@@ -122,13 +122,13 @@ export class Announcer {
     } catch (thrown) {
       // The schema of the child's workflow may throw anything.
       const error = readableThrown(thrown);
-      // A failure of the store is tried again by another dispatch.
+      // Another dispatch retries after a failure of the store.
       if (error instanceof CairnError && error.httpStatus >= 500) throw error;
-      // An earlier dispatch started it, by a definition or an input that have changed since.
+      // An earlier dispatch started the child, with a definition or an input that have changed since.
       if (await runExists(deps, wait.child.runId)) return ANNOUNCED;
-      // A document of its source that this version cannot read says nothing about the child.
+      // An unreadable document of the source says nothing about the child.
       if (isOfDocument(thrown)) throw thrown;
-      // A deployment without the child's workflow is corrected by another one. What cannot be a child fails the step.
+      // If the child's workflow is not deployed, another deployment can correct that. An invalid child fails the step.
       return error instanceof CairnError && isPlanMissing(error)
         ? {
             kind: 'not_deployed',
@@ -149,7 +149,7 @@ export class Announcer {
     return recordedError(execution.stepId, error, this.#dispatch.deps.mask);
   }
 
-  /** After an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */
+  /** Call after an event was taken out of the mailbox: marks it delivered, or buffers it again if the wait was over. */
   async leave(place: LeaveRequest): Promise<void> {
     const { deps, journal } = this.#dispatch;
     // The end of the run removes its registration as well.
@@ -183,12 +183,12 @@ export class Announcer {
   }
 
   /**
-   * Cancels the children that the run waits out. One that was never started has nothing to end; should its start arrive later, it finds
-   * its parent gone.
+   * Cancels the children whose end the run awaits. A child that was never started has nothing to end: if its start arrives
+   * later, it finds its parent ended.
    */
   async endChildren(): Promise<void> {
     const { deps, journal, waits } = this.#dispatch;
-    // A start under way would arrive after its cancellation.
+    // A start in progress would arrive after the cancellation.
     await this.quiet();
     await eachReadable(waits.childrenOf(journal.state), async ({ id, child }) => {
       if (!child) return;

@@ -11,7 +11,7 @@ import type { Wait } from '../../../core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES, MAX_REGISTRATIONS } from '../../../core/run/limits.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 
-/** About what an external registration takes. */
+/** Approximate size of an external registration. */
 const REGISTRATION_BYTES = 120;
 
 export class OpenWaits {
@@ -20,11 +20,11 @@ export class OpenWaits {
   #openingBytes = 0;
   /** Ids of waits whose end is being handled. */
   readonly #ended = new Set<string>();
-  /** Ids of waits that a flow closed when it ended: one that is being opened must not be added afterwards. */
+  /** Ids of waits that a flow closed when it ended. A wait whose opening completes afterwards must not be added. */
   readonly #givenUp = new Set<string>();
   /** Ids of waits whose child was never started. */
   readonly neverStarted = new Set<string>();
-  /** Announcements that this dispatch could not make, by the id of the wait. */
+  /** Announcements that this dispatch could not make, by id of the wait. */
   readonly #unannounced = new Map<string, AnnounceAgain>();
 
   /** Leaves the announcement of the wait to a later dispatch. */
@@ -32,9 +32,9 @@ export class OpenWaits {
     this.#unannounced.set(id, again);
   }
 
-  /** The earliest announcement that is to be repeated, of the waits that are still open. */
+  /** The earliest announcement to repeat among the waits that are still open. */
   get announceAgain(): AnnounceAgain | undefined {
-    // Asked after each message of the dispatch.
+    // This getter runs after each message of the dispatch.
     if (this.#unannounced.size === 0) return undefined;
     const open = [...this.#open.values()].flatMap(({ id }) => this.#unannounced.get(id) ?? []);
     if (open.length === 0) return undefined;
@@ -60,12 +60,12 @@ export class OpenWaits {
     this.#openingBytes += sizeOf(wait);
   }
 
-  /** The wait is open, or its opening was given up. */
+  /** Call when the wait is open, or its opening was given up. */
   opened(wait: Wait): void {
     this.#openingBytes -= sizeOf(wait);
   }
 
-  /** False: a flow has given it up. */
+  /** Returns false if a flow has given the wait up. */
   add(wait: Wait): boolean {
     if (this.#givenUp.has(wait.id)) return false;
     this.#put(wait);
@@ -91,14 +91,14 @@ export class OpenWaits {
     this.drop(wait);
   }
 
-  /** True for the first that sees its end. */
+  /** True for the first caller that sees the end of the wait. */
   isFirstEnd({ id }: Wait): boolean {
     const isFirst = !this.#ended.has(id);
     this.#ended.add(id);
     return isFirst;
   }
 
-  /** Takes out and returns those that are not open any more. */
+  /** Removes and returns the waits that are no longer open. */
   takeClosed({ waits }: RunState): Wait[] {
     const open = new Set(waits.map(({ id }) => id));
     const closed = [...this.#open.values()].filter(({ id }) => !open.has(id));
@@ -106,7 +106,7 @@ export class OpenWaits {
     return closed;
   }
 
-  /** Adopts and returns the waits whose time others have extended. */
+  /** Adopts and returns the waits whose time other processes have extended. */
   takeExtended({ waits }: RunState): Wait[] {
     const moved = waits.filter((wait) => {
       const held = this.of(stepKey(wait.execution));
@@ -131,7 +131,7 @@ export class OpenWaits {
     });
   }
 
-  /** Children that the run waits for and that have not ended, as far as known. */
+  /** Known children that the run waits for and that have not ended. */
   childrenOf({ waits, compensating }: RunState): Wait[] {
     if (compensating) return [];
     return waits.filter(({ id, child }) => child?.onParentEnd === 'wait' && !this.neverStarted.has(id));

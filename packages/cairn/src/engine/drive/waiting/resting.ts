@@ -1,6 +1,6 @@
 /**
- * Steps whose time has not come: between two attempts, or asleep. A dispatch waits for those due soon; while it is busy with
- * other steps it handles later ones too, otherwise a later dispatch does, and `earliest` is its time.
+ * Steps whose time has not come: between two attempts, or asleep. A dispatch waits for the steps that are due soon. It handles
+ * later ones only while other steps keep it busy; otherwise a dispatch at the time `earliest` does.
  *
  * Must not: decide what happens when a step is due; it only reports it.
  */

@@ -1,6 +1,6 @@
 /**
- * Executions whose question did not fit among the open waits. Each is retried when a wait has ended, not by the clock, because
- * nothing changes before. One is retried for each wait that ends, which limits their appends to the answers of people.
+ * Executions whose question did not fit among the open waits. One of them is retried each time a wait ends, because only then
+ * can room become free. This limits their appends to the number of answers.
  *
  * Must not: start an execution.
  */
@@ -29,7 +29,7 @@ export class WithoutRoom {
     return this.#resting.delete(key);
   }
 
-  /** The next one that fits, if one does. */
+  /** The next execution whose question fits; undefined if none does. */
   fitting(freeBytes: number): string | undefined {
     const [next] = this.#resting;
     if (!next) return undefined;
@@ -45,7 +45,7 @@ export class WithoutRoom {
     this.#resting.delete(key);
   }
 
-  /** Its attempt has ended, however it did. */
+  /** Call when its attempt has ended, with any outcome. */
   ended(key: string): void {
     this.#trying.delete(key);
   }
