@@ -31,10 +31,10 @@ interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'> {
 type RepairAppended =
   /** `snapshotVersion` is not known if the answer to the commit was lost. */
   | { readonly kind: 'repaired'; readonly state: RunState; readonly snapshotVersion: Version | undefined }
-  /** The run has moved, or was repaired concurrently: nothing was written. */
+  /** The run has changed, or was repaired concurrently: nothing was written. */
   | { readonly kind: 'stale' };
 
-/** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may be requested again */
+/** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may then be requested again */
 export async function appendRepair(deps: AppendRepairDeps, repair: RepairAppend): Promise<RepairAppended> {
   const { state, snapshot, data, actor, steps, checkpoints } = repair;
   const draft: EventDraft = { type: 'snapshot_repaired', initiator: 'user', actor, data };

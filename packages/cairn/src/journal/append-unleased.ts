@@ -16,17 +16,17 @@ import { type Appended, type JournalDeps, RunJournal } from './run-journal.ts';
 export const OUTSIDE_PATIENCE_MS = 7_000;
 
 /**
- * Called again on every newer state. `now` is the store's time (epoch ms): deadlines come from other processes' clocks,
- * and must mean the same to all. Throwing refuses the append. Must be a no-op on a state that has its events: a caller
- * that gets an unknown outcome sends again, and the first may have been applied.
+ * Called again on every newer state. `now` is the store's time (epoch ms), because deadlines come from processes with other
+ * clocks. Throwing refuses the append. Must be a no-op on a state that has its events: a caller that gets an unknown outcome
+ * sends again, and the first append may have been applied.
  */
 export type DecideAt = (state: RunState, now: number) => readonly EventDraft[];
 
-/** @throws OutcomeUnknown when patience ended, and what `decide` throws */
+/** @throws OutcomeUnknown when patience ended, and errors of `decide` */
 export function appendUnleased(deps: JournalDeps, loaded: LoadedRun, decide: DecideAt): Promise<Appended> {
   const clock = setTo(deps.clock, loaded.readAt);
   const store = countedRunStore(deps.store, new CostCounter({ reads: loaded.reads }));
-  // Without a lease nothing is extended and no snapshot is coalesced: those two durations are never used.
+  // Without a lease nothing is extended and no snapshot is coalesced, so those two durations are never used.
   const journal = new RunJournal({ ...deps, clock, store }, loaded, {
     leaseMs: 0,
     flushMs: Number.POSITIVE_INFINITY,

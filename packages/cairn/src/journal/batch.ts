@@ -24,8 +24,8 @@ const WRITES_PER_EVENT = 3;
 const EVENT_OVERHEAD_BYTES = 2_048;
 
 /**
- * Decides what to append, on the newest state, once per try (J2). A report of what has happened returns the same drafts
- * whatever the state; a decision may return none. Throwing refuses this append only.
+ * Decides what to append, on the newest state, once per try (J2). A report of a past action returns the same drafts for every
+ * state; a decision may return none. Throwing refuses only this append.
  */
 export type Decide = (state: RunState) => readonly EventDraft[];
 
@@ -44,7 +44,7 @@ type ProposalResult =
   | {
       readonly kind: 'appended';
       readonly events: readonly RunEvent[];
-      /** True if ledger rows go with them, which others may have changed. */
+      /** True if ledger rows are written with these events. Other writers may have changed those rows. */
       readonly withEffects: boolean;
     }
   | { readonly kind: 'refused'; readonly error: unknown };
@@ -59,7 +59,7 @@ interface StatusMove {
 export interface CommitBatch extends Pick<JournalCommit, 'events' | 'checkpoints' | 'steps'> {
   readonly after: RunState;
   readonly effects: readonly EffectWrite[];
-  /** Every change of status on the way; one commit may make several. */
+  /** Every change of status in this commit, which may make several. */
   readonly moves: readonly StatusMove[];
   /** One result for each accepted proposal, in order; proposals beyond the limits of a commit are left for the next. */
   readonly results: readonly ProposalResult[];
@@ -119,12 +119,12 @@ function writerOf(draft: EventDraft, state: RunState, owner: string | undefined)
   return owner !== undefined && lease?.owner === owner ? { owner, epoch: lease.epoch } : undefined;
 }
 
-/** @throws CairnError RUN_TOO_LARGE if one of them has no room in its document */
+/** @throws CairnError RUN_TOO_LARGE if an event does not fit into its document */
 function sizeOf(drafts: readonly EventDraft[]): number {
   let bytes = 0;
   for (const draft of drafts) {
     const { data, outputText, effect } = draft;
-    // The text of the data is made once: the event is hashed and stored by it.
+    // The text is made once and used for both the hash and the stored event.
     const ofData = Buffer.byteLength(canonicalTextOf(data));
     assertEventFits(draft, ofData);
     bytes += EVENT_OVERHEAD_BYTES + ofData;

@@ -1,15 +1,20 @@
-/** Changes of a document under the version that was read: read, decide and write, again whenever another writer was faster. */
+/**
+ * Changes a document under the version that was read: reads, decides and writes, and repeats this if another writer was faster.
+ */
 import { CairnError } from '../core/errors.ts';
 import { EffectMoved } from './run-journal.ts';
 
 /** End of an attempt whose write met a newer version. */
 export const OVERTAKEN = Symbol('overtaken');
 
-/** Each failed attempt means that another writer succeeded. The most contended document is the budget of a day, of all runs of a tenant. */
+/**
+ * Each failed attempt means that another writer succeeded. The most contended document is the day budget of a tenant, which all
+ * its runs write.
+ */
 const MAX_ATTEMPTS = 20;
 
 /**
- * Each attempt reads and decides anew. After a lost response it meets its own write, which must be a no-op then.
+ * Each attempt reads and decides anew. After a lost response it finds its own write, and must then be a no-op.
  *
  * @param what plural, for the error: "changes of the client"
  * @throws CairnError UNAVAILABLE (send the same again), or what an attempt throws except EffectMoved
@@ -23,7 +28,7 @@ export async function changeVersioned<T>(
   return end;
 }
 
-/** `OVERTAKEN`: others were faster each time. */
+/** `OVERTAKEN`: another writer was faster each time. */
 export async function tryToChange<T>(
   attempt: () => Promise<T | typeof OVERTAKEN>,
 ): Promise<T | typeof OVERTAKEN> {

@@ -24,7 +24,7 @@ export function measure(
     const { initiator, actor, type: cause, seq } = by;
     log.info('run_transition', { ...about, from, to, initiator, actor, cause, seq });
     metrics.transition({ tenantId, from, to });
-    // The terminal event is the last that changes anything of this (J6).
+    // The terminal event is the last one with a change to measure (J6).
     if (!isTerminal(to)) continue;
     log.info('run_completed', { ...about, type, status: to, durationMs });
     metrics.ended({ tenantId, type, status: to, durationMs });

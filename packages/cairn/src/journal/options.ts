@@ -2,7 +2,7 @@
 import type { RunEvent } from '../core/run/events.ts';
 import type { MetadataUpdate } from '../ports/run-store.ts';
 
-/** Receives every durable event in order; may miss some, and receive some twice. Must neither throw nor wait. */
+/** Receives every durable event in order; may miss events, and receive some twice. Must neither throw nor wait. */
 export interface Follower {
   take(events: readonly RunEvent[]): void;
   /** Events up to this seq are published, or have no subscriber, once the events up to `head` are durable. */
@@ -15,7 +15,7 @@ export interface BodyUpdates {
   readonly isUrgent: boolean;
   /** @param isRelease the commit releases the lease: no body is running after it */
   take(isRelease: boolean): Pick<MetadataUpdate, 'inFlight' | 'running' | 'logged'>;
-  /** The updates taken last were not written: returns them, to be taken again. */
+  /** Returns the updates taken last, which were not written, so that they are taken again. */
   putBack(): void;
 }
 
@@ -29,6 +29,6 @@ export interface JournalOptions {
   readonly bodies?: BodyUpdates;
   /** Absent: the next dispatch publishes the events. */
   readonly follower?: Follower | undefined;
-  /** Time in ms to try for an answer (unknown outcomes, foreign appends) before giving up. */
+  /** Time in ms to retry for an answer (unknown outcomes, foreign appends) before giving up. */
   readonly patienceMs: number;
 }

@@ -8,7 +8,10 @@ import type { RunStore } from '../ports/run-store.ts';
 import { wrapCalls } from '../ports/wrap-calls.ts';
 import { type SendDeps, sendUntilKnown } from './send-until-known.ts';
 
-/** Other writes are addressed by their content, or answered with the first record: a repetition changes nothing. */
+/**
+ * Only these writes must not be repeated. The others are addressed by content, or answered with the first record, so that a
+ * repetition changes nothing.
+ */
 const COMMITS: ReadonlySet<keyof RunStore> = new Set<keyof RunStore>(['start', 'commit', 'touch']);
 
 export function patientStore(store: RunStore, deps: SendDeps): RunStore {

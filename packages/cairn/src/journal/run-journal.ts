@@ -31,7 +31,7 @@ export interface JournalDeps {
    * Destination of published events; absent: none. An append only records that they are unpublished: dispatches publish.
    */
   readonly bus?: EventBus | undefined;
-  /** Called before each write; throws if a body has spoilt the language, so that the write would be wrong. Absent: never. */
+  /** Called before each write; throws if a body has damaged the language's built-ins. Absent: no check. */
   readonly assertIntact?: (() => void) | undefined;
 }
 
@@ -40,7 +40,7 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** A ledger row to be written was changed concurrently: read it, and decide again. */
+/** Another writer changed a ledger row of the append: read it, and decide again. */
 export class EffectMoved extends Error {
   override readonly name = 'EffectMoved';
 }
@@ -57,7 +57,7 @@ export interface Appended {
 /** Tail events read at once after a conflict; more are read page by page. */
 const TAIL_PAGE = 200;
 const BACKOFF: Backoff = { initialMs: 20, factor: 2, capMs: 1_000 };
-/** Pauses after conflicts double up to this attempt. They stay below a third of a second, which leaves twenty tries in 7 s. */
+/** Pauses after conflicts double up to this attempt. They stay below a third of a second, which allows twenty tries in 7 s. */
 const LAST_LONGER_PAUSE = 4;
 
 interface AppendJob {
@@ -98,7 +98,7 @@ export class RunJournal {
     this.#deps = deps;
     this.#options = options;
     this.#state = loaded.state;
-    // A run that began when events were published keeps its watermark when they are not any more.
+    // A run that began while events were published keeps its watermark when they no longer are.
     this.#publishedSeq = loaded.metadata.publishedSeq ?? (deps.bus ? 0 : undefined);
     this.#snapshotVersion = loaded.snapshotVersion;
     this.#snapshotHead = loaded.snapshotHead;
@@ -123,7 +123,7 @@ export class RunJournal {
     return this.#lastCommitAt;
   }
 
-  /** True if it no longer appends: callers get the reason. */
+  /** True if the writer no longer appends: callers then get the reason. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
@@ -151,7 +151,7 @@ export class RunJournal {
     return this.#enqueue({ kind: 'touch', snapshots: this.#snapshots, done: Promise.withResolvers() });
   }
 
-  /** Reads events of other writers, so that a cancel reaches a dispatch that has nothing to commit. */
+  /** Reads events of other writers, so that a dispatch without anything to commit notices a cancel. */
   refresh(): Promise<Appended> {
     return this.#enqueue({ kind: 'refresh', done: Promise.withResolvers() });
   }
@@ -161,7 +161,7 @@ export class RunJournal {
     this.#jobs.push(job);
     if (!this.#working) {
       this.#working = true;
-      // A turn later, so that steps which end together share the first commit as well.
+      // The work starts a turn later, so that steps which end together share the first commit as well.
       queueMicrotask(() => void this.#work());
     }
     return job.done.promise;
@@ -179,7 +179,7 @@ export class RunJournal {
   }
 
   async #next(): Promise<void> {
-    // Before the first use of a built-in: with a broken one no job might ever be taken off the queue.
+    // The check precedes the first use of a built-in, because a broken one could keep every job on the queue.
     this.#deps.assertIntact?.();
     this.#assertHolding();
     const job = this.#jobs[0];
@@ -253,7 +253,7 @@ export class RunJournal {
     if (committed) this.#state = batch.after;
     this.#lastCommitAt = this.#deps.clock.now();
     if (withSnapshot) this.#noteSnapshot(batch.after.head, committed?.snapshotVersion);
-    // Judged by our own events, not by later foreign ones: a writer that was taken over has not released the run, and must stop.
+    // The batch's own state decides, not later foreign events: a writer that was taken over has not released the run, and must stop.
     this.#holding = this.#isHolder(batch.after);
     return { kind: 'durable', effectsVersion: committed?.effectsVersion };
   }
@@ -268,7 +268,7 @@ export class RunJournal {
     return first.id === events[0]?.id ? 'us' : 'others';
   }
 
-  /** Rejects the appends whose ledger rows were changed by another writer, so that their callers decide again. The others are sent again. */
+  /** Rejects the appends whose ledger rows another writer changed: their callers decide again. The others are sent again. */
   #refuseEffects(jobs: readonly AppendJob[], { results }: CommitBatch): void {
     results.forEach((result, i) => {
       const job = jobs[i];
@@ -280,7 +280,7 @@ export class RunJournal {
 
   async #touchOnce(): Promise<void> {
     const deadline = this.#deps.clock.now() + this.#options.patienceMs;
-    // After the release no heartbeat is sent: another process may have marked the run as settled since.
+    // No heartbeat is sent after the release, because another process may have marked the run as settled since.
     while (this.#isHolder(this.#state)) {
       const seen = this.#snapshotVersion;
       if (seen !== undefined) {
@@ -304,7 +304,7 @@ export class RunJournal {
     }
   }
 
-  /** The snapshot was written concurrently, or our version of it is unknown: read it. */
+  /** Reads the snapshot after a concurrent write, or if the version of our own write is unknown. */
   async #reload(): Promise<void> {
     const loaded = await this.#deps.store.load(this.#state.id);
     if (!loaded) throw new LeaseLost(`run ${this.#state.id} no longer exists`);
@@ -364,7 +364,7 @@ export class RunJournal {
     });
   }
 
-  /** Also with the commit that releases the lease: the next attempt continues from the newest progress. */
+  /** The commit that releases the lease has an update too, so that the next attempt continues from the newest progress. */
   #bodyUpdateFor(state: RunState): BodyUpdate {
     const holds = this.#isHolder(state);
     return ((holds || this.#holding) && this.#options.bodies?.take(!holds)) || {};

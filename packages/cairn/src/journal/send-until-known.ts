@@ -7,11 +7,11 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** Sends of the same bytes while their outcome is unknown. */
 const MAX_SENDS = 8;
-/** A third or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
+/** A third or later sending must begin within this time of the first. A silent store takes a deadline of 8 or 10 s for each. */
 const SEND_PATIENCE_MS = 20_000;
 /**
- * Sends regardless of the clock, if one took longer than any deadline: the process was suspended meanwhile, and has lost that response, and
- * perhaps the connection with the next request. That is no outage.
+ * Number of sendings regardless of the clock, if one took longer than any deadline. The process was then suspended, and lost
+ * that response and perhaps the connection with the next request, which is no outage.
  */
 const SENDS_AFTER_SUSPENSION = 3;
 const BACKOFF: Backoff = { initialMs: 50, factor: 2, capMs: 1_000 };
@@ -22,8 +22,8 @@ export interface SendDeps {
 }
 
 /**
- * The same bytes again until it is known whether they were applied; safe for calls that read, create, or replace a
- * version. An earlier sending may have been applied, so "it is there already" can mean the caller's own.
+ * Sends the same bytes again until it is known whether they were applied. Safe for calls that read, create, or replace a
+ * version. An earlier sending may have been applied, so "already exists" can mean the caller's own write.
  *
  * @throws CairnError UNAVAILABLE if the store does not answer
  */

@@ -3,7 +3,7 @@ import type { Cost } from '../../core/cost/cost.ts';
 import type { AroundEach } from '../../ports/wrap-calls.ts';
 import type { CostCounter } from './cost-counter.ts';
 
-/** The bill of a call of each method, by its answer and its arguments. */
+/** The bill of a call of each method, computed from its answer and its arguments. */
 type Bills<P> = {
   readonly [K in keyof AroundEach<P>]: P[K] extends (...args: infer A) => Promise<infer R>
     ? (answer: R, ...args: A) => Cost

@@ -1,7 +1,7 @@
 /**
- * Cost of a run (caused by one dispatch, one external append, one scan) until it is recorded. It is recorded with the next
- * snapshot of the run as an increment, so that several may count concurrently and no extra read or write is made.
- * A cost that is never recorded is lost: the total never exceeds what was billed.
+ * Cost of a run (caused by one dispatch, one external append, one scan) until it is recorded. The next snapshot of the run
+ * records it as an increment, so that several processes may count concurrently without an extra read or write. A cost that is
+ * never recorded is lost, so the total never exceeds what was billed.
  */
 import { type Cost, NO_COST, sum } from '../../core/cost/cost.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
@@ -11,7 +11,7 @@ interface CarryingWrite<T> {
   readonly key: string;
   /** Billed cost of the write itself, if it is applied. */
   readonly own: Cost;
-  /** Sends it with the amount that is to be added. */
+  /** Sends the write with the amount to add. */
   readonly send: (carried: Cost) => Promise<T>;
   readonly isApplied: (result: T) => boolean;
 }
@@ -30,8 +30,8 @@ export class CostCounter {
   }
 
   /**
-   * Sends a write that reports all cost, including its own. If a first sending may have been applied and a second
-   * is refused, the first was applied: its cost is not reported twice.
+   * Sends a write that reports all cost, including its own. If an earlier sending has an unknown outcome and a repetition is
+   * refused, the earlier one was applied, so its cost is not reported twice.
    */
   async carry<T>({ key, own, send, isApplied }: CarryingWrite<T>): Promise<T> {
     const fresh = this.#unrecorded;

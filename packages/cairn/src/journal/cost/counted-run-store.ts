@@ -1,8 +1,8 @@
 /**
- * A run store that counts the billed operations of its calls for one run, and adds them to every snapshot written of
- * that run. Reads of other runs on the way are charged to this one.
+ * A run store that counts the billed operations of its calls for one run, and adds them to every snapshot written of that run.
+ * Reads of other runs are charged to this one.
  *
- * Must not: make a call, or hold one back.
+ * Must not: make a call, or delay one.
  */
 import type { CommitResult, JournalCommit, MetadataUpdate, RunStore } from '../../ports/run-store.ts';
 import { type AroundEach, wrapCalls } from '../../ports/wrap-calls.ts';
@@ -28,7 +28,7 @@ export function countedRunStore(store: RunStore, counter: CostCounter): RunStore
       writePayload: ({ chunks }) => ({ writes: chunks }),
       readPayload: (_, _runId, { chunks }) => ({ reads: chunks }),
       deletePayload: (_, _runId, { chunks }) => ({ deletes: chunks }),
-      // A second writer reads the existing document; one with the same text cannot be distinguished from the first.
+      // A second writer reads the existing memo. If both texts are equal, the two writers cannot be distinguished.
       createMemo: (text, _runId, memo) => (text === memo.text ? { writes: 1 } : { reads: 1 }),
       readMemos: ({ size }) => readsOf(size),
     }),
