@@ -1,6 +1,6 @@
 /**
- * Due runs that one tick of the scan has found and not handled yet: reads page after page and hands out one run at a time, in the order
- * of core/recovery/scan-order.ts. Shared by the workers of the tick.
+ * Due runs that one tick of the scan has not handled yet: reads page after page and returns one run at a time, in the order of
+ * core/recovery/scan-order.ts. Shared by the workers of the tick.
  */
 import { type DueClass, dueClass, nextScanMove, type ScanMove } from '../core/recovery/scan-order.ts';
 import { CONFIG_AGE_MS, stoppedBy } from '../engine/admission.ts';
@@ -45,7 +45,7 @@ export class DueRuns {
     this.#startedAt = deps.clock.now();
   }
 
-  /** The runtime configuration by which the last page was sorted. */
+  /** The runtime configuration with which the last page was sorted. */
   get config(): RuntimeConfig {
     return this.#config;
   }
@@ -54,7 +54,7 @@ export class DueRuns {
     return this.#found;
   }
 
-  /** True if the tick ended before everything that was due when it began had been handed out. */
+  /** True if the tick ended before it returned all runs that were due when it began. */
   get isCut(): boolean {
     return !this.#isAtEnd || Object.values(this.#open).some(({ length }) => length > 0);
   }
@@ -65,9 +65,9 @@ export class DueRuns {
   }
 
   /**
-   * Undefined: the tick is over.
+   * Returns undefined when the tick is over.
    *
-   * @throws what reading a page throws, to every worker that waits for the page
+   * @throws errors of reading a page, to every worker that waits for the page
    */
   async next(): Promise<TakenRun | undefined> {
     for (;;) {
@@ -98,7 +98,7 @@ export class DueRuns {
 
   async #read(): Promise<void> {
     const { store, runtime } = this.#deps;
-    // A tick is long enough for a pause to begin during it.
+    // A pause may begin during a tick, so the configuration is read again.
     if (this.#last) this.#config = await runtime.current(CONFIG_AGE_MS);
     const page = await store.dueRuns(this.#startedAt, this.#pageSize, this.#last);
     this.#isAtEnd = page.length < this.#pageSize;

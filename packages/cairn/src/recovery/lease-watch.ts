@@ -1,6 +1,6 @@
 /**
- * Enqueues a dispatch for the end of the lease of runs that missed a heartbeat: by `wakeAt` alone, a tick would find them up to
- * a minute later. Reads and writes no run: a dispatch that finds a live worker reads one and ends.
+ * Enqueues a dispatch for the end of the lease of runs that missed a heartbeat, because by `wakeAt` alone a tick would find
+ * them up to a minute later. Reads and writes no run. A dispatch that finds a live worker only reads the run.
  *
  * Must not: fail a tick. A run that it misses is recovered when it is due.
  */
@@ -15,7 +15,7 @@ import type { SilentRun } from '../ports/run-store.ts';
 
 /** Concurrent enqueues. */
 const WATCH_CONCURRENCY = 32;
-/** No journal has this head, so that no task of another intent has the name of a watching one. */
+/** No journal has this head, so the names of watching tasks differ from those of all other tasks. */
 const NO_HEAD = 0;
 
 /** Context of a tick. */
@@ -44,7 +44,7 @@ export async function watchLeases(deps: EngineDeps, { paused, trace }: Watching)
   return watched;
 }
 
-/** Named by the heartbeat: two ticks that see the same silence ask for one dispatch. */
+/** The task is named by the heartbeat, so that two ticks that see the same silence enqueue one dispatch. */
 async function watch(deps: EngineDeps, run: SilentRun, trace: TraceContext | undefined): Promise<void> {
   const { runId, lastHeartbeatAt, type, tenantId } = run;
   const at = watchAt(lastHeartbeatAt, deps.settings);

@@ -1,6 +1,6 @@
 /**
- * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead dispatches, due retries, blocked runs; and has those whose
- * worker has fallen silent checked when its lease ends. Safe to run concurrently.
+ * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead dispatches, due retries, blocked runs. Also enqueues
+ * a check at the end of the lease for runs whose worker has fallen silent. Safe to run concurrently.
  */
 import { type ClaimDecision, claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
@@ -39,8 +39,8 @@ interface ScanDeps extends EngineDeps {
 }
 
 /**
- * Runs handled in parallel. Each waits for about four answers of Firestore and the queue, 20 to 100 ms together, so that a
- * tick handles some 10,000 of them; the memory of the function has room for 32 large ones.
+ * Runs handled in parallel. Each waits for about four answers of Firestore and the queue, 20 to 100 ms together, so a tick
+ * handles some 10,000 runs. The memory of the function has room for 32 large ones.
  */
 const SCAN_CONCURRENCY = 32;
 
@@ -54,9 +54,9 @@ interface ScanReport {
   readonly watched: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;
-  /** The time was up before all due runs had been handled: the next tick continues. */
+  /** True if the tick ended before all due runs were handled: the next tick continues. */
   readonly isCut: boolean;
-  /** The kill switch is on, or the installation is paused after a restore: nothing was checked. */
+  /** True if nothing was checked, because the kill switch is on or the installation is paused after a restore. */
   readonly off: boolean;
 }
 
@@ -136,7 +136,7 @@ async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, tick: TickC
   }
 }
 
-/** A finding that cannot be read now is read a minute later. */
+/** The review of findings must not fail a tick. A finding that cannot be read now is read a minute later. */
 async function reviewSafely(deps: EngineDeps): Promise<void> {
   try {
     await reviewFindings(deps);
@@ -145,7 +145,9 @@ async function reviewSafely(deps: EngineDeps): Promise<void> {
   }
 }
 
-/** One write without a read of the document, because thousands of runs of a paused workflow become due again and again. */
+/**
+ * Makes one write without a read of the document, because thousands of runs of a paused workflow become due again and again.
+ */
 async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun): Promise<ScanResult> {
   const { store } = countedStores(deps, new CostCounter({ reads: 1 }));
   const { kind } = await store.touch({ runId, seen, wakeAt: deferredUntil(deps) });
@@ -153,15 +155,15 @@ async function defer(deps: EngineDeps, { runId, snapshotVersion: seen }: DueRun)
 }
 
 /**
- * The run is deferred before it is handled: one that kills its handler returns later, not immediately. It is deferred by more than a
- * minute only once it has its task: a scan that dies in between must not leave it without one for longer.
+ * Defers the run before it is handled, so that a run that kills its handler does not return immediately. The deferral exceeds a
+ * minute only once the run has its task: if the scan dies in between, the run must not be without one for longer.
  */
 async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion, readySince }: DueRun,
   { config, trace }: TickContext,
 ): Promise<ScanResult> {
-  // The query that found it is billed by the run.
+  // The run is billed for the query that found it.
   const own = { ...deps, ...countedStores(deps, new CostCounter({ reads: 1 })) };
   const { store, clock } = own;
   const now = clock.now();
@@ -191,11 +193,11 @@ const IDLE: ReadonlySet<ClaimDecision['kind']> = new Set([
 ]);
 
 /**
- * Judges the run by `claimDecision`, as a dispatch would, and enqueues it. Three decisions are carried out here: a run with nothing
- * to do is put off by one write, since a dispatch for each of thousands of waiting runs would cost a task and find nothing; an
- * event that lies ready is delivered; and a dead run is recovered, so that its interruption is in the journal, and its run among
- * the suspects, before the queue delivers anything: a queue that is paused or full must not hide a death. Both recoveries are
- * `recoverRun`, which decides.
+ * Judges the run by `claimDecision`, as a dispatch would, and enqueues it. Three decisions are carried out here. A run with
+ * nothing to do is deferred by one write, because a dispatch for each of thousands of waiting runs would cost a task and find
+ * nothing. A buffered event is delivered. A dead run is recovered, so that a paused or full queue does not hide the death: its
+ * interruption is in the journal, and the run among the suspects, before any delivery. Dispatch and scan recover with the same
+ * `recoverRun`.
  */
 async function carryOut(
   deps: EngineDeps,
@@ -205,7 +207,7 @@ async function carryOut(
   const { clock } = deps;
   const { state } = loaded;
   const decision = claimDecision(observationOf(deps, loaded));
-  // A dispatch of such a run publishes its events and runs no body, so it need not be alone.
+  // A dispatch of such a run publishes its events and runs no body, so it need not run alone.
   if (IDLE.has(decision.kind) && hasUnpublishedEvents(state, loaded.metadata))
     return enqueue(deps, loaded, { trace });
   const alone = runsAlone(state);
@@ -216,7 +218,7 @@ async function carryOut(
         ? enqueue(deps, loaded, { trace })
         : 'skipped';
     case 'leased':
-      // The holder may die before it ever writes `wakeAt` again.
+      // The holder may die before it writes `wakeAt` again.
       return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), alone, trace });
     case 'early':
       if ((await deliverReady(deps, state)) === 'not_yet')
@@ -233,15 +235,15 @@ async function carryOut(
         (await deliverReady(deps, state)) === 'not_yet' ? LONGEST_CHECK_MS : OPEN_WAIT_MS,
       );
     case 'blocked':
-      // It is due again in a minute: nothing tells since when its plan is missing. If it is to be cancelled, a dispatch learns from the
-      // stored plan whether that needs the deployed one.
+      // The run stays due every minute, because nothing records since when its plan is missing. If it is to be cancelled, a
+      // dispatch learns from the stored plan whether that needs the deployed one.
       if (!decision.isRecorded) return state.cancellation ? enqueue(deps, loaded, { trace }) : 'skipped';
       return checkAgain(deps, loaded, nextBlockedCheckMs(state, clock.now()));
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: trace });
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
-      // The process that takes an orphan over makes it a suspect.
+      // The process that takes over an orphan makes it a suspect.
       await deps.queue.enqueue({
         runId: state.id,
         reason: 'resume',
@@ -254,7 +256,7 @@ async function carryOut(
   }
 }
 
-/** There is nothing to do before external input. */
+/** Defers a run that has nothing to do before external input. */
 async function checkAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<ScanResult> {
   const { state, snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });
