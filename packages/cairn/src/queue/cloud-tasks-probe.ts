@@ -1,6 +1,6 @@
 /**
- * Reads the state of a queue of dispatches from Cloud Tasks: whether it runs, and the number of its tasks. This requires a role
- * that enqueueing does not; without the role it reports that.
+ * Reads the state of a queue of dispatches from Cloud Tasks: whether it runs, and the number of its tasks. Without the role for
+ * this, which enqueueing does not need, it reports that the role is missing.
  *
  * Must not: change anything, or read the content of a task.
  */
@@ -24,7 +24,7 @@ interface GaxCallOptions {
   readonly retry: null;
 }
 
-/** Times are as protobufjs makes them of an int64. */
+/** Times in the form that protobufjs makes of an int64. */
 interface ListedTask {
   readonly scheduleTime?: {
     readonly seconds?: number | string | { toString(): string } | null;
@@ -38,9 +38,9 @@ interface CloudTasksProbeOptions {
   readonly location: string;
 }
 
-/** Most the service returns at once. */
+/** Maximum number of tasks that the service returns at once. */
 const PAGE = 1_000;
-/** A caller waits for the response, and can repeat the request. */
+/** No retries, because a caller waits for the response and can repeat the request. */
 const CALL: GaxCallOptions = { timeout: 5_000, retry: null };
 
 const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
@@ -89,7 +89,7 @@ export class CloudTasksProbe implements Pick<QueueProbe, 'inspect'> {
   }
 }
 
-/** A task without a time would be due immediately; the service sets one on each. */
+/** The service sets a time on every task; a task without one counts as due immediately. */
 function msOf(time: ListedTask['scheduleTime']): number {
   return Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6);
 }

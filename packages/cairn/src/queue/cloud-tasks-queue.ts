@@ -48,9 +48,9 @@ export interface DriveQueues {
   /** Time the service waits for an answer, s. Default: 600. */
   readonly deadlineS?: number;
   readonly shared: QueueTarget;
-  /** More queues of the shared function, named after it; absent: its own only. */
+  /** Additional queues of the shared function, named after it; absent: only its own queue. */
   readonly spread?: QueueSpread;
-  /** For tasks that are to be alone: one at a time in an instance. */
+  /** For tasks that must run alone: one at a time in an instance. */
   readonly alone: QueueTarget;
 }
 
@@ -59,7 +59,7 @@ interface CloudTasksQueueOptions {
   readonly project: string;
   readonly location: string;
   readonly queues: DriveQueues;
-  /** For tasks of workflows that have functions of their own, by the name of the class. */
+  /** For tasks of workflows with functions of their own, by the name of the class. */
   readonly pools?: Readonly<Record<string, DriveQueues>>;
   readonly serviceAccountEmail: string;
   readonly clock: Clock;
@@ -68,22 +68,28 @@ interface CloudTasksQueueOptions {
   readonly timeoutMs?: (() => number) | undefined;
 }
 
-/** Attempts before the outcome is left unknown. An unnamed task sent twice may run twice, which is harmless. */
+/** Number of attempts before the outcome stays unknown. An unnamed task that is sent twice may run twice, which is harmless. */
 const ATTEMPTS = 4;
 const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /**
- * Limit of all attempts together: an enqueue is awaited between a commit and the end of a dispatch, so a silent service must not
- * block it for long. One attempt may take half of it, so that a lost answer leaves time for another.
+ * Time limit of all attempts together. A dispatch awaits an enqueue between its commit and its end, so a silent service must
+ * not block it for long. One attempt may take half of the time, so that a lost answer leaves time for another.
  */
 const ENQUEUE_TIMEOUT_MS = 5_000;
-/** A deployment with a higher count creates the new queue some time before or after the functions use it. */
+/**
+ * Time for which a missing queue is not used. A deployment with more queues creates a new queue some time before or after the
+ * functions use it.
+ */
 const ABSENT_MS = 60_000;
-/** Cloud Tasks accepts tasks due within 30 days; less an hour for clocks that differ. The dispatch enqueues an early task again. */
+/**
+ * Cloud Tasks accepts tasks due within 30 days; less an hour for differing clocks. A task that arrives early is enqueued again
+ * by its dispatch.
+ */
 const MAX_AHEAD_MS = 30 * 24 * 3_600_000 - 3_600_000;
 
 export class CloudTasksQueue implements TaskQueue {
   readonly #options: CloudTasksQueueOptions;
-  /** Queues found missing, and until when they are passed over, epoch ms: {@link MAX_QUEUES} of each class at most. */
+  /** Missing queues, and the time until which they are not used, epoch ms: at most {@link MAX_QUEUES} of each class. */
   readonly #absent = new Map<string, number>();
 
   constructor(options: CloudTasksQueueOptions) {
@@ -125,7 +131,7 @@ export class CloudTasksQueue implements TaskQueue {
     return own;
   }
 
-  /** A queue that was not there a moment ago is passed over: its tasks go into the first one, which every deployment makes. */
+  /** Tasks of a queue that was recently missing go into the first queue, which every deployment creates. */
   #placeOf(task: DriveTask, { shared, spread }: DriveQueues): number {
     if (task.alone || spread === undefined) return 0;
     const place = queuePlace(spread, task);
@@ -152,7 +158,7 @@ export class CloudTasksQueue implements TaskQueue {
           httpMethod: 'POST',
           url,
           headers: { 'Content-Type': 'application/json' },
-          // Not as a header, because another span replaces the header on the way to a function.
+          // The trace is in the body, because another span replaces the header on the way to a function.
           body: Buffer.from(
             JSON.stringify({
               data: {
@@ -173,14 +179,13 @@ export class CloudTasksQueue implements TaskQueue {
 
 function isMissing(error: unknown): boolean {
   const status = grpcStatusOf(error);
-  // The service has answered both for a queue that is not there.
+  // The service has answered with either status for a missing queue.
   return status === GRPC_STATUS.NOT_FOUND || status === GRPC_STATUS.FAILED_PRECONDITION;
 }
 
 /**
- * A suspect is not put into the queue `drive` instead of `driveAlone`: there it could take the workers of other runs
- * with it. The enqueuing task is retried by its own queue, and the scan enqueues again, so the run continues soon after
- * the queue is created.
+ * A suspect is never put into the queue `drive` instead of `driveAlone`, because it could kill the workers of other runs there.
+ * The queue retries the enqueuing task, and the scan enqueues again, so the run continues soon after `driveAlone` is created.
  */
 function missing(queue: string, cause: unknown): CairnError {
   const name = queue.slice(queue.lastIndexOf('/') + 1);
