@@ -4,9 +4,9 @@ import { OutcomeUnknown, StoreRefused } from '../ports/store-errors.ts';
 import { RequestBudget } from './request-budget.ts';
 
 /**
- * @throws OutcomeUnknown if it cannot be known whether the call was applied, StoreRefused if the store will not apply it, CairnError
- *   UNAVAILABLE when the time of the request it is part of is up, and what the call threw otherwise: a precondition that does not
- *   hold, see {@link isTaken} and {@link isStale}
+ * @throws OutcomeUnknown if the call may have been applied; StoreRefused if the store will not apply it; CairnError UNAVAILABLE
+ * when the time of the whole request is up; other errors of the call, such as a failed precondition (see {@link isTaken} and
+ * {@link isStale})
  */
 export async function call<T>(what: string, send: () => Promise<T>): Promise<T> {
   const attempt = async () => {
@@ -26,13 +26,16 @@ function storeErrorOf(what: string, error: unknown): unknown {
   return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: failure });
 }
 
-/** Firestore answers so after a pause of a minute, and after a restart of the local one. The same reads succeed in a new transaction. */
+/**
+ * True for Firestore's answer after a pause of a minute, or a restart of the local one. The same reads succeed in a new
+ * transaction.
+ */
 function hasTransactionExpired(error: unknown): boolean {
   const isInvalid = grpcStatusOf(error) === GRPC_STATUS.INVALID_ARGUMENT;
   return isInvalid && error instanceof Error && error.message.includes('transaction has expired');
 }
 
-/** A precondition of ours cannot explain the failure: then the store refuses the request. Any other error as it is. */
+/** Returns StoreRefused for a failure that no precondition of ours explains; any other error as it is. */
 export function unexplained(what: string, error: unknown): unknown {
   if (callFailureOf(error) !== 'precondition') return error;
   return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: 'request' });

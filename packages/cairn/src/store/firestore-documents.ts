@@ -1,4 +1,4 @@
-/** Documents beside the runs, in Firestore: each is read and written as a whole. */
+/** Documents besides those of runs, in Firestore: each is read and written as a whole. */
 import type { DayBudget } from '../core/budget/day.ts';
 import type { Mailbox, MailboxAddress } from '../core/mailbox/mailbox.ts';
 import type { MailboxStore, StoredMailbox } from '../ports/mailbox-store.ts';
@@ -87,7 +87,7 @@ export class FirestoreRuntimeConfigStore extends FirestoreStore implements Runti
   }
 }
 
-/** Amounts are JSON text: each document is read and written as a whole. */
+/** Amounts are JSON text, because each document is read and written as a whole. */
 export const dayBudgetCodec = documentCodec<DayBudget & { readonly expiresAt: number }>({
   tenantId: text,
   day: text,

@@ -25,7 +25,7 @@ export class FirestoreEffectStore extends FirestoreStore implements ExternalEffe
 
   async rowsNow(idempotencyKey: string): Promise<RowsNow> {
     const what = `rows of effect ${idempotencyKey}`;
-    // Ids of one key are adjacent, in the order of the rows; a colon follows the digits in the order of characters.
+    // Ids of one key are adjacent, in the order of the rows. A colon is the next character after the digits.
     const rows = this.paths
       .effects()
       .orderBy(FieldPath.documentId())

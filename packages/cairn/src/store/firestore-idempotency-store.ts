@@ -14,7 +14,7 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
   readonly #paths: Paths;
   readonly #shards: number | undefined;
 
-  /** @param shards that records are written with */
+  /** @param shards number of shards over which records are spread */
   constructor(db: Firestore, prefix?: string, shards?: number) {
     this.#paths = new Paths(db, prefix);
     this.#shards = shards;
@@ -43,7 +43,7 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
   }
 }
 
-/** Adds a record that must not be there to a commit. */
+/** Adds the creation of a record to a commit. The record must not exist. */
 export function createRecord(batch: StoreBatch, { path, record, shards }: RecordCreation): void {
   batch.create(path, encodeRecord(record, shards));
 }
@@ -58,7 +58,7 @@ interface RecordReplacement extends RecordCreation {
   readonly seen: Version;
 }
 
-/** Adds the replacement of the version last seen of a record to a commit. */
+/** Adds to a commit the replacement of the version of a record that was last seen. */
 export function replaceRecord(batch: StoreBatch, { path, record, shards, seen }: RecordReplacement): void {
   batch.update(path, wholeRecord(record, shards), lastUpdateTime(seen));
 }

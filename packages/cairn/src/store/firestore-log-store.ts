@@ -1,4 +1,4 @@
-/** Logged lines in Firestore: one document for all that were written with one snapshot. */
+/** Logged lines in Firestore: one document for all lines that were written with one snapshot. */
 import { FieldPath } from '@google-cloud/firestore';
 import type { LogSegment } from '../core/logs/segment.ts';
 import type { LogStore } from '../ports/runs/log-store.ts';

@@ -31,11 +31,11 @@ export class FirestoreRunStatistics implements RunStatistics {
       if (versions.length === limit) break;
     }
     const counted = await mapConcurrently(versions, CONCURRENT_COUNTS, (version) => withCount(live, version));
-    // The last run of a version may have ended since it was found.
+    // The last run of a version may have ended after its version was found.
     return counted.filter(({ runs }) => runs > 0);
   }
 
-  /** Ordered only so that the index of the list by status serves it. */
+  /** The order is needed only so that the index of the list by status serves the query. */
   activeRuns(tenantId: string): Promise<readonly ActiveRuns[]> {
     const runs = this.#paths.runs().where('tenantId', '==', tenantId);
     const counts = LIVE.map(async (status) => {
@@ -46,7 +46,7 @@ export class FirestoreRunStatistics implements RunStatistics {
     return Promise.all(counts);
   }
 
-  /** One read for each: the first run after all of the tenant before. */
+  /** Makes one read for each tenant: the first run after all runs of the previous tenant. */
   async tenants(limit: number): Promise<readonly string[]> {
     const ordered = this.#paths
       .runs()
@@ -86,7 +86,7 @@ export class FirestoreRunStatistics implements RunStatistics {
   }
 }
 
-/** The first version in use, or the first after another. */
+/** The first version in use, or the first one after `after`. */
 async function firstOf(live: Query, after?: CountedVersion): Promise<CountedVersion | undefined> {
   const ordered = live.orderBy('type').orderBy('planVersion').limit(1).select('type', 'planVersion');
   const next = after ? ordered.startAfter(after.type, after.planVersion) : ordered;

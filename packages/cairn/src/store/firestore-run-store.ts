@@ -59,13 +59,13 @@ import { Paths } from './paths.ts';
 import { FirestorePayloads } from './payloads.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
-/** Tail events read at once: a dispatch rarely appends more between two snapshots. */
+/** Tail events read at once. A dispatch rarely appends more between two snapshots. */
 const TAIL_PAGE = 300;
 /** Checkpoints read at once; with 256 KiB of output each, a response stays below 32 MiB. */
 const CHECKPOINT_PAGE = 100;
 
 interface RunStoreOptions {
-  /** Size bounds of run documents. Default: as in production. */
+  /** Size bounds of run documents. Default: those of production. */
   readonly budget?: PageBudget | undefined;
   /** Default: those of an installation that names no number. */
   readonly shards?: Shards | undefined;
@@ -117,7 +117,7 @@ export class FirestoreRunStore implements RunStore {
     );
   }
 
-  /** @param superseded the snapshot of the run that is superseded, if one is */
+  /** @param superseded the snapshot of the superseded run, if there is one */
   #start(commit: StartCommit, superseded?: SnapshotUpdate): Promise<CommitResult> {
     const { state, metadata, events, checkpoints, records, supersedes } = commit;
     const run = this.#paths.runPath(state.id);
@@ -240,13 +240,13 @@ export class FirestoreRunStore implements RunStore {
 
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
     const first = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
-    // Checked before anything else is read or decoded, so that other tenants learn neither its version nor its tail.
+    // This check precedes every other read or decoding, so that other tenants learn neither version nor tail.
     if (ofTenant !== undefined && first.get('tenantId') !== ofTenant) return undefined;
     const { found, members: document, reads } = await this.#pages.whole(first);
     if (!document || !found.updateTime) return undefined;
     if (ofTenant !== undefined && isMarkedToGo(document)) return undefined;
     const run = loadedFrom(found, document);
-    // Without a lease the snapshot never lags (J4), so there is no tail to ask for.
+    // Without a lease the snapshot never lags (J4), so there is no tail.
     const tail = run.state.lease
       ? await this.#foldTail(run.state)
       : { state: run.state, reads: 0, writes: 0 };
@@ -335,7 +335,9 @@ export class FirestoreRunStore implements RunStore {
     return this.#memos.listMemos(runId, of, page);
   }
 
-  /** Folds the tail over the snapshot. `reads`: billed by the queries, at least one each; `writes`: those of the tail's commits. */
+  /**
+   * Folds the tail over the snapshot. `reads`: billed by the queries, at least one each; `writes`: those of the tail's commits.
+   */
   async #foldTail(snapshot: RunState): Promise<{ state: RunState; reads: number; writes: number }> {
     let state = snapshot;
     let reads = 0;
@@ -358,7 +360,7 @@ interface SnapshotUpdate {
 
 interface CommitAttempt {
   readonly what: string;
-  /** Place of the snapshot among the writes, if it is one of them. */
+  /** Index of the snapshot among the writes, if it is one of them. */
   readonly snapshotAt?: number | undefined;
   /** Index of the first ledger row in the commit. */
   readonly effectAt?: number | undefined;

@@ -61,7 +61,7 @@ export class FirestoreScheduleStore extends FirestoreStore implements ScheduleSt
     }));
   }
 
-  /** @throws FAILED_PRECONDITION while there is no index */
+  /** @throws FAILED_PRECONDITION while the index does not exist */
   async dueByIndex(
     now: number,
     limit: number,

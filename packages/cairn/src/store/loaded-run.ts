@@ -1,4 +1,4 @@
-/** A run from its document alone, which a read or a listener returned. */
+/** Builds a run from its document alone, as returned by a read or a listener. */
 import type { DocumentSnapshot } from '@google-cloud/firestore';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { Members } from './codec/kinds.ts';

@@ -10,7 +10,7 @@ import { readPage } from './lists/pages.ts';
 import type { Paths } from './paths.ts';
 import { createdVersion } from './versioned-document.ts';
 
-/** Memos read in one answer: at 256 KiB each it stays below 32 MiB. */
+/** Memos read in one response: at 256 KiB each it stays below 32 MiB. */
 const MEMO_PAGE = 100;
 
 export class FirestoreMemos implements MemoStore, Pick<RunStore, 'listMemos'> {
@@ -67,7 +67,7 @@ export class FirestoreMemos implements MemoStore, Pick<RunStore, 'listMemos'> {
     });
   }
 
-  /** Ids of one revision are adjacent; a full stop follows the hyphen in the order of characters. */
+  /** Ids of one revision are adjacent. A full stop is the next character after the hyphen. */
   #ofRevision(runId: string, { step, revision }: Pick<Memo, 'step' | 'revision'>): Query {
     return this.#paths
       .memos(this.#paths.run(runId), step)

@@ -32,7 +32,7 @@ export class Paths {
     return this.#db.doc(this.runPath(runId));
   }
 
-  /** Path of {@link run}, for writes: a reference costs a dozen objects. */
+  /** Path of {@link run}, for writes: a reference consists of a dozen objects. */
   runPath(runId: string): string {
     return `${this.#names.runs}/${encodeKey(runId)}`;
   }
@@ -77,8 +77,8 @@ export class Paths {
   }
 
   /**
-   * Results that step bodies asked to be remembered. Created by bodies under must-not-exist, never changed; read by the
-   * next attempt of the same revision; deleted with the run.
+   * Results recorded by `memo` in step bodies. Created by bodies under must-not-exist, never changed; read by the next attempt
+   * of the same revision; deleted with the run.
    */
   memos(run: DocumentReference, step: string): CollectionReference {
     return this.step(run, step).collection(this.#names.memos);
@@ -97,7 +97,7 @@ export class Paths {
   }
 
   /**
-   * Parts of snapshots that one document has no room for, addressed by content. Created and deleted by the commits that write
+   * Parts of snapshots that do not fit into one document, addressed by content. Created and deleted by the commits that write
    * the snapshot; read with it; deleted with the run.
    */
   pages(run: DocumentReference): CollectionReference {
@@ -120,7 +120,7 @@ export class Paths {
     return this.logs(run).doc(id);
   }
 
-  /** Payloads of every run, in the order of the runs, after a run that is known. */
+  /** Payloads of all runs in the order of the runs, after those of the given run. */
   payloadsAfter(run: DocumentReference | undefined): Query {
     // No id has a character below `!` or above `~`, so these bounds are before, between and after all ids.
     const from = run
@@ -134,7 +134,7 @@ export class Paths {
       .endAt(until.doc('~'));
   }
 
-  /** Memos of all steps of a run, whether those have a document or not. */
+  /** Memos of all steps of a run, including steps without a document. */
   memosOf(run: DocumentReference): Query {
     return this.#db
       .collectionGroup(this.#names.memos)
@@ -165,8 +165,8 @@ export class Paths {
   }
 
   /**
-   * Written and read by runs that wait for an event (or end) and by senders of events; deleted by the change that empties it, and
-   * by the TTL policy where only delivered events are left.
+   * Written and read by runs that wait for an event (or end) and by senders of events; deleted by the change that empties it,
+   * and by the TTL policy if only delivered events are left.
    */
   mailbox(address: MailboxAddress): DocumentReference {
     return this.allMailboxes().doc(mailboxId(address));
@@ -185,8 +185,8 @@ export class Paths {
   }
 
   /**
-   * The plan of each version of a workflow as of its first run. Created by starts, never changed; read by each process once a
-   * version; never deleted, because a version keeps its meaning when its last run is deleted.
+   * The plan of each version of a workflow as of its first run. Created by starts, never changed; read by each process once per
+   * version; never deleted, because a version keeps its meaning after the deletion of its last run.
    */
   plan(type: string, planVersion: number): DocumentReference {
     return this.#db.collection(this.#names.plans).doc(encodeKey(`${type}@${planVersion}`));
@@ -201,7 +201,10 @@ export class Paths {
     return this.clients().doc(encodeKey(clientId));
   }
 
-  /** Runs that cannot be written. Written by their dispatches; read by the diagnosis and readers of the run; deleted by the scan. */
+  /**
+   * Findings about runs that cannot be written. Written by their dispatches; read by the diagnosis and readers of the run;
+   * deleted by the scan.
+   */
   findings(): CollectionReference {
     return this.#db.collection(this.#names.findings);
   }
@@ -211,7 +214,7 @@ export class Paths {
   }
 
   /**
-   * Limits and spending of a tenant on a UTC day. Written by dispatches of tenants with a limit and by raises; read by the same and
+   * Limits and spending of a tenant on a UTC day. Written by dispatches of tenants with a limit and by raises; read by both and
    * by people; deleted by the TTL policy.
    */
   budgets(): CollectionReference {
@@ -222,7 +225,7 @@ export class Paths {
     return this.budgets().doc(encodeKey(`${day}@${tenantId}`));
   }
 
-  /** Erasures: pending, and done. Written by requests and by ticks of retention; read by both; never deleted. */
+  /** Pending and completed erasures. Written by requests and by ticks of retention; read by both; never deleted. */
   erasures(): CollectionReference {
     return this.#db.collection(this.#names.erasures);
   }

@@ -15,7 +15,7 @@ import { call } from './call.ts';
 import { chunkCodec } from './codec/values.ts';
 import type { Paths } from './paths.ts';
 
-/** Chunks in one request, either way: 9 × 900 KiB are below 8 MiB, and Firestore takes 10. */
+/** Chunks read or written in one request: 9 × 900 KiB are below 8 MiB, and Firestore takes 10. */
 const CHUNKS_A_REQUEST = 9;
 
 export class FirestorePayloads implements PayloadStore {

@@ -9,7 +9,7 @@ import { CairnError } from '../core/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
-/** GitHub gives up after 10 s, and callers should be answered before: this leaves time for the network and the queue. */
+/** GitHub gives up after 10 s. An earlier answer leaves time for the network and the queue. */
 const REQUEST_BUDGET_MS = 6_500;
 
 const current = new AsyncLocalStorage<RequestBudget>();
@@ -17,7 +17,7 @@ const current = new AsyncLocalStorage<RequestBudget>();
 export class RequestBudget {
   readonly #clock: Clock;
   readonly #budgetMs: number;
-  /** When the oldest call began that has failed since the store answered last. */
+  /** Begin of the oldest call that has failed since the last answer of the store. */
   #failingSince: number | undefined;
 
   constructor(clock: Clock, budgetMs: number = REQUEST_BUDGET_MS) {
@@ -25,17 +25,17 @@ export class RequestBudget {
     this.#budgetMs = budgetMs;
   }
 
-  /** Undefined: the current work is not a request of an endpoint. */
+  /** Undefined if the current work is not a request of an endpoint. */
   static get current(): RequestBudget | undefined {
     return current.getStore();
   }
 
-  /** Whatever `work` does counts as part of this request. */
+  /** Counts everything that `work` does as part of this request. */
   run<T>(work: () => Promise<T>): Promise<T> {
     return current.run(this, work);
   }
 
-  /** @throws CairnError UNAVAILABLE when the time is up, and what `send` throws */
+  /** @throws CairnError UNAVAILABLE when the time is up, and errors of `send` */
   async spend<T>(what: string, send: () => Promise<T>): Promise<T> {
     const clock = this.#clock;
     const begunAt = clock.now();

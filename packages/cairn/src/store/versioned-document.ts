@@ -1,7 +1,7 @@
 /**
  * Documents that are read and written as a whole, by compare-and-set on their version.
  *
- * A `what` names the call in errors, such as `read of a schedule`.
+ * `what` names the call in errors, such as `read of a schedule`.
  */
 import { type DocumentReference, FieldValue, type WriteResult } from '@google-cloud/firestore';
 import type { CompareAndSetResult, Version } from '../ports/run-store.ts';
@@ -16,7 +16,7 @@ interface Versioned<T> {
 
 type SendWrite = () => Promise<WriteResult>;
 
-/** Undefined: there is no document. @param name the document, in the error of one that cannot be decoded */
+/** Returns undefined if the document does not exist. @param name of the document, for the error if it cannot be decoded */
 export async function readVersioned<T>(
   document: DocumentReference,
   { decode }: Pick<DocumentCodec<T>, 'decode'>,

@@ -36,7 +36,7 @@ const sharded = documentCodec<IdempotencyRecord & { readonly shard?: number }>({
   attemptId: optional(text),
 });
 
-/** The shard is only for the index over the time at which records expire. Those of a version before it have none. */
+/** The shard serves only the index over the expiry of records. Records of earlier versions have none. */
 export const recordCodec: DocumentCodec<IdempotencyRecord> = {
   names: sharded.names,
   encode: (record) => encodeRecord(record),

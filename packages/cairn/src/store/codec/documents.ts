@@ -71,7 +71,7 @@ const waitRef = map<WaitRef>({ runId: text, waitId: text });
 
 const bufferedEvent = map<BufferedEvent>({
   eventId: text,
-  // Native text, not text within JSON: escaping could double it beyond what a document holds.
+  // Native text is shorter: in JSON, escaping could double it beyond the limit of a document.
   dataText: text,
   actor: optional(text),
   at: time,
@@ -120,7 +120,7 @@ const codec = documentCodec<RuntimeConfig>({
   home: optional(text),
 });
 
-/** A document made by hand may have only one of the two members. */
+/** A document made by hand may lack one of the members. */
 const DEFAULTS: Members = { killSwitch: false, paused: {} };
 
 export const runtimeConfigCodec: typeof codec = {
@@ -169,7 +169,7 @@ export const erasureCodec = documentCodec<Erasure>({
   finishedAt: optional(time),
 });
 
-/** Names a run outside of itself. */
+/** A finding about a run, stored outside the run's own documents. */
 export const findingCodec = documentCodec<RunFinding>({
   runId: text,
   tenantId: text,

@@ -104,7 +104,7 @@ const repeating = documentCodec<RepeatingEffect>({
   resolution,
 });
 
-/** Decoded by its status: a row with members that its status cannot have was not written by this software. */
+/** Decoded by status: this software never writes a row with a member that its status excludes. */
 export const effectCodec: DocumentCodec<EffectRecord> = {
   names: attempted.names,
   encode(record) {
@@ -122,7 +122,7 @@ export const effectCodec: DocumentCodec<EffectRecord> = {
   },
 };
 
-/** Rows of earlier versions have the reason of a policy in `error` only. */
+/** Rows of earlier versions have the reason of a policy only in `error`. */
 function reasonInError({ blockedBy, error }: EffectRecord): string | undefined {
   if (blockedBy !== 'confirmation') return undefined;
   return / requires confirmation by an operator: (.*)$/s.exec(error ?? '')?.[1];
@@ -174,7 +174,7 @@ const changeable = {
   updatedAt: time,
 };
 
-/** Members to write for a change; one that is undefined is taken away. */
+/** Members to write for a change; an undefined member is deleted. */
 export function encodeEffectChange(change: EffectChange): Members {
   const members: Members = {};
   for (const [name, value] of Object.entries(change)) {
@@ -184,7 +184,7 @@ export function encodeEffectChange(change: EffectChange): Members {
   return members;
 }
 
-/** The order in which a run made its rows: what a list of them starts after. */
+/** The sort key of a run's rows: a list continues after it. */
 export function madeAt(ms: number): Timestamp {
   return Timestamp.fromMillis(ms);
 }

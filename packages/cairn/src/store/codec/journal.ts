@@ -15,7 +15,7 @@ import {
   word,
 } from './kinds.ts';
 
-/** The type of an event decides its data; a table knows neither, so the union is put together again on reading. */
+/** The type of an event decides its data. The table does not know this, so reading casts the event to the union. */
 type PlainEvent = Omit<RunEvent, 'type' | 'data'> & {
   readonly type: RunEvent['type'];
   readonly data: RunEvent['data'];

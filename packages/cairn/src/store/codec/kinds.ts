@@ -1,7 +1,7 @@
 /**
- * The kinds of value of a document member, each with its form in Firestore, and the encoding of a record of them as a document.
- * A codec is a table of members, so that their names are known (masks, index exemptions) and decoding returns exactly what was
- * encoded.
+ * The kinds of values of a document member, each with its form in Firestore, and the encoding of a record of them as a
+ * document. A codec is a table of members, so that their names are known (masks, index exemptions) and decoding returns exactly
+ * what was encoded.
  *
  * Must not: know the meaning of a member.
  */
@@ -16,10 +16,10 @@ import { UndecodableDocument } from '../../ports/store-errors.ts';
 /** The members of a document, by name. */
 export type Members = Record<string, unknown>;
 
-/** A form in Firestore for values of one type; `decode` throws for anything that `encode` cannot have written. */
+/** The form in Firestore of values of one type. `decode` throws for anything that `encode` cannot have written. */
 export interface Kind<V> {
   readonly optional: boolean;
-  /** Name in the document, where it is not that of the property. */
+  /** Name in the document, if it differs from that of the property. */
   readonly name?: string;
   encode(value: V): unknown;
   decode(raw: unknown): V;
@@ -40,7 +40,7 @@ export { UndecodableDocument };
 
 export const text: Kind<string> = kind((value) => value, isText);
 
-/** Text of a fixed set, which only the type states: any text is decoded. */
+/** Text of a set that only the type knows: any text is decoded. */
 export function word<T extends string>(): Kind<T> {
   return text as unknown as Kind<T>;
 }
@@ -61,7 +61,7 @@ export const flag: Kind<boolean> = kind(
   (raw) => (typeof raw === 'boolean' ? raw : mismatch('true or false', raw)),
 );
 
-/** Epoch milliseconds as a Timestamp. What the server stamped has microseconds, which are cut off on reading. */
+/** Epoch milliseconds as a Timestamp. Server timestamps have microseconds, which are truncated on reading. */
 export const time: Kind<number> = kind(
   (value) => Timestamp.fromMillis(wholeNumber(value)),
   (raw) => (raw instanceof Timestamp ? raw.toMillis() : mismatch('a time', raw)),
@@ -94,7 +94,7 @@ function shaped<T>(shape: string, isShaped: (value: unknown) => boolean): Kind<T
   });
 }
 
-/** A list of words of a fixed set, native so that it can be read in the console. */
+/** A list of words of a fixed set, stored natively so that the Firebase console shows it. */
 export function words<T extends string>(): Kind<readonly T[]> {
   return kind(
     (value) => [...value],
@@ -111,7 +111,7 @@ export function map<T extends object>(table: Table<T>): Kind<T> {
   );
 }
 
-/** Inline text as it is, a reference as the map `{checkpoint}`: no text can be taken for a reference. */
+/** Inline text as it is, and a reference as the map `{checkpoint}`, so that no text can be mistaken for a reference. */
 export const storedValue: Kind<StoredValue> = kind<StoredValue>(
   (value) => ('text' in value ? value.text : { checkpoint: value.checkpoint }),
   (raw) => {
@@ -120,7 +120,7 @@ export const storedValue: Kind<StoredValue> = kind<StoredValue>(
   },
 );
 
-/** Values of one kind by names that are not fixed, as a native map. */
+/** A native map from any names to values of one kind. */
 export function byName<V>(of: Kind<V>): Kind<Readonly<Record<string, V>>> {
   const each = <A, B>(values: Readonly<Record<string, A>>, turn: (value: A) => B) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, turn(value)]));
@@ -147,7 +147,7 @@ export function renamed<K extends { readonly name?: string }>(name: string, of: 
 export interface DocumentCodec<T> {
   readonly names: readonly string[];
   encode(value: T): Members;
-  /** @throws NewerSchemaError before anything else of the document is checked; UndecodableDocument */
+  /** @throws NewerSchemaError, before anything else of the document is checked; UndecodableDocument */
   decode(document: Members, what: string): T;
 }
 
@@ -173,7 +173,7 @@ export function refuseNewer(document: Members, what: string): void {
   if (typeof found === 'number' && found > SCHEMA_VERSION) throw new NewerSchemaError(what, found);
 }
 
-/** A table as a list, made once: encoding is done for every event of every step. */
+/** A table as a list, computed once because encoding runs for every event of every step. */
 type Kinds = readonly (readonly [property: string, kind: Kind<unknown>])[];
 
 function kindsOf<T>(table: Table<T>): Kinds {

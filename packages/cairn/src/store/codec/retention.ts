@@ -35,7 +35,7 @@ const members = documentCodec<LineageMembers>({
   wakeAt: optional(time),
 });
 
-/** The members of a run document that retention checks; `ties` may lie in pages. */
+/** The members of a run document that retention checks; `ties` may be in pages. */
 export const MEMBER_NAMES: readonly string[] = [...members.names, 'pages', 'soft'];
 
 /** @throws NewerSchemaError, UndecodableDocument */
@@ -65,7 +65,7 @@ export function decodeMember(document: Members, what: string): Omit<LineageMembe
   };
 }
 
-/** One member of `soft`, and nothing else of the document; undefined removes it. */
+/** Sets one member of `soft`, and nothing else in the document; undefined removes it. */
 export function encodeRetainedUpdate(
   name: 'legalHold' | 'deletionMarkedAt',
   value: Partial<VolatileMetadata>,

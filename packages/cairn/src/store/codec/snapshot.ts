@@ -1,7 +1,7 @@
 /**
- * The run document: the folded state, its `soft` part, and what is derived from them: `wakeAt`, `askingSince`, `waitsFor`,
- * `foundBy`, `listed`. What identifies a run, its input included, is written at creation only; every later write is masked to the part
- * that changes.
+ * The run document: the folded state, its `soft` part, and members derived from them: `wakeAt`, `askingSince`, `waitsFor`,
+ * `foundBy`, `listed`. Members that identify a run, with its input, are written only at creation. Every later write is masked
+ * to the members that change.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { BudgetState } from '../../core/budget/budget.ts';
@@ -203,7 +203,7 @@ const listing = documentCodec<{ listed?: StoredListing; waitsFor?: WaitsFor }>({
 });
 const allWaits = documentCodec({ waits: optional(jsonList<RunState['waits']>()) });
 
-/** Every member a run document can have; those after the state are not folded. */
+/** Every member that a run document can have; those after the state are not folded. */
 export const SNAPSHOT_NAMES: readonly string[] = [
   ...fixed.names,
   ...changing.names,
@@ -245,7 +245,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
     update.wakeAt = timeOrDelete(wakeAt(change.snapshot, change.metadata));
     update.askingSince = timeOrDelete(askingSince(change.snapshot));
     Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(change.snapshot));
-    // By its version the document could have pages: earlier ones would count.
+    // A document of this version could have pages, and old ones would count.
     if (change.snapshot.schemaVersion > COMMON_SCHEMA_VERSION) update.pages = FieldValue.delete();
   }
   if (change.metadata?.heartbeat) {
@@ -276,12 +276,12 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
   return update;
 }
 
-/** After an append without the lease: the volatile metadata is kept, and counts for `wakeAt`. */
+/** The update after an append without the lease: the volatile metadata is kept, and counts for `wakeAt`. */
 export function encodeUnleasedUpdate(snapshot: RunState, known: VolatileMetadata): Members {
   return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
 }
 
-/** Every member from the state, whatever is stored; volatile metadata stays, or is rewritten where it was damaged. */
+/** Writes every member from the state, whatever is stored. Volatile metadata stays, and is rewritten only if it was damaged. */
 export function encodeRepairedSnapshot(
   state: RunState,
   known: VolatileMetadata,
@@ -294,14 +294,13 @@ export function encodeRepairedSnapshot(
   update.askingSince = timeOrDelete(askingSince(state));
   update.foundBy = indexedNames(state);
   Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(state));
-  // It is unknown whether lines were kept, and their deletion relies on this member.
+  // The deletion of lines relies on this member, and it is unknown whether lines were kept.
   if (isMetadataDamaged) update.soft = metadataCodec.encode({ ...known, logs: known.logs ?? NO_LOGS });
   return update;
 }
 
 /**
- * Reads the document itself: of paged lists only the newest entries, unless they were put back
- * (`pages/`).
+ * Reads the document itself. Paged lists have only their newest entries unless `pages/` has restored the others.
  *
  * @throws NewerSchemaError, UndecodableDocument
  */
@@ -321,7 +320,7 @@ export function isMarkedToGo(document: Members): boolean {
 const listedFixed = documentCodec(listedOf(fixedTable));
 const listedChanging = documentCodec(listedOf(changingTable));
 
-/** Members of an error that lists show: all but the trace. */
+/** Members of an error that lists show: all except the trace. */
 const LISTED_ERROR: readonly string[] = ['code', 'message', 'stepId', 'retryable'];
 
 /**
@@ -338,10 +337,10 @@ export const LISTED_NAMES: readonly string[] = [
   'soft.deletionMarkedAt',
 ];
 
-/** A list may have to read the waits besides, for a run last written by a version of Cairn without `listed`. */
+/** A list may have to read the waits separately, for a run last written by a version of Cairn without `listed`. */
 export type DecodedListed = Omit<ListedRun, 'waits'> & Partial<Pick<ListedRun, 'waits'>>;
 
-/** Decodes a document that was read with {@link LISTED_NAMES} at least. @throws NewerSchemaError, UndecodableDocument */
+/** Decodes a document that was read with at least {@link LISTED_NAMES}. @throws NewerSchemaError, UndecodableDocument */
 export function decodeListed(document: Members, what: string): DecodedListed {
   refuseNewer(document, what);
   const state = { ...listedFixed.decode(document, what), ...listedChanging.decode(document, what) };
@@ -364,7 +363,7 @@ function encodeListing(state: RunState): Members {
   return listing.encode({ listed: storedListing(state), ...optionalMember('waitsFor', waitsFor(state)) });
 }
 
-/** Decodes the waits themselves; undefined: they were not read. @throws UndecodableDocument */
+/** Decodes the waits themselves; undefined if they were not read. @throws UndecodableDocument */
 export function decodeListedWaits(document: Members, what: string): ListedWaits | undefined {
   const { waits } = allWaits.decode(document, what);
   return waits && listedWaits(waits);

@@ -37,7 +37,7 @@ export function encodeSteps(steps: Steps): string {
   return entries.join(' ');
 }
 
-/** The entries of all steps, those that are done first, in the order in which they ended. */
+/** The entries of all steps: first the completed ones, in the order in which they ended. */
 export function stepEntries(steps: Steps): string[] {
   return [...steps]
     .sort(([, a], [, b]) => Number(a.phase !== 'done') - Number(b.phase !== 'done') || a.seq - b.seq)
@@ -61,7 +61,7 @@ export function decodeSteps(text: string): Steps {
   });
 }
 
-/** Encoding is for odd item keys; a snapshot of thousands of plain ones is written every second. */
+/** Only unusual item keys are encoded, because a snapshot may write thousands of plain keys every second. */
 const PLAIN_KEY = /^[\w.[\]-]+$/;
 
 function encodeStepKey(key: string): string {

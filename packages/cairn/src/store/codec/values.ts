@@ -8,7 +8,7 @@ interface MemoDocument {
   readonly value: string;
 }
 
-/** Part of a list of the run document, under the SHA-256 of its text. */
+/** Part of a list of the run document, named by the SHA-256 of its text. */
 interface PageDocument {
   readonly text: string;
 }
@@ -28,7 +28,7 @@ export const memoCodec = documentCodec<MemoDocument>({ revision: integer, name: 
 
 export const pageCodec = documentCodec<PageDocument>({ text });
 
-/** As JSON text, not in canonical form: nothing compares it, and a body may log text that has none. */
+/** JSON text in any form: nothing compares it, and a body may log text that has no canonical form. */
 const logLines = kind<readonly StoredLine[]>(
   (lines) => JSON.stringify(lines),
   (raw) => {

@@ -11,9 +11,9 @@ import type { StoreBatch } from './store-batch.ts';
 
 /** Concurrent requests before commits are combined. */
 const MAX_IN_FLIGHT = 8;
-/** Commits per request: as many as the dispatches of a full instance (80) need to be in flight together. */
+/** Commits per request: enough to send all dispatches of a full instance (80) at once. */
 const MAX_PARTS = 10;
-/** Firestore takes 500 writes and 10 MiB a request; a part of the largest size still goes alone. */
+/** Firestore takes 500 writes and 10 MiB a request; a part of the largest size is sent alone. */
 const MAX_WRITES = 400;
 const MAX_BYTES = 8 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 interface CommitPart {
   /** Number of writes that `fill` adds. */
   readonly writes: number;
-  /** Their approximate size. */
+  /** Approximate size of the writes. */
   readonly bytes: number;
   readonly fill: (batch: StoreBatch) => void;
 }
@@ -44,7 +44,7 @@ export class CommitCombiner {
     this.#newBatch = newBatch;
   }
 
-  /** Resolves with the results of the part's own writes, in order. Rejects with what Firestore answered. */
+  /** Resolves with the results of the part's own writes, in order. Rejects with Firestore's error. */
   commit(part: CommitPart): Promise<readonly WriteResult[]> {
     const done = Promise.withResolvers<readonly WriteResult[]>();
     this.#waiting.push({ part, done });

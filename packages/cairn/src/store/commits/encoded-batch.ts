@@ -1,7 +1,7 @@
 /**
- * A write batch that encodes its commit itself, with the bytes that the protocol's own encoder would make (a test compares them). The client
- * library's batch checks, copies and traces every value again, and has it encoded by way of an object for each value and its size: a busy
- * worker spent most of its time there. Carries exactly what the codecs write: anything else throws before anything is sent.
+ * A write batch that encodes its commit itself, to the same bytes as the protocol's own encoder (a test compares them). The
+ * client library's batch checks, copies and traces every value again and encodes it through an intermediate object, which took
+ * most of the time of a busy worker. Accepts only values that the codecs write, and throws for others before anything is sent.
  */
 import { FieldValue, type Timestamp } from '@google-cloud/firestore';
 import type { Members } from '../codec/kinds.ts';
@@ -90,7 +90,7 @@ export class EncodedBatch implements StoreBatch {
     return times.map((writeTime) => ({ writeTime }));
   }
 
-  /** @throws Error for a member of a kind that no codec writes; the batch is as it was */
+  /** @throws Error for a member of a kind that no codec writes; the batch is then unchanged */
   #add(write: () => void): this {
     try {
       write();
@@ -114,7 +114,7 @@ export class EncodedBatch implements StoreBatch {
   }
 }
 
-/** Members by field path: one dot reaches into a map. */
+/** Places a member by its field path, in which one dot leads into a map. */
 function place(fields: Members, fieldPath: string, member: unknown): void {
   const dot = fieldPath.indexOf('.');
   if (dot < 0) {

@@ -1,4 +1,4 @@
-/** Amounts to be added to numbers that are stored: the client library's own value, whose amount the raw batch can ask for. */
+/** Amounts to add to stored numbers: the client library's own value, but with an amount that the raw batch can read. */
 import { FieldValue } from '@google-cloud/firestore';
 
 const amounts = new WeakMap<object, number>();
@@ -9,7 +9,7 @@ export function increment(by: number): FieldValue {
   return value;
 }
 
-/** Undefined for every value that {@link increment} has not made. */
+/** Undefined for every value that {@link increment} did not make. */
 export function incrementOf(member: unknown): number | undefined {
   return typeof member === 'object' && member !== null ? amounts.get(member) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Writes protobuf from its end to its beginning, so that the length of a message is known when it is written, after its
- * content. Knows Firestore's `Value`, and of other messages only kinds of fields.
+ * content. Knows Firestore's `Value`; of other messages it knows only kinds of fields.
  */
 import { Timestamp } from '@google-cloud/firestore';
 import type { Members } from '../codec/kinds.ts';
@@ -25,20 +25,20 @@ const MAP_ENTRY = { key: 1, value: 2 } as const;
 const ARRAY_VALUES = 1;
 const TIMESTAMP = { seconds: 1, nanos: 2 } as const;
 
-/** Most commits are smaller. */
+/** Initial buffer size; most commits are smaller. */
 const INITIAL_BYTES = 64 * 1024;
-/** A larger buffer is not kept. */
+/** A buffer larger than this is not reused. */
 const KEPT_BYTES = 1024 * 1024;
-/** Shorter text is written by a loop: a call of the runtime costs more. */
+/** Text shorter than this is written by a loop, because a call of the runtime costs more. */
 const SHORT = 32;
 const TWO_32 = 0x1_0000_0000;
 
 export class ProtoWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
-  /** The first byte that is written. */
+  /** Position of the first byte that is in use. */
   #at = INITIAL_BYTES;
 
-  /** A copy of the bytes written since the last call. */
+  /** Returns a copy of the bytes written since the last call. */
   finish(): Uint8Array {
     const bytes = Buffer.from(this.#buffer.subarray(this.#at));
     if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
@@ -98,7 +98,7 @@ export class ProtoWriter {
     }
   }
 
-  /** The fields of a `Value`. @throws Error for a kind that no codec writes, naming the member */
+  /** Writes the fields of a `Value`. @throws Error for a kind that no codec writes, naming the member */
   value(member: unknown, name: string): void {
     if (typeof member === 'string') this.string(VALUE.string, member);
     else if (typeof member === 'boolean') this.boolean(VALUE.boolean, member);
@@ -139,13 +139,13 @@ export class ProtoWriter {
     return this.#buffer.length - this.#at;
   }
 
-  /** Ends a message that begins where nothing but `after` bytes was written. */
+  /** Writes the length and tag of a message before which `after` bytes had been written. */
   #close(field: number, after: number): void {
     this.#varint32(this.#written - after);
     this.#tag(field, BYTES);
   }
 
-  /** Returns its size in bytes. */
+  /** Writes UTF-8 and returns its size in bytes. */
   #text(text: string): number {
     const { length } = text;
     if (length < SHORT && this.#ascii(text)) return length;
@@ -156,7 +156,7 @@ export class ProtoWriter {
     return size;
   }
 
-  /** False, and nothing written, if it has another character. */
+  /** Returns false, and writes nothing, if the text has another character. */
   #ascii(text: string): boolean {
     const { length } = text;
     this.#reserve(length);

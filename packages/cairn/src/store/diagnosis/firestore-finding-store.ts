@@ -1,4 +1,4 @@
-/** Runs that are named outside of themselves, in Firestore: small documents outside of the runs. */
+/** Findings about runs in Firestore: small documents outside of the runs. */
 import { type DocumentSnapshot, FieldPath, type Query } from '@google-cloud/firestore';
 import type { FindingStore, RunFinding } from '../../ports/diagnosis/findings.ts';
 import { ifDecodable } from '../../ports/store-errors.ts';
@@ -7,7 +7,7 @@ import { findingCodec } from '../codec/documents.ts';
 import { FirestoreStore } from '../firestore-store.ts';
 
 export class FirestoreFindingStore extends FirestoreStore implements FindingStore {
-  /** The later of two concurrent writes wins: both have the same content. */
+  /** If two writes are concurrent, the later one wins; both have the same content. */
   async note(finding: RunFinding): Promise<void> {
     const { since } = (await this.find(finding.runId)) ?? finding;
     const document = this.paths.finding(finding.runId);
@@ -44,7 +44,10 @@ export class FirestoreFindingStore extends FirestoreStore implements FindingStor
   }
 }
 
-/** Undefined for a finding that cannot be decoded: it must not hide its run or other findings, and the next one of its run replaces it. */
+/**
+ * Undefined for a finding that cannot be decoded, so that it does not hide other findings. The next finding of its run replaces
+ * it.
+ */
 function decoded(found: DocumentSnapshot): RunFinding | undefined {
   return ifDecodable(() => findingCodec.decode(found.data() ?? {}, `finding of run ${found.id}`));
 }

@@ -19,7 +19,7 @@ export class FirestoreHeartbeatStore extends FirestoreStore implements Heartbeat
   ): Promise<void> {
     const installations = installation === undefined ? undefined : { [installation]: heartbeat.at };
     const members = heartbeatsCodec.encode({ [name]: heartbeat, found, installations });
-    // Replaces members as a whole: a merge would keep the error of an earlier heartbeat.
+    // Replaces whole members, because a merge would keep the error of an earlier heartbeat.
     const whole = [name, ...(found ? ['found'] : [])];
     const mergeFields =
       installation === undefined ? whole : [...whole, new FieldPath('installations', installation)];

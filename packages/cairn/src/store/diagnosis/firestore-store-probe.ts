@@ -1,6 +1,6 @@
 /**
- * Diagnosis of Firestore with read access only: a query without its index is refused, expired documents exist or not.
- * No administrative calls, so no role besides the one that the functions have.
+ * Diagnosis of Firestore with read access only: whether a query is refused for lack of its index, and whether expired documents
+ * still exist. It makes no administrative calls, so it needs only the role of the functions.
  */
 import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
@@ -13,14 +13,14 @@ import { Paths } from '../paths.ts';
 import { type IndexProbe, indexProbes } from './index-probes.ts';
 
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
-/** Event mailboxes probed, wherever they are: there is no index over their expiry. */
+/** Number of mailboxes in a random sample, because no index over their expiry exists. */
 const MAILBOXES_READ = 20;
 const CONCURRENT_PROBES = 8;
 
 interface StoreLookOptions {
   readonly db: Firestore;
   readonly prefix?: string;
-  /** A place in the order of document ids to begin a sample at, another one each time: a sha256 in hex. */
+  /** A random document id, a sha256 in hex, at which a sample begins. */
   readonly randomId: () => string;
   /** Default: those of an installation that names no number. */
   readonly shards?: Shards;
@@ -75,7 +75,7 @@ export class FirestoreStoreProbe implements StoreProbe {
     });
   }
 
-  /** A query for each status: a query may have 30 combinations of shard and status. */
+  /** Makes a query for each status, because a query may have 30 combinations of shard and status. */
   async #oldestRecord(before: number): Promise<number | undefined> {
     const shards = await this.#shards.ofRecords();
     const times = await Promise.all(
@@ -103,7 +103,7 @@ export class FirestoreStoreProbe implements StoreProbe {
     return oldestIn(await call('look for expired idempotency records', () => expired.get()), before);
   }
 
-  /** A sample: ids are hashes, so any range of them is a random sample. */
+  /** Reads a sample: ids are hashes, so any range of them is random. */
   async #oldestMailbox(before: number): Promise<number | undefined> {
     const what = 'sample of mailbox';
     const ordered = this.#paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
@@ -117,7 +117,7 @@ export class FirestoreStoreProbe implements StoreProbe {
   }
 }
 
-/** Whatever else a query meets, an undecodable document even, its index was there. */
+/** Any other error of the query, such as an undecodable document, shows that the index exists. */
 async function tried({ ask, ...need }: IndexProbe): Promise<SeenIndex> {
   try {
     await ask();
@@ -125,7 +125,7 @@ async function tried({ ask, ...need }: IndexProbe): Promise<SeenIndex> {
   } catch (error) {
     if (error instanceof OutcomeUnknown) throw error;
     if (grpcStatusOf(error) !== GRPC_STATUS.FAILED_PRECONDITION) return { ...need, state: 'unknown' };
-    // Both cases have one status; only the text of the service distinguishes them: "That index is currently building".
+    // Only the text of the error distinguishes the two cases: "That index is currently building".
     const isBuilding = error instanceof Error && /building/i.test(error.message);
     return { ...need, state: isBuilding ? 'building' : 'missing' };
   }

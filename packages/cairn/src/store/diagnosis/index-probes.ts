@@ -1,7 +1,7 @@
 /**
- * The queries of the stores that need an index, each with that index and a way to make the store ask it so that next to
- * nothing is read. They are asked through the stores' own methods, so that no query here can differ from the one that
- * counts; a test holds the table against `firestore.indexes.json`.
+ * The queries of the stores that need an index, each with that index and a call that makes the store send it and read next to
+ * nothing. The calls use the stores' own methods, so that a probe cannot differ from the real query. A test compares the table
+ * with `firestore.indexes.json`.
  */
 import type { CollectionReference, Firestore } from '@google-cloud/firestore';
 import type { IndexNeed } from '../../ports/diagnosis/store-probe.ts';
@@ -22,7 +22,7 @@ export interface IndexProbe extends IndexNeed {
   ask(): Promise<unknown>;
 }
 
-/** A name and times that match nothing: every query is empty, which is billed as one read. */
+/** A name that matches nothing, as do the times: every query is empty, which is billed as one read. */
 const NOBODY = '~nobody';
 const NEVER = 0;
 const AGES_AHEAD = Date.UTC(9000, 0);
@@ -40,7 +40,7 @@ const probesOf =
 
 export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe[] {
   const paths = new Paths(db, prefix);
-  // One shard only, so that each probe sends exactly its own query.
+  // With only one shard, each probe sends exactly its own query.
   const shards = new Shards(paths, 1, 1);
   const lists = new RunLists(paths, shards);
   const finder = new FirestoreRunFinder(db, prefix, shards);
@@ -129,7 +129,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     ofErasures(['scope', '-requestedAt'], 'lists of the erasures of all tenants', () =>
       erasures.list(undefined, ONE),
     ),
-    // Each queries before it deletes, and finds nothing of this tenant.
+    // Each of these queries before it deletes, and finds nothing of this tenant.
     ofRecords(['runId'], 'the erasure of runs', () => erasures.deleteRecordsOfRun(NOBODY, 1)),
     ofRecords(['tenantId'], 'the erasure of tenants', () =>
       erasures.deleteRecords({ tenantId, until: NEVER, after: undefined }, 1),

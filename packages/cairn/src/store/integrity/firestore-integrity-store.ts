@@ -1,6 +1,6 @@
 /**
- * The documents of a run in Firestore for checks and repairs. A check is one read-only transaction, so that its reads are of
- * one moment; it takes no locks. A repair is one commit under the versions that were read.
+ * The documents of a run in Firestore for checks and repairs. A check is one read-only transaction without locks, so that all
+ * its reads show the same moment. A repair is one commit under the versions that were read.
  *
  * Must not: judge documents, or decide what is written.
  */
@@ -59,11 +59,14 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     this.#pages = new RunPages(db, this.#paths);
   }
 
-  /** Each read is a call of its own: a large run takes hundreds, and only one without an answer counts against a request's budget. */
+  /**
+   * Each read is a call of its own. A large run takes hundreds, and only calls without an answer count against the budget of
+   * the request.
+   */
   atOneMoment<T>(runId: string, work: (reader: RunReader) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const settled = async (transaction: Transaction) => {
-      // Not by the transaction, which first waits for its end, from a store that may answer nothing.
+      // The work settles the promise itself, because the transaction would first await its end from a store that may not answer.
       await work(this.#reader(runId, transaction)).then(resolve, (error: unknown) => {
         reject(error);
         throw error;
@@ -119,7 +122,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       const { docs } = await list(after === undefined ? ordered : ordered.startAfter(after));
       return docs.flatMap((document) => rawOf(document) ?? []);
     };
-    // Members of the last document may be damaged, so that only the document itself gives its position.
+    // The document itself gives its position, because its members may be damaged.
     const lastRows = new Map<string, DocumentSnapshot>();
     const pages = new PagesInPlace(
       (names) => all(names.map((name) => this.#paths.page(run, name))),

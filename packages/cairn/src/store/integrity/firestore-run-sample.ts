@@ -1,4 +1,4 @@
-/** Runs to be checked, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
+/** A sample of runs to check, from Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { RECORD_TTL_MS } from '../../core/decisions/idempotency.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
@@ -31,7 +31,7 @@ export class FirestoreRunSample implements RunSample {
     return docs.map(({ id }) => id);
   }
 
-  /** The record of a start is kept for a day from its creation, which is the available index. */
+  /** Finds runs by the records of their starts, which are kept for a day and have an index by creation. */
   async startedSince(at: number, limit: number): Promise<readonly RecordedStart[]> {
     const docs = await shardedPage({
       what: 'sample of starts',

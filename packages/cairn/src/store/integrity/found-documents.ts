@@ -27,7 +27,7 @@ export interface RawDocument {
   readonly members: Members;
 }
 
-/** @param pages those that it names; undefined: it names none */
+/** @param pages those that the document names; undefined: it names none */
 export function foundSnapshot(document: RawDocument, pages?: FoundPages): FoundSnapshot {
   const { members } = document;
   const { metadata, damaged } = salvageMetadata(members);
@@ -50,7 +50,7 @@ export function foundSnapshot(document: RawDocument, pages?: FoundPages): FoundS
   };
 }
 
-/** Null: the member is not a time. */
+/** Null if the member is not a time. */
 function timeOrOther(member: unknown): number | null | undefined {
   if (member === undefined) return undefined;
   return member instanceof Timestamp ? member.toMillis() : null;
@@ -72,7 +72,7 @@ export function foundStep(document: RawDocument): FoundDocument<StepRecord> {
   return found(document, () => stepCodec.decode(document.members, 'the step'));
 }
 
-/** @param decode throws for what cannot be decoded */
+/** @param decode throws if the document cannot be decoded */
 export function found<T>({ id, version, members }: RawDocument, decode: () => T): FoundDocument<T> {
   try {
     return { id, version, kind: 'sound', value: decode() };

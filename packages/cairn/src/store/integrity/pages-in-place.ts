@@ -32,7 +32,7 @@ export class PagesInPlace {
     this.#list = list;
   }
 
-  /** Undefined: the document has none, or does not say which. */
+  /** Undefined if the document has no pages, or its list of them is unreadable. */
   async of(members: Members): Promise<FoundPages | undefined> {
     const names = readable(members);
     if (!names) return undefined;
@@ -63,7 +63,7 @@ function readable(members: Members): PageNames | undefined {
   try {
     return pagesOf(members);
   } catch {
-    // Decoding the document reports it.
+    // The decoding of the document reports this error.
     return undefined;
   }
 }

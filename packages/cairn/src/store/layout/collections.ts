@@ -1,6 +1,6 @@
 /** The names of an installation's collections, by its prefix. Pure. */
 
-/** The prefix of the data model's own names, under which the collections below a run have none. */
+/** The prefix of the data model. With it, the collections below a run have no prefix. */
 export const PREFIX_OF_THE_MODEL = 'gwi_';
 
 const PREFIX = /^[a-z][a-z0-9_-]{0,31}$/;
@@ -8,8 +8,8 @@ const PREFIX = /^[a-z][a-z0-9_-]{0,31}$/;
 export type CollectionNames = Readonly<ReturnType<typeof collectionNames>>;
 
 /**
- * The prefix covers the collections below a run as well, because index exemptions apply to every collection of an id: those of
- * `events` would break the queries of an app that has such a collection in the same database.
+ * The prefix also applies to the collections below a run, because an index exemption applies to every collection with its id:
+ * exemptions for `events` would break the queries of an app with such a collection in the same database.
  *
  * @throws Error for an invalid prefix
  */
@@ -31,14 +31,14 @@ export function collectionNames(prefix: string) {
     plans: `${prefix}plans`,
     erasures: `${prefix}erasures`,
     budgets: `${prefix}budgets`,
-    // Below a run.
+    // These collections are below a run.
     events: `${below}events`,
     checkpoints: `${below}checkpoints`,
     steps: `${below}steps`,
     payloads: `${below}payloads`,
     pages: `${below}pages`,
     logs: `${below}logs`,
-    // Below a step.
+    // This collection is below a step.
     memos: `${below}memos`,
   };
 }

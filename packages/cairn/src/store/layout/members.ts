@@ -1,6 +1,6 @@
 /**
  * Members of each collection, as `firestore.indexes.json` needs them: by default Firestore indexes every field of every
- * collection, at a price for each write. A test compares the names with the codecs that write them.
+ * collection, which costs money at each write. A test compares the names with the codecs that write them.
  */
 import type { CollectionNames } from './collections.ts';
 
@@ -33,7 +33,7 @@ export const COMPOSITES: Of = {
   erasures: ['tenantHash -requestedAt', 'scope -requestedAt'],
 };
 
-/** Members that are queried alone: ascending, within one collection. */
+/** Members queried alone: ascending, within one collection. */
 export const INDEXED_ALONE: Of = {
   runs: ['rootRunId'],
   clients: ['tenantId'],
@@ -43,7 +43,7 @@ export const INDEXED_ALONE: Of = {
   findings: ['tenantId'],
 };
 
-/** Members by which Firestore deletes documents (TTL). Not for runs: their subcollections would stay. */
+/** Members by which Firestore deletes documents (TTL). Not for runs, because their subcollections would remain. */
 export const EXPIRING: Of = {
   idempotency: ['expiresAt'],
   waits: ['expiresAt'],

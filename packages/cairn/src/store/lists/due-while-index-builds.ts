@@ -20,7 +20,7 @@ interface DueSearch {
   /** The query that needs the index; ordered by `member`, at most `limit`. */
   readonly indexed: () => Promise<readonly QueryDocumentSnapshot[]>;
   readonly collection: CollectionReference;
-  /** Member that holds when a document is due. */
+  /** Member with the time at which a document is due. */
   readonly member: string;
   /** Members that `applies` and the caller read. */
   readonly names: readonly string[];
@@ -28,7 +28,7 @@ interface DueSearch {
   readonly applies?: (found: QueryDocumentSnapshot) => boolean;
   readonly now: number;
   readonly limit: number;
-  /** The last document of the page before. */
+  /** The last document of the previous page. */
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 

@@ -40,7 +40,7 @@ export class FirestoreRunFinder implements RunFinder {
     return orderedRuns(this.#paths, this.#shards, { order, filter, page });
   }
 
-  /** Only runs that have the member are in its index, so that a tenant whose runs ask nothing costs one read. */
+  /** Only runs that have the member are in its index, so a tenant without open questions costs one read. */
   async asking(tenantId: string, request: PageRequest): Promise<Page<RunState>> {
     const {
       items,
@@ -66,7 +66,7 @@ export class FirestoreRunFinder implements RunFinder {
     });
     const runs: RunState[] = [];
     const damaged: string[] = [];
-    // An ended run asks about its open effects, which may be in pages; the questions of others are in the document.
+    // The open effects of an ended run may be in pages; the questions of other runs are in the document.
     for (const { id, document, run } of items) {
       const whole = isOver(run) ? await this.#withEffects(id, document) : run;
       if (whole) runs.push(whole);
@@ -87,14 +87,14 @@ export class FirestoreRunFinder implements RunFinder {
     }
   }
 
-  /** Billed one read for every thousand that are counted, and one at least. */
+  /** Billed one read per thousand counted runs, and at least one. */
   async count(filter: RunFilter, most: number): Promise<number> {
     const matching = matchingRunsQuery(this.#paths, filter).limit(most);
     const counted = await call('count of runs', () => matching.count().get());
     return counted.data().count;
   }
 
-  /** By the id alone: every collection has this order without an index of its own. */
+  /** Searches by id alone, because every collection has this order without an index. */
   async beginning(tenantId: string, prefix: string, most: number): Promise<readonly ListedRun[]> {
     const beginning = this.#paths
       .runs()
@@ -125,7 +125,7 @@ export class FirestoreRunFinder implements RunFinder {
   }
 }
 
-/** A run that cannot be read must not hide the others that a search finds. */
+/** Skips a run that cannot be read, so that the others are found. */
 function listedIfReadable(found: QueryDocumentSnapshot): readonly DecodedListed[] {
   return ifDecodable(() => [decodeListed(found.data(), `run ${found.id}`)]) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Runs by their duration, or by their last change, each by an index of its own. No index has all filters: runs that a filter leaves out
- * are read and passed over, a bounded number for each page.
+ * Runs ordered by duration or by last change, each by its own index. No index covers all filters: runs that a filter excludes
+ * are read and skipped, a bounded number for each page.
  */
 import { type DocumentData, FieldPath, type Query, Timestamp } from '@google-cloud/firestore';
 import { decodeCursor, encodeCursor, type Position } from '../../core/search/cursor.ts';
@@ -63,13 +63,13 @@ export async function orderedRuns(
   };
 }
 
-/** A run has a duration once it has ended, so that its entry is written with its end. */
+/** A run has a duration only after its end, so its entry is written with its end. */
 function ended(paths: Paths, { tenantId, type }: RunFilter): Query {
   const runs = paths.runs().where('tenantId', '==', tenantId);
   return (type === undefined ? runs : runs.where('type', '==', type)).orderBy('durationMs', 'desc');
 }
 
-/** Every snapshot moves its entry to the end of the index: with a shard first, the writes are spread over the index. */
+/** Every snapshot moves its entry to the end of the index. The index begins with a shard, so that these writes are spread. */
 async function changed(paths: Paths, shards: Shards, { tenantId }: RunFilter): Promise<readonly Query[]> {
   const runs = paths.runs().where('tenantId', '==', tenantId);
   const all = await shards.covering('look for changed runs of more shards', (beyond) =>
@@ -78,7 +78,7 @@ async function changed(paths: Paths, shards: Shards, { tenantId }: RunFilter): P
   return groupsOf(all).map((some) => runs.where('shard', 'in', some).orderBy('updatedAt', 'desc'));
 }
 
-/** A document that cannot be read is kept, so that the list names it, unless its readable members do not match the filter. */
+/** An unreadable document is kept, so that the list names it, unless its readable members do not match the filter. */
 function isPassedOver(document: DocumentData, id: string, filter: RunFilter): boolean {
   if (isMarkedToGo(document)) return false;
   const { type, repoId, threadId } = filter;

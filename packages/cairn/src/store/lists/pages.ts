@@ -6,27 +6,27 @@ import { MAX_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-st
 import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 
-/** The part of a list read that differs between lists. */
+/** The part of a list that differs between lists. */
 interface Listing<T> {
   readonly list: ListName;
   readonly ordered: Query;
   readonly startAfter: (position: Position) => readonly unknown[];
   readonly decode: (document: DocumentData, id: string, createdAt: Timestamp) => T;
   readonly positionOf: (item: T, id: string) => Position;
-  /** Documents that are passed over; absent: none. */
+  /** True for documents to skip; absent: none. */
   readonly isHidden?: (document: DocumentData) => boolean;
-  /** Documents that take no place on the page. Needs `positionOfDamaged`. Absent: none. */
+  /** True for documents that take no place on the page. Needs `positionOfDamaged`. Absent: none. */
   readonly isPassedOver?: (document: DocumentData, id: string) => boolean;
-  /** At most so many of them are read for a page; absent: {@link MAX_PASSED_OVER}. */
+  /** Maximum number of such documents read for a page; absent: {@link MAX_PASSED_OVER}. */
   readonly maxPassedOver?: number;
   /**
-   * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
-   * one: the list cannot be read.
+   * Position of an undecodable document, which is reported and after which the list continues. If absent or undefined, the read
+   * of the list fails.
    */
   readonly positionOfDamaged?: (document: DocumentData, id: string) => Position | undefined;
 }
 
-/** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
+/** Reads a page. It is shorter than its limit if its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
   const { list, ordered, startAfter } = listing;
   const page = new PageInProgress(limit, listing);
@@ -51,9 +51,9 @@ class PageInProgress<T> {
   readonly items: T[] = [];
   /** Ids of documents that cannot be decoded. */
   readonly damaged: string[] = [];
-  /** The list continues after this page. */
+  /** True if the list continues after this page. */
   hasMore = false;
-  /** Position of the last document that was taken or passed over; undefined: there was none. */
+  /** Position of the last document that was taken or skipped; undefined if there was none. */
   position: () => Position | undefined = () => undefined;
   readonly #listing: Listing<T>;
   readonly #room: PageRoom;
@@ -64,14 +64,14 @@ class PageInProgress<T> {
     this.#room = new PageRoom(limit);
   }
 
-  /** Documents to read next. */
+  /** Number of documents to read next. */
   get wanted(): number {
     return this.#room.wanted;
   }
 
   /** Takes the next document of the list. @returns false: the page ends here */
   take(found: QueryDocumentSnapshot): boolean {
-    // The library decodes the document again at each call.
+    // The library decodes the document again at each call, so it is called once.
     const document = found.data();
     const { isPassedOver = () => false, maxPassedOver = MAX_PASSED_OVER, positionOfDamaged } = this.#listing;
     const passed = isPassedOver(document, found.id) ? positionOfDamaged?.(document, found.id) : undefined;

@@ -67,11 +67,11 @@ export class RunLists {
     return found.map(dueRunOf);
   }
 
-  /** @throws FAILED_PRECONDITION while there is no index */
+  /** @throws FAILED_PRECONDITION while the index does not exist */
   async dueByIndex(now: number, limit: number, after?: DuePlace): Promise<readonly QueryDocumentSnapshot[]> {
     return shardedPage({
       what: 'scan of due runs',
-      // Read at each tick, because another instance may have written runs of more shards.
+      // Each tick reads the shards, because another instance may have written runs with more of them.
       shards: await (after ? this.#shards.live() : this.#shards.read()),
       documents: this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(now)),
       by: 'wakeAt',
@@ -82,9 +82,9 @@ export class RunLists {
   }
 
   /**
-   * A query for each status: one takes 30 combinations of shard and status.
+   * Makes a query for each status, because one takes 30 combinations of shard and status.
    *
-   * @throws FAILED_PRECONDITION while there is no index
+   * @throws FAILED_PRECONDITION while the index does not exist
    */
   async silentRuns({ after, until }: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
     const shards = await this.#shards.live();
@@ -170,7 +170,7 @@ export function positionAt(at: unknown, id: string): Position | undefined {
   return at instanceof Timestamp ? [at.toMillis(), id] : undefined;
 }
 
-/** The runs that match, the newest first. */
+/** The matching runs, newest first. */
 export function matchingRunsQuery(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
   const { status, tag, among, createdFrom, createdBefore, topLevel: _, match: __, ...named } = filter;
@@ -186,7 +186,7 @@ export function matchingRunsQuery(paths: Paths, filter: RunFilter): Query {
   return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
 }
 
-/** An undecodable document is not passed over, because the list reports it. */
+/** An undecodable document is not skipped, because the list reports it. */
 function isPassedOver(document: DocumentData, id: string, { topLevel, match }: RunFilter): boolean {
   if (topLevel && document.parent !== undefined) return true;
   if (!match || isMarkedToGo(document)) return false;
@@ -198,7 +198,7 @@ function isPassedOver(document: DocumentData, id: string, { topLevel, match }: R
   }
 }
 
-/** A run that has the status, or would have it by its open waits alone. */
+/** Matches runs that have the status, or would have it by their open waits alone. */
 function ofStatus(statuses: readonly RunStatus[]): Filter {
   const waiting = statuses.filter((status): status is WaitsFor => WAITS_FOR.some((word) => word === status));
   const has = isOneOf('status', statuses);
@@ -210,7 +210,7 @@ function isOneOf(name: string, values: readonly string[]): Filter {
   return others.length > 0 ? Filter.where(name, 'in', values) : Filter.where(name, '==', only);
 }
 
-/** Only the members that a list shows: a projection needs no other index. */
+/** Selects the members that a list shows. A projection needs no other index. */
 function listedRuns(paths: Paths, filter: RunFilter): Query {
   return matchingRunsQuery(paths, filter).select(...LISTED_NAMES);
 }
@@ -244,7 +244,7 @@ function timeIn(found: QueryDocumentSnapshot, name: string): number | undefined 
   return value instanceof Timestamp ? value.toMillis() : undefined;
 }
 
-/** An invalid member is omitted: the run is handled like any other, and its damage is reported there. */
+/** Omits an invalid member: the run is handled like any other, and its damage is reported then. */
 function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
   const status = RUN_STATUSES.find((one) => one === found.get('status'));
   return {

@@ -1,31 +1,31 @@
 /**
- * Queries of indexes that begin with a shard, over all shards in use. A document keeps its shard, while the number of shards of
- * the installation may be raised, and lowered again.
+ * Queries of indexes that begin with a shard, over all shards in use. A document keeps its shard, while an operator may raise
+ * the number of shards of the installation and lower it again.
  *
- * So a query covers the configured shards, and all {@link MAX_SHARDS} if a document exists beyond them: nothing written under a
- * higher number is missed, and nobody has to remember that number.
+ * So a query covers the configured shards, and all {@link MAX_SHARDS} if a document exists beyond them. It finds documents of
+ * higher shards without a record of the earlier number.
  */
 import { FieldPath, type Query, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { call } from '../call.ts';
 import type { Paths } from '../paths.ts';
 
-/** Values of one `in` that a query takes. */
+/** Maximum number of values of an `in` filter. */
 const SHARDS_A_QUERY = 30;
-/** A group whose part of a page is taken is read on by this fraction of a part. */
+/** Once its part of a page is used up, a group reads this fraction of a part more. */
 const PARTS_MORE = 8;
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, shard) => shard);
 
 export class Shards {
-  /** Shards that documents are written with. */
+  /** Number of shards over which documents are written. */
   readonly written: number;
   readonly #paths: Paths;
   readonly #most: number;
   #live: readonly number[] | undefined;
   #reading: Promise<readonly number[]> | undefined;
 
-  /** @param most shards that documents may have, of whatever deployment */
+  /** @param most shards that documents of any deployment may have */
   constructor(paths: Paths, written: number = SHARD_COUNT, most: number = MAX_SHARDS) {
     this.#paths = paths;
     this.written = written;
@@ -62,9 +62,8 @@ export class Shards {
   /**
    * Shards to query.
    *
-   * @param ask finds documents beyond a shard, in the order of an index that begins with it
-   *
-   * @throws FAILED_PRECONDITION while there is no such index
+   * @param ask query for documents beyond a shard, in the order of an index that begins with it
+   * @throws FAILED_PRECONDITION while that index does not exist
    */
   async covering(
     what: string,
@@ -89,13 +88,13 @@ interface ShardedPage {
   /** Named in errors. */
   readonly what: string;
   readonly shards: readonly number[];
-  /** The documents wanted, of any shard and in no order. */
+  /** The wanted documents, of any shard and in any order. */
   readonly documents: Query;
-  /** Member that holds the time by which they are ordered, and then by their ids. */
+  /** Member with the time that orders them, before their ids. */
   readonly by: string;
   readonly members: readonly string[];
   readonly limit: number;
-  /** The last document of the page before. */
+  /** The last document of the previous page. */
   readonly after?: ShardPosition | undefined;
 }
 
@@ -106,8 +105,9 @@ interface ShardPosition {
 }
 
 /**
- * A page over all shards in the order of one query. Of several groups of shards each is read a part of the page at a time, since hashes
- * spread documents evenly, and a little more of those that have more on the page: a page reads about a fifth more than it returns.
+ * Reads a page over all shards in the order of one query. Each group of shards first reads its part of the page, because hashes
+ * spread documents evenly; groups with more documents on the page then read a little more. A page reads about a fifth more than
+ * it returns.
  */
 export async function shardedPage(page: ShardedPage): Promise<readonly QueryDocumentSnapshot[]> {
   const { shards, limit, after } = page;
@@ -127,7 +127,7 @@ export async function shardedPage(page: ShardedPage): Promise<readonly QueryDocu
   return found;
 }
 
-/** Documents read of some shards and not taken yet. */
+/** Documents of some shards that were read but not taken yet. */
 class Group {
   readonly #page: ShardedPage;
   readonly #some: readonly number[];
@@ -149,7 +149,7 @@ class Group {
     this.#read.shift();
   }
 
-  /** Reads on once everything that was read is taken. */
+  /** Reads more documents once all earlier ones are taken. */
   async fill(count: number): Promise<void> {
     if (this.head || this.#isAtEnd) return;
     const { what, documents, by, members } = this.#page;
@@ -173,7 +173,7 @@ function timeIn(found: QueryDocumentSnapshot, member: string): number {
   return (found.get(member) as Timestamp).toMillis();
 }
 
-/** Groups of as many shards as one query can name. */
+/** Splits shards into groups that one query can name. */
 export function groupsOf(shards: readonly number[]): number[][] {
   const groups: number[][] = [];
   for (let from = 0; from < shards.length; from += SHARDS_A_QUERY)

@@ -1,4 +1,4 @@
-/** The waits of listed runs that a version of Cairn without the member `listed` was the last to write. */
+/** The waits of listed runs that were last written by a version of Cairn without the member `listed`. */
 import type { ListedWaits } from '../../core/search/listing.ts';
 import type { ListedRun } from '../../ports/run-store.ts';
 import { ifDecodable } from '../../ports/store-errors.ts';
@@ -15,7 +15,7 @@ interface ListedRuns {
   readonly damaged: readonly string[];
 }
 
-/** Billed a read for each run that has no `listed`, or an outdated one: none once this version has written it. */
+/** Billed one read for each run whose `listed` is missing or outdated; none once this version has written the run. */
 export async function withWaits(paths: Paths, listed: readonly DecodedListed[]): Promise<ListedRuns> {
   const missing = listed.flatMap(({ state, waits }) => (waits ? [] : [state.id]));
   const read = new Map<string, ListedWaits>();

@@ -38,15 +38,15 @@ import {
   spill,
 } from './spill.ts';
 
-/** Pages in one request, either way: a page has up to 450 KiB, and Firestore takes 10 MiB. */
+/** Pages read or written in one request: a page has up to 450 KiB, and Firestore takes 10 MiB. */
 const PAGES_A_REQUEST = 20;
 /** Pages written and deleted in one commit, beside its 320 other writes: Firestore takes 500. */
 const MAX_COMMIT_PAGES = 170;
-/** Runs remembered as having pages. If one is forgotten, pages may be left over, which `check` names. */
+/** Number of runs remembered as having pages. A forgotten run may leave pages behind, which `check` reports. */
 const MAX_PAGED = 10_000;
-/** Pages that are checked in one check or repair: of 128 KiB each, far more than the largest run has. */
+/** Maximum number of pages in one check or repair: with 128 KiB each, far more than the largest run has. */
 export const MAX_PAGES = 1_000;
-/** Limit of reads that miss a page because the run document was written meanwhile, which happens about once a second. */
+/** Maximum number of reads that miss a page because the run document was written meanwhile, about once a second. */
 const MAX_READS = 5;
 
 /** The page writes and deletes that go with the write of a snapshot. */
@@ -73,7 +73,7 @@ interface SnapshotWrite {
   readonly snapshot: RunState;
   /** The encoded document, with all its members. */
   readonly members: Members;
-  /** Cost that the write reports, its pages included; undefined: none. */
+  /** Cost that the write reports, including its pages; undefined: none. */
   readonly cost: Cost | undefined;
 }
 
@@ -82,7 +82,7 @@ export class RunPages {
   readonly #paths: Paths;
   readonly #newBatch: () => StoreBatch;
   readonly #budget: PageBudget;
-  /** Runs with pages, the latest last: when the document of one has room for everything again, its pages must be deleted. */
+  /** Runs with pages, the latest last. Their pages must be deleted once the document has room for everything again. */
   readonly #paged = new BoundedMap<string, true>(MAX_PAGED);
 
   constructor(
@@ -98,8 +98,8 @@ export class RunPages {
   }
 
   /**
-   * The run document with its paged entries. Read again if a page is gone because of a concurrent write. Undefined: no
-   * such run. `reads`: documents read, without the first.
+   * The run document with its paged entries. Read again if a concurrent write deleted a page. Undefined: there is no such run.
+   * `reads`: documents read, without the first.
    */
   async whole(found: DocumentSnapshot): Promise<{
     readonly found: DocumentSnapshot;
@@ -129,7 +129,7 @@ export class RunPages {
     }
   }
 
-  /** One complete list of a run document that was read. */
+  /** One complete list of a run document that was already read. */
   async list(run: DocumentReference, members: Members, list: PagedList): Promise<Members> {
     const names = pagesOf(members);
     const wanted = names?.lists[list];
@@ -161,7 +161,7 @@ export class RunPages {
   }
 
   /**
-   * Writes a snapshot, without pages if the document has room for all of it. Retries while the document is written between the
+   * Writes a snapshot, without pages if the document has room for all of it. Retries if the document was written between the
    * read of its pages and the commit.
    *
    * @param isRefused true for a result that reports a failed precondition, as an error of `isStale` does; default: none does
@@ -222,7 +222,7 @@ export class RunPages {
     { spilled, storedPages, sound, cost }: Placing,
   ): Promise<Omit<PageWrites, 'seen'>> {
     const pages = spilled?.pages ?? new Map<string, string>();
-    // Pages beyond the room of a commit stay until the run is deleted; `check` names them.
+    // Pages beyond the limit of a commit stay until the run is deleted; `check` reports them.
     const unusedPages = storedPages.filter((name) => !pages.has(name)).slice(0, MAX_COMMIT_PAGES);
     const fresh = new Map([...pages].filter(([name]) => !sound.has(name)));
     const bytes = [...fresh.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);

@@ -1,10 +1,10 @@
 /**
- * Splits a run document that would become too large: what grows with the number of executions goes to pages, which the
- * document names in order. A page is text addressed by its hash, so the same state always makes the same pages, and a page
- * that has not changed is not written again. Pure.
+ * Splits a run document that would become too large: lists that grow with the number of executions go to pages, which the
+ * document names in order. A page is text addressed by its hash, so the same state always makes the same pages, and an
+ * unchanged page is not written again. Pure.
  *
- * Lists are cut from their oldest entry on. Entries are added at the end (finished steps are put in the order of their
- * events), so full pages stay as they are while the run proceeds; the newest entries stay in the document.
+ * Lists are cut from their oldest entry on. New entries are added at the end (finished steps in the order of their events), so
+ * full pages stay unchanged while the run proceeds, and the newest entries stay in the document.
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { canonicalTextOf } from '../../core/encoding/json.ts';
@@ -15,18 +15,18 @@ import type { Members } from '../codec/kinds.ts';
 import { stepEntries } from '../codec/steps-text.ts';
 
 /**
- * Bytes of text that a run document holds before lists are moved out of it. Firestore's limit is 1 MiB for the whole document;
- * what is not counted here (the identity of the run, `soft`) stays below 150 KiB.
+ * Bytes of text that a run document holds before lists are moved out. Firestore's limit is 1 MiB for the whole document. The
+ * parts not counted here (the identity of the run, `soft`) stay below 150 KiB.
  */
 export const SNAPSHOT_BUDGET_BYTES = 700 * 1024;
-/** A page is closed once it has this many bytes: large enough for few reads, small enough that an update is cheap. */
+/** A page is closed once it has this many bytes: large enough for few reads, small enough for cheap updates. */
 export const PAGE_BYTES = 128 * 1024;
 
 /** Size bounds of documents. Tests use smaller ones, so that a small run has pages. */
 export interface PageBudget {
   readonly documentBytes: number;
   readonly pageBytes: number;
-  /** Most bytes of pages in the commit that names them; further pages are written before it. */
+  /** Maximum bytes of pages in the commit that names them; further pages are written before it. */
   readonly commitBytes: number;
 }
 
@@ -73,7 +73,7 @@ export interface Spilled {
   readonly pages: ReadonlyMap<string, string>;
 }
 
-/** Undefined: the document is small enough as it is. @param members the encoded state */
+/** Returns undefined if the document is small enough. @param members the encoded state */
 export function spill(
   members: Members,
   state: RunState,
@@ -168,8 +168,8 @@ function sizeOf(member: unknown): number {
 }
 
 /**
- * Names of the pages of the document; undefined: it is complete without pages. A worker of the first version writes the whole state
- * with its own schema version but does not remove the member `pages`, which is then ignored.
+ * Names of the pages of the document; undefined if it is complete without pages. A worker of the first version writes the whole
+ * state with its own schema version but keeps the member `pages`, which is then ignored.
  *
  * @throws UndecodableDocument
  */
@@ -179,14 +179,14 @@ export function pagesOf(members: Members): PageNames | undefined {
     : undefined;
 }
 
-/** Whatever the member `pages` names, valid or not. @throws UndecodableDocument */
+/** Content of the member `pages`, valid or not. @throws UndecodableDocument */
 export function namesIn({ pages }: Members): PageNames | undefined {
   if (pages === undefined) return undefined;
   try {
     const { of, lists } = JSON.parse(String(pages)) as PageNames;
     if (Number.isSafeInteger(of) && namedBy({ lists }).every(isPageName)) return { of, lists };
   } catch {
-    // Reported below, without the content.
+    // The error is reported below, without the content.
   }
   throw new UndecodableDocument("member 'pages' does not name pages");
 }
@@ -203,8 +203,7 @@ export function namedBy({ lists }: Pick<PageNames, 'lists'>): string[] {
 /**
  * The document with its moved parts restored.
  *
- * @param texts has every page of `names`
- *
+ * @param texts of every page in `names`
  * @throws UndecodableDocument if the document does not match its pages
  */
 export function restored(

@@ -1,14 +1,14 @@
-/** Deletes the documents of a query piece by piece. */
+/** Deletes the documents of a query in batches. */
 import type { Firestore, Query, QueryDocumentSnapshot } from '@google-cloud/firestore';
 import type { Cleared } from '../../ports/runs/retention-store.ts';
 import { call } from '../call.ts';
 
-/** The names of one document more than are to be deleted. */
+/** Selects the names of the documents to delete, and of one more. */
 export function namesOnly(list: Query, limit: number): Query {
   return list.limit(limit + 1).select();
 }
 
-/** Deletes at most `limit` of the documents of {@link namesOnly}: one that is found beyond shows that there are more. */
+/** Deletes at most `limit` of the documents of {@link namesOnly}; a document beyond the limit shows that there are more. */
 export async function deleteNamed(
   db: Firestore,
   what: string,

@@ -116,7 +116,7 @@ export class FirestoreErasureStore implements ErasureStore {
     return this.#clear(this.#paths.idempotencyRecords().where('runId', '==', runId), limit);
   }
 
-  /** Records have no index by tenant and time, which every start would pay for. */
+  /** Records have no index by tenant and time, because every start would pay for it. */
   async deleteRecords({ tenantId, until, after }: TenantRecords, limit: number): Promise<ClearedRecords> {
     const own = this.#paths
       .idempotencyRecords()

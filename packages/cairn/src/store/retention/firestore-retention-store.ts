@@ -51,7 +51,7 @@ export class FirestoreRetentionStore implements RetentionStore {
     this.#pages = new RunPages(db, this.#paths);
   }
 
-  /** One read for each status without more runs: each read begins after the runs of the previous bucket. */
+  /** Makes one read for each status without more runs: each read begins after the runs of the previous bucket. */
   async nextBucket(after: Bucket | undefined): Promise<Bucket | undefined> {
     const from = after ? END_STATUSES.indexOf(after.status) : 0;
     for (const status of END_STATUSES.slice(from)) {
@@ -177,7 +177,7 @@ export class FirestoreRetentionStore implements RetentionStore {
     return whileSeen(() => call(`deletion of run ${runId}`, () => batch.commit()));
   }
 
-  /** One read for each run: each read begins after the payloads of the previous one. */
+  /** Makes one read for each run: each read begins after the payloads of the previous one. */
   async payloadOwners(after: string | undefined, limit: number): Promise<readonly PayloadOwner[]> {
     const owners: PayloadOwner[] = [];
     let known = after === undefined ? undefined : this.#paths.run(after);

@@ -1,9 +1,9 @@
 /**
- * Deletes events and checkpoints of a run by their numbers, without reading their names first: a read costs three times as much as a
- * delete, and one of a document that is not there costs no more than any other. How many there were is counted, which is one
- * read for up to a thousand.
+ * Deletes events and checkpoints of a run by their numbers, without reading their names first: a read costs three times as much
+ * as a delete, and the delete of a missing document costs the same. The deleted documents are counted, which takes one read per
+ * thousand.
  *
- * Must not: decide that nothing is left. What lies beyond the head of the run, as damage may leave it, is found by its name.
+ * Must not: decide that nothing is left. Documents beyond the head of the run, which damage may leave, must be found by name.
  */
 import { type CollectionReference, FieldPath, type Firestore, type Query } from '@google-cloud/firestore';
 import { seqId } from '../../core/encoding/ids.ts';
@@ -15,19 +15,19 @@ interface Numbered {
   readonly db: Firestore;
   readonly paths: Paths;
   readonly runId: string;
-  /** Deletes that may be sent. */
+  /** Maximum number of deletes. */
   readonly limit: number;
 }
 
-/** One event per number, and at most one checkpoint. */
+/** Documents per number: one event, and at most one checkpoint. */
 const A_NUMBER = 2;
 
 interface ClearedNumbers extends Required<Cleared> {
-  /** False: the run document records that no lines are kept. A repair that could not know records nothing. */
+  /** False if the run document records that no lines are kept. A repair that could not know records nothing. */
   readonly mayHaveLogs: boolean;
 }
 
-/** `more`: numbers up to the head are left. Journals have no gaps (J1), so the first event shows where to begin. */
+/** `more`: true if numbers up to the head are left. Journals have no gaps (J1), so the first event shows where to begin. */
 export async function deleteNumbered({ db, paths, runId, limit }: Numbered): Promise<ClearedNumbers> {
   const nothing = { deleted: 0, spent: 0, more: false, mayHaveLogs: true };
   const numbers = Math.floor(limit / A_NUMBER);

@@ -1,9 +1,9 @@
 /**
- * Watches lists of runs with Firestore's listeners, each on the query of its list. Billed: a read for each run that is
- * shown at first, then one for each change of one; at least one; for a list that fills {@link FIRST_RUNS}, so many more.
+ * Watches lists of runs with Firestore's listeners, each on the query of its list. Billed: a read for each run in the first
+ * result (at least one), then one for each change; lists of more than {@link FIRST_RUNS} runs cost {@link FIRST_RUNS} more.
  *
- * A query that is listened to cannot be a projection, and the client keeps each of its documents whole. A list whose documents
- * are too large for that is read by its projection every few seconds instead, billed as any list.
+ * The query of a listener cannot be a projection, and the client keeps each of its documents whole. If the documents of a list
+ * are too large for that, the list is read by its projection every few seconds instead, billed as any list.
  */
 import type { DocumentData, Firestore, QueryDocumentSnapshot } from '@google-cloud/firestore';
 import { weightOf } from '../../core/encoding/weight.ts';
@@ -17,11 +17,11 @@ import { matchingRunsQuery, RunLists } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 
-/** Number of documents of the first listener: their size shows whether all requested ones fit in memory. */
+/** Number of documents of the first listener. Their size shows whether all requested documents fit into memory. */
 const FIRST_RUNS = 10;
-/** Bytes of the documents of one watch, as of a page: forty streams of an instance of 1 GiB hold 160 MiB. */
+/** Maximum bytes of the documents of one watch, as of a page: forty streams of an instance of 1 GiB hold 160 MiB. */
 const MAX_WATCHED_BYTES = MAX_PAGE_BYTES;
-/** Between two reads of a list that is too large to be listened to, ms. */
+/** Interval between two reads of a list that is too large for a listener, ms. */
 export const POLL_MS = 5_000;
 
 export class FirestoreRunListWatch implements RunListWatch {
@@ -47,7 +47,7 @@ interface WatchedList {
   readonly observer: RunListObserver;
 }
 
-/** A run as it was decoded; undefined for one that is hidden, or damaged: the list by pages names those. */
+/** A decoded run; undefined if the run is hidden, or damaged: the list by pages names those. */
 interface Decoded {
   readonly version: string;
   readonly bytes: number;
@@ -76,7 +76,7 @@ class Watch {
     this.#of.observer.onError(error);
   }
 
-  /** To the newest `count` runs: first some of those that are wanted, then all. */
+  /** Listens to the newest `count` runs: first to some of the wanted ones, then to all. */
   #listen(count: number): void {
     const { paths, filter, limit, observer } = this.#of;
     let known: ReadonlyMap<string, Decoded> = new Map();
@@ -87,7 +87,7 @@ class Watch {
         ({ docs }) => {
           if (!isCurrent) return;
           try {
-            // Only changed documents are decoded again: a run may have thousands of steps.
+            // Only changed documents are decoded again, because a run may have thousands of steps.
             known = new Map(docs.map((found) => [found.id, decoded(found, known.get(found.id))]));
           } catch (error) {
             this.#fail(error);

@@ -1,6 +1,6 @@
 /**
- * Watches journals, logs and the ends of runs with Firestore's listeners. One stream of the client a watch; billed is one read for each event,
- * and for a log or an end one for each snapshot of the run that is written meanwhile.
+ * Watches journals, logs and the ends of runs with Firestore's listeners. A watch is one stream of the client. Billed: one read
+ * for each event; for a log or an end, one for each snapshot that the run writes meanwhile.
  *
  * Must not: remember more than a window of events, which the client library keeps as long as its listener lives.
  */
@@ -19,7 +19,7 @@ import { loadedFrom } from '../loaded-run.ts';
 import { pagesOf } from '../pages/spill.ts';
 import { Paths } from '../paths.ts';
 
-/** Events of one listener; then another one continues after the last. */
+/** Maximum number of events of one listener; another one continues after the last event. */
 const WINDOW = 300;
 
 export class FirestoreRunWatch implements RunWatch {
@@ -50,7 +50,7 @@ export class FirestoreRunWatch implements RunWatch {
     return listener.end;
   }
 
-  /** The snapshot of an ended run never lags (J4). */
+  /** Reads only the snapshot, because that of an ended run never lags (J4). */
   watchEnd(runId: string, observer: EndObserver): () => void {
     let hasFound = false;
     const end = this.#watchRun(
@@ -72,7 +72,7 @@ export class FirestoreRunWatch implements RunWatch {
     return end;
   }
 
-  /** Lines are written with a snapshot, in one commit. */
+  /** Reads lines after each snapshot, because one commit writes both. */
   watchLogs(runId: string, observer: LogObserver): () => void {
     let reported: unknown;
     const end = this.#watchRun(
@@ -105,7 +105,10 @@ export class FirestoreRunWatch implements RunWatch {
   }
 }
 
-/** One listener of Firestore at a time. The handler of snapshots is not called after the end, and its errors end the watch. */
+/**
+ * One listener of Firestore at a time. Its handler of snapshots is not called after the end, and an error of the handler ends
+ * the watch.
+ */
 class SnapshotListener<Snapshot> {
   readonly #observer: Pick<EndObserver, 'onError'>;
   #stop = () => {};
@@ -147,7 +150,7 @@ class SnapshotListener<Snapshot> {
   };
 }
 
-/** Events never change: any other change is the deletion of the run. */
+/** Events never change, so any other change is the deletion of the run. */
 function addedEvents(snapshot: QuerySnapshot, runId: string) {
   return snapshot
     .docChanges()
