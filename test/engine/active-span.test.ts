@@ -8,7 +8,7 @@ import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.
 import { CollectedSpans } from '../support/collected-spans.ts';
 import { World } from '../support/world.ts';
 
-/** As the SDK of OpenTelemetry registers one in Node. */
+/** A context manager like that of OpenTelemetry's SDK in Node. */
 class AsyncContexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>();
 

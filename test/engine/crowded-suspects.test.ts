@@ -20,13 +20,13 @@ import { World } from '../support/world.ts';
 const MINUTE_MS = 60_000;
 /** Longer than any crowd of this test takes. */
 const MOST_MINUTES = 120;
-/** Calls of a process until all that it does waits for bodies. */
+/** Calls of a process until it only waits for bodies. */
 const MOST_CALLS = 12;
 
 interface Crowd {
   /** Runs of a step that runs again after a crash. */
   readonly plain: number;
-  /** Runs of a step that must not. */
+  /** Runs of a step that must not run twice. */
   readonly once: number;
   /** Children of each run that waits for some. */
   readonly children: readonly number[];
@@ -36,7 +36,9 @@ interface Crowd {
   readonly dies: CrashPoint;
   /** Requests to all runs that are running, made before each dispatch alone. */
   readonly asked: readonly Asked[];
-  /** The tasks of the dead processes do not come again, nor do those that watch their leases: the scan finds the runs. */
+  /**
+   * True if the tasks of the dead processes, and those that watch their leases, are lost, so that the scan must find the runs.
+   */
   readonly areLost: boolean;
 }
 
@@ -89,7 +91,9 @@ function crowded() {
   return { world, process };
 }
 
-/** The process of each run dies. Then dispatches alone come one by one, and the scan every minute. Returns the former. */
+/**
+ * Kills the process of each run, then delivers dispatches alone one by one, with a scan every minute. Returns those dispatches.
+ */
 async function dispatchedAlone({
   plain,
   once,
@@ -195,7 +199,7 @@ test('a suspect takes a process of its own only to run its bodies', async () => 
   );
 });
 
-test('a run that ends when its worker is found dead takes none, however long the others wait for theirs', async () => {
+test('a run that ends when its worker is found dead needs no such process, however long others wait for one', async () => {
   await fc.assert(
     fc.asyncProperty(crowds(fc.constant(90_000)), async (crowd) => {
       const dispatched = await dispatchedAlone(crowd);

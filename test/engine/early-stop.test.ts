@@ -19,7 +19,7 @@ const reviewed = defineWorkflow({
   },
 });
 
-/** A run whose steps have all ended; what is left is to say so. */
+/** A run whose steps have all ended, but whose end is not recorded. */
 async function approved() {
   const world = new World({ workflows: [reviewed] });
   const runId = await world.start('reviewed');

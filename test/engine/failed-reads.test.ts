@@ -21,7 +21,7 @@ describe('a drive', () => {
             const first = step('first', () => 'noted');
             const nap = step.sleep('nap', { needs: { first }, for: '6h' });
             const slow = step('slow', { needs: { first, nap }, timeout: '2m' }, async ({ first, memo }) => {
-              // So long that the drive looks for news of others many times.
+              // Long enough for many checks of the drive for events of others.
               await pause(world.clock, 60_000);
               return memo('kept', () => `${first} for long`);
             });

@@ -33,7 +33,7 @@ function largeOutput({ large = LARGE }: { large?: string } = {}) {
   return { workflow, ran };
 }
 
-/** Commits with a reference before its payload was there, which must not be; and the methods called, in order. */
+/** Records commits that refer to a missing payload, which must not happen, and the called methods in order. */
 function watched(world: World, around: (call: InterceptedCall, proceed: Proceed) => Promise<unknown>) {
   const calls: string[] = [];
   const dangling: string[] = [];
@@ -72,7 +72,7 @@ describe('an output too large for a checkpoint', () => {
   test('is read again by the drive after one that died', async () => {
     const { workflow, ran } = largeOutput();
     const world = new World({ workflows: [workflow] });
-    // Whoever wants to say more than that the first step ended is never answered.
+    // Commits after the end of the first step get no answer.
     let commits = 0;
     const { deps } = watched(world, async ({ method }, proceed) => {
       if (method === 'commit') commits += 1;

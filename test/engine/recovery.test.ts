@@ -47,7 +47,7 @@ function hanging({ idempotent = true, ...more }: Hanging = {}) {
   return { workflow, ran, control };
 }
 
-/** A world in which a drive was killed while `middle` was under way, as seen after its lease. */
+/** A world in which a drive was killed during `middle`, after the end of its lease. */
 async function killedMidFlight(options: Hanging = {}) {
   const { workflow, ran, control } = hanging(options);
   const world = new World({ workflows: [workflow] });
@@ -72,7 +72,7 @@ describe('a run whose drive was killed', () => {
         status: 'completed',
         result: { text: '{"after":"bm"}' },
         resumeCount: 1,
-        // One of them alone, until the step that was under way has ended.
+        // The first drive, one alone until the interrupted step has ended, and a last one.
         epoch: 3,
       });
       expect(ran).toEqual({ before: 1, middle: 2, after: 1 });
@@ -127,7 +127,7 @@ describe('a run whose drive was killed', () => {
     void drive(world.deps, { runId });
     await settle();
     const { head } = await world.folded(runId);
-    // The beat goes on, so the lease is extended for as long as the step takes.
+    // Heartbeats continue, so the lease is extended as long as the step runs.
     for (let second = 0; second < 60; second += 1) {
       const until = world.clock.now() + 1_000;
       while (world.clock.fireNext(until)) await settle();
@@ -140,7 +140,7 @@ describe('a run whose drive was killed', () => {
     expect(world.db.runs.get(runId)?.metadata.lastHeartbeatAt).toBeGreaterThan(world.clock.now() - 2_000);
   });
 
-  /** Delivers what is due to a process of its own, which is killed once that has come to rest, and lets its lease expire. */
+  /** Delivers the due tasks to a new process, kills it once it is idle, and lets its lease expire. */
   async function die(world: World, seed: number): Promise<void> {
     const victim = mortal(world.deps, seed);
     for (
@@ -190,7 +190,7 @@ describe('a run whose drive was killed', () => {
     expect(ran).toEqual({ before: 1, middle: MAX_DEATHS_ALONE + 1, after: 0 });
   });
 
-  /** A chain of steps, each `every`-th of which kills its first worker, after so many deaths. */
+  /** A chain of steps, each `every`-th of which kills its first worker. */
   async function deadly({ steps, every }: { steps: number; every: number }) {
     const ran: string[] = [];
     const workflow = defineWorkflow({
@@ -226,7 +226,8 @@ describe('a run whose drive was killed', () => {
 
   test('fails with a named error after three deaths alone, in three steps in a row', async () => {
     const { world, runId } = await deadly({ steps: 8, every: 1 });
-    // In company s1; cleared by it, and in company once more s2; alone s2 to s4 at most.
+    // First s1 kills its worker, beside other runs. It ends alone, s2 kills a worker beside other runs, and s2 to s4 at most
+    // kill workers alone.
     for (let death = 0; death <= MAX_DEATHS_ALONE + 1; death += 1) {
       if (isOver(assertStored(world.db, runId))) break;
       await die(world, 50 + death);
@@ -243,7 +244,7 @@ describe('a run whose drive was killed', () => {
     const parked = () => world.db.runs.get(runId)?.snapshot.status === 'waiting_external';
     await world.run(parked, without);
     expect(await drive(without, { runId })).toBe('waiting');
-    // Checked again and again, but left where it is.
+    // Each check leaves the run unchanged.
     for (let look = 0; look < 3; look += 1) {
       world.clock.jump(11 * 60_000);
       expect(await scan(without)).toMatchObject({ found: 1, enqueued: 0, failed: 0 });
@@ -281,7 +282,7 @@ describe('the scan', () => {
     for (const runId of runIds) expect(assertStored(world.db, runId).status).toBe('completed');
   });
 
-  test('continues with the others if one run cannot be read, and retries that one later', async () => {
+  test('continues with the other runs if one cannot be read, and retries that one later', async () => {
     const { workflow, control } = hanging();
     control.hang = false;
     const world = new World({ workflows: [workflow] });
@@ -336,7 +337,7 @@ test('a run whose task waits in the queue for an hour gets ten more tasks, not o
 });
 
 test.each(['before', 'after'] as const)(
-  'a scan that dies %s any of its calls does not leave a run that is ready since long without a task for more than a minute',
+  'a scan that dies %s any of its calls does not leave a run that has long been ready without a task for more than a minute',
   async (moment) => {
     const tasksAfter = async (call: number) => {
       const world = new World({ workflows: [hanging().workflow] });

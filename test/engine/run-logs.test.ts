@@ -46,7 +46,7 @@ test('the end of a run is logged by the drive that ends it, with run, tenant and
   ]);
 });
 
-test('a cancelled run is logged by whoever cancels it, with run, tenant and trace', async () => {
+test('a cancelled run is logged by the process that cancels it, with run, tenant and trace', async () => {
   const { deps, runId, about, fieldsOf } = await begun();
   const request = { runId, tenantId: 'acme', stopKind: 'user', actor: 'c.ops' } as const;
   await cancelRun(deps, request);
@@ -69,7 +69,7 @@ test('an orphan is logged by the scan that finds it, with run, tenant and trace'
   expect(fieldsOf('run_recovered')).toMatchObject([{ ...about, verdict: 'run_resumed' }]);
 });
 
-test('a run that is failed by the finder of its death is logged as ended too', async () => {
+test('a run that fails when its dead worker is found is logged as ended too', async () => {
   const { world, deps, runId, about, fieldsOf } = await begun({ hang: true, idempotent: false });
   await dieDuring(world.deps, { runId });
   world.clock.jump(world.deps.settings.leaseMs + 1);

@@ -11,7 +11,7 @@ import { World } from '../support/world.ts';
 
 type Sleep = (ms: number) => Promise<void>;
 
-/** With the settings of production, and bodies that take pretended time. */
+/** A world with production settings, whose bodies take simulated time. */
 function worldOf(workflowOf: (sleep: Sleep) => Workflow, settings: Partial<EngineSettings> = {}) {
   let clock: VirtualClock | undefined;
   const workflow = workflowOf((ms) => {
@@ -84,7 +84,7 @@ describe('a running body', () => {
     await world.run();
     expect((await world.folded(runId)).status).toBe('completed');
     const lagging = writes.length;
-    // A snapshot that lags for a flush is written whether bodies are told of or not.
+    // A lagging snapshot is written after the flush time, whether it reports bodies or not.
     expect(lagging).toBeLessThanOrEqual(ms === 500 ? 5 : 0);
   });
 

@@ -49,7 +49,7 @@ function costOf({ events, checkpoints, steps, snapshot }: JournalCommit): Cost {
   };
 }
 
-/** Frees all that nobody holds, at once. */
+/** Collects all garbage at once. */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
@@ -81,7 +81,7 @@ describe('a hundred steps that return at once, and their join', () => {
     await world.run(undefined, deps);
     const state = await world.folded(runId);
     expect(state.result).toEqual({ text: `{"sum":${(WIDTH * (WIDTH - 1)) / 2}}` });
-    // The start is one, too.
+    // The start is a commit too.
     expect(commits.length + 1).toBeLessThanOrEqual(10);
     expect(Math.max(...commits.map(({ writes }) => writes))).toBeLessThanOrEqual(300);
   });

@@ -10,7 +10,7 @@ import { World } from '../support/world.ts';
 
 type Does = 'well' | 'dies' | 'terminates';
 
-/** Two steps; the body of `middle` does to its process what the input says. */
+/** Two steps. The input decides what the body of `middle` does to its process. */
 function crowd(options: { idempotent?: boolean } = {}) {
   const struck: Does[] = [];
   const workflow = defineWorkflow({
@@ -34,7 +34,10 @@ function crowd(options: { idempotent?: boolean } = {}) {
   return { world: new World({ workflows: [workflow] }), struck };
 }
 
-/** Processes that serve all that is due at once, or alone; what ends one ends all in it, and the queue delivers again. */
+/**
+ * Processes that run all due tasks together, or one task alone. When a process ends, all its runs stop, and the queue delivers
+ * their tasks again.
+ */
 async function serve({ world, struck }: ReturnType<typeof crowd>): Promise<number> {
   let deaths = 0;
   for (let turn = 0; turn < 60; turn += 1) {

@@ -171,7 +171,7 @@ describe('a drive that dies', () => {
     await dieDuring(world.deps, { runId });
     control.hang = false;
     expect(spans.named('step post')).toHaveLength(1);
-    // It died before it could tell of the drive that this is part of.
+    // It died before it could report the drive, which is the parent of this span.
     expect(spans.orphans([CALLER.spanId])).toContain('step post');
     return { ...all, runId };
   }

@@ -28,7 +28,7 @@ const waiting = defineWorkflow({
   },
 });
 
-/** Its drive died when all its waits were in the journal and nobody had been told of them. */
+/** A run whose drive died after all its waits were in the journal, and before any was announced. */
 async function orphaned() {
   const world = new World({ workflows: [waiting, inner] });
   const runId = await world.start('waiting');

@@ -20,7 +20,7 @@ interface Doubtful {
   state(): ReturnType<typeof assertStored>;
 }
 
-/** A drive died while a step that must not run twice was under way; the run asks what became of it. */
+/** A run whose drive died during a step that must not run twice, and that asks a person about the outcome. */
 async function doubtful(kind: 'step' | 'map'): Promise<Doubtful> {
   const log: string[] = [];
   const dying = { now: true };
@@ -131,7 +131,7 @@ describe('a step that must not run twice, interrupted by a crash, with a policy 
   });
 });
 
-test('does not take a repeated answer for one about the next crash', async () => {
+test('does not apply a repeated answer to the next crash', async () => {
   const { decide, log, state, world, runId } = await doubtful('step');
   await decide('approve');
   world.queue.take();

@@ -26,18 +26,18 @@ const LOSS_RATE = 0.08;
 
 interface Race {
   readonly works: readonly Work[];
-  /** State of the run at the beginning; `asked` unless named. */
+  /** State of the run at the beginning; default `asked`. */
   readonly from?: 'new' | 'asked' | 'driver died';
   /** A millisecond before the deadline. */
   readonly late?: true;
-  /** The draft is to be undone if the run ends badly. */
+  /** True if the draft has a compensation. */
   readonly undo?: true;
 }
 
 interface Place {
   readonly deps: EngineDeps;
   readonly runId: string;
-  /** Lets the deadline pass, at a moment of the schedule. */
+  /** Lets the deadline pass, at a moment that the schedule chooses. */
   readonly passDeadline: () => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ interface Work {
   readonly go: (place: Place) => Promise<unknown>;
 }
 
-/** As somebody says it who has the first question in front of them. */
+/** The answer of a person who sees the first question. */
 function says(actor: string, decision: DecideRequest['decision'], more: Partial<DecideRequest> = {}): Work {
   const said = { decision, ...more };
   const about = { tenantId: 't1', stepId: 'gate', waitId: 'gate.1', actor };
@@ -103,7 +103,7 @@ async function raced(race: Race, seed: number): Promise<Finish> {
   await bring(world, runId, race);
   const shuffle = new Shuffle({ seed, clock, lossRate: LOSS_RATE });
   const { passDeadline } = shuffle.gate({ passDeadline: async () => clock.jump(1) });
-  // The schedule decides when the deadline passes; that this is said cannot be lost.
+  // The schedule decides when the deadline passes. A lost answer of this call has no meaning.
   const pass = () => passDeadline().catch(() => {});
   const outcomes = await shuffle.run(
     race.works.map(({ go }, i) => {
@@ -112,7 +112,7 @@ async function raced(race: Race, seed: number): Promise<Finish> {
     }),
   );
   assertStored(db, runId, clock.now() + 60_000);
-  // With feedback the next question is open; whoever answers that is of no interest here.
+  // After feedback the next question is open. Its answer does not matter here.
   await world.run(() => db.runs.get(runId)?.snapshot.waits.some(({ id }) => id === 'gate.2') ?? false);
   const state = assertStored(db, runId, Number.POSITIVE_INFINITY);
   return { world, state, outcomes, bodies, events: await world.store.readEvents(runId, 0, 1_000) };
@@ -123,7 +123,7 @@ async function bring(world: World, runId: string, { from = 'asked', late }: Race
   const state = () => db.runs.get(runId)?.snapshot;
   if (from === 'asked') await world.run(() => state()?.status === 'awaiting_approval');
   if (from === 'driver died') {
-    // It gets as far as the question, and no further.
+    // The process stops once the question is open.
     const process = mortal(deps, 99);
     const store = intercept(process.deps.store, async ({ method, args }, proceed) => {
       const answer = await proceed();
@@ -142,7 +142,7 @@ async function bring(world: World, runId: string, { from = 'asked', late }: Race
   if (late && dueAt !== undefined) clock.jump(dueAt - 1 - clock.now());
 }
 
-/** True of every race: one answer counts, everybody hears which, and the run goes where it points. */
+/** Checks every race: one answer counts, every caller learns which, and the run continues accordingly. */
 function assertHonest({ state, events, outcomes, bodies }: Finish, { works, from }: Race): string {
   const ends = events.filter(
     ({ type, data }) =>
@@ -171,7 +171,7 @@ function assertHonest({ state, events, outcomes, bodies }: Finish, { works, from
       expect(details).toMatchObject({ decision: decided?.decision, decidedBy: end?.actor });
       expect(said).not.toEqual({ decision: decided?.decision, ...JSON.parse(decided?.payloadText ?? '{}') });
     } else if (code === 'APPROVAL_EXPIRED') {
-      // Nobody decided, or somebody did in time: their commit was on its way.
+      // Either nobody decided, or a decision was in time although its commit came later.
       expect(end?.type === 'wait_expired' || (end?.at ?? 0) < deadlineOf(events)).toBe(true);
     } else if (code === 'RUN_TERMINAL_STATE' || code === 'RUN_INVALID_TRANSITION')
       expect(state.status).toBe('cancelled');
@@ -262,7 +262,7 @@ const RACES: readonly (Race & { readonly claim: string; readonly ends: readonly 
     claim: 'two decisions on a run that is only just beginning',
     from: 'new',
     works: [drives, says('c.ada', 'approve'), says('c.bob', 'reject')],
-    // Nobody may have heard of the question before both had asked.
+    // Both decisions may be refused, because no question was open yet.
     ends: ['approve', 'expired', 'reject'],
   },
   {
@@ -285,7 +285,7 @@ describe('racing decisions with lost acknowledgements:', () => {
         throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}\n${types}`);
       }
     }
-    // A race that always ends the same way was none.
+    // A race must be able to end in each of these ways.
     expect([...seen].sort()).toEqual([...ends].sort());
   });
 });

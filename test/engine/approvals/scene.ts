@@ -1,4 +1,4 @@
-/** Runs of small workflows that ask somebody at their step `gate`, and somebody who answers. */
+/** Runs of small workflows that ask a person at their step `gate`, and the answers of that person. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -14,7 +14,7 @@ export type Gate = Pick<ApprovalOptions<unknown, Record<never, never>>, 'onExpir
 export interface Scene {
   readonly world: World;
   readonly runId: string;
-  /** Step and revision of each body that was begun, and what it said. */
+  /** Step and revision of each body that began, and its feedback. */
   readonly log: string[];
   decide(decision: DecideRequest['decision'], more?: Partial<DecideRequest>): Promise<unknown>;
   state(): ReturnType<typeof assertStored>;
@@ -49,13 +49,13 @@ export async function sceneOf(make: (log: string[]) => Workflow): Promise<Scene>
   };
 }
 
-/** Runs until nothing is left to do but for a person. */
+/** Drives the run until only a person can continue it. */
 export async function untilAsked({ world, state }: Scene): Promise<void> {
   await world.run(() => state().status === 'awaiting_approval');
   expect(state().status).toBe('awaiting_approval');
 }
 
-/** draft → gate → publish, and `facts` beside, which nobody sends back. */
+/** draft → gate → publish. The step `facts` beside them is never sent back. */
 export const reviewed =
   (gate: Gate = {}) =>
   (log: string[]) =>

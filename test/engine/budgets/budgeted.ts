@@ -36,7 +36,7 @@ export class Spender {
     return assertStored(this.world.db, this.runId, Number.POSITIVE_INFINITY);
   }
 
-  /** Until it asks a person or ends. */
+  /** Drives the run until it asks a person or ends. */
   async run(deps = this.world.deps): Promise<void> {
     await this.world.run(() => STILL.has(this.world.stateOf(this.runId).status), deps);
   }

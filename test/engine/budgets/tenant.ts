@@ -29,7 +29,7 @@ export class Tenant {
     for (let i = 0; i < count; i += 1) this.runs.push(await this.world.start('w', {}, { tenantId }));
   }
 
-  /** Until each run asks a person or has ended. */
+  /** Drives the runs until each asks a person or has ended. */
   async run(deps = this.world.deps): Promise<void> {
     const isStill = (id: string) => STILL.has(this.world.stateOf(id).status);
     await this.world.run(() => this.runs.every(isStill), deps);

@@ -1,4 +1,6 @@
-/** An installation whose documents lie in the local Firestore, which bills as the service does: what runs say that they cost is held against its meter. */
+/**
+ * An installation in the local Firestore, which bills like the service. Tests compare the cost that runs report with its meter.
+ */
 import { Firestore } from '@google-cloud/firestore';
 import { type FullCost, fullCost } from '../../../packages/cairn/src/core/cost/cost.ts';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
@@ -32,14 +34,14 @@ export interface Installed {
   readonly pages?: PageBudget;
 }
 
-/** Empty queries of every tick of the scan, of no run: for runs of more shards, and for silent runs, running and replaying. */
+/** Empty queries of every tick that belong to no run: for runs of more shards, and for silent runs that are running or replaying. */
 const LOOKS_OF_A_TICK = 3;
-/** For a busy machine. */
+/** Longer times, for a busy machine. */
 const PATIENCE = { readMs: 120_000, commitMs: 120_000 };
-/** Turns of the queue after which a run is not going to end. */
+/** Turns of the queue after which a run counts as endless. */
 const MAX_TURNS = 200;
 
-/** One server for all that a file tries; each world is a project of its own. */
+/** One server for all tests of a file. Each world is a project of its own. */
 export class BilledWorlds {
   #server: FirestoreServer | undefined;
   readonly #clients: Firestore[] = [];
@@ -54,7 +56,7 @@ export class BilledWorlds {
     process.env.METADATA_SERVER_DETECTION = 'none';
     process.env.FIRESTORE_EMULATOR_HOST = this.#server.host;
     const db = new Firestore({ projectId: `billed-${this.#clients.length}` });
-    // The calls are the same, and HTTP/2 takes as much time as all else.
+    // The calls are the same, but without HTTP/2, which takes as much time as everything else.
     callsByFrames(db, new Wire(this.#server.host), PATIENCE);
     this.#clients.push(db);
     const world = new World(installed);
@@ -77,7 +79,7 @@ export class BilledWorld {
   readonly #server: FirestoreServer;
   /** Tasks that were delivered. */
   delivered = 0;
-  /** Reads that no run is told: those of the scan that finds nothing, and of who only looks. */
+  /** Reads that no run reports: those of a scan that finds nothing, and those of the test itself. */
   #others = 0;
 
   constructor(
@@ -112,7 +114,7 @@ export class BilledWorld {
     return outcome.runId;
   }
 
-  /** Delivers what the queue has, one after the other, and moves time when it has nothing, until all is `done`. */
+  /** Delivers the tasks one by one, and advances time when there are none, until `done`. */
   async run(done: () => Promise<boolean>, deps = this.deps): Promise<void> {
     const { clock, queue } = this.world;
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -131,7 +133,7 @@ export class BilledWorld {
     throw new Error('it does not end');
   }
 
-  /** One tick of the scan, after the lease of whoever died. */
+  /** Runs one tick of the scan, after the lease of the dead worker. */
   async scanAfter(ms: number): Promise<void> {
     this.world.clock.jump(ms);
     const { found } = await scan(this.deps);
@@ -149,7 +151,7 @@ export class BilledWorld {
     return this.#look(async () => fullCost((await this.deps.store.load(runId))?.metadata.cost));
   }
 
-  /** All that was billed since the world was made, but for looks at it. */
+  /** Everything billed since the world was made, except reads of the test itself. */
   billed(): Bill {
     const { reads, writes, deletes } = this.#server.meter.snapshot().total;
     return { reads: reads - this.#others, writes, deletes };

@@ -173,7 +173,7 @@ describe('the cost that runs report', () => {
     expect(own.reads + child.reads).toBeLessThanOrEqual(all.reads);
   });
 
-  /** The claim, steps, and the last with the end of the run. */
+  /** The commits of the claim, of steps, and of the last step with the end of the run. */
   const COMMITS = [1, 2, 3, 6, STEPS + 1];
 
   test.each(COMMITS)(

@@ -130,7 +130,7 @@ describe('an option', () => {
   });
 });
 
-/** Nothing of this runs: what is proved is that it compiles, and that each marked line does not. */
+/** The compiler checks this code: it compiles, and each marked line does not. */
 describe('the body receives, typed, what it needs:', () => {
   test('outputs of plain steps', () => {
     const workflow = defined((step) => {

@@ -1,4 +1,4 @@
-/** Definitions as an author writes them whom no compiler stops, and what refuses them. */
+/** Definitions that no compiler has checked, and their refusals. */
 import { z } from 'zod';
 import type { Handle, StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';

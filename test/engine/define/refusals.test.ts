@@ -10,7 +10,7 @@ const over = () => [1];
 const input = () => ({});
 
 type Kind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child' | 'loop';
-/** Each kind with all that it must have. */
+/** Each kind with all required options. */
 const COMPLETE: Readonly<Record<Kind, object>> = {
   step: {},
   map: { over },
@@ -21,7 +21,7 @@ const COMPLETE: Readonly<Record<Kind, object>> = {
   loop: { state: () => 0, while: () => false, body, max: 3 },
 };
 
-/** Defines one step, called `bad`, with these options beside those it must have. */
+/** Defines one step, called `bad`, with these options beside the required ones. */
 function one(kind: Kind, options: object): () => unknown {
   return defining((step) => {
     const all = { ...COMPLETE[kind], ...options };
@@ -40,8 +40,8 @@ test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child', 'loop'])(
 
 describe('a step is refused at definition, by its name, for', () => {
   test.each<[string, Kind, object, string, string]>([
-    ['a timeout that is none', 'step', { timeout: 'soon' }, 'bad.timeout', '"soon" is not a duration'],
-    ['an estimate that is none', 'step', { estimate: { usd: -1 } }, 'bad.estimate.usd', 'bad.estimate.usd'],
+    ['an invalid timeout', 'step', { timeout: 'soon' }, 'bad.timeout', '"soon" is not a duration'],
+    ['an invalid estimate', 'step', { estimate: { usd: -1 } }, 'bad.estimate.usd', 'bad.estimate.usd'],
     ['a negative timeout', 'map', { timeout: -1 }, 'bad.timeout', '-1 is not a duration'],
     [
       'a timeout that outlasts a drive',
@@ -51,7 +51,7 @@ describe('a step is refused at definition, by its name, for', () => {
       'exceeds the longest dispatch; the most is',
     ],
     [
-      'a heartbeat timeout that is none',
+      'an invalid heartbeat timeout',
       'step',
       { heartbeatTimeout: '1 minute' },
       'bad.heartbeatTimeout',
@@ -79,14 +79,14 @@ describe('a step is refused at definition, by its name, for', () => {
       'a number of milliseconds, 0 or more',
     ],
     [
-      'a retry by another name',
+      'an unknown option of a retry',
       'step',
       { retry: { max: 3 } },
       'bad.retry',
       "in 'retry' unknown option 'max'",
     ],
     [
-      'an error whose retry goes by another name',
+      'an unknown option of a retry for one error',
       'map',
       { retry: { perError: [{ match: 'A' }, { match: 'B', attempts: 1 }] } },
       'bad.retry.perError[1]',
@@ -94,14 +94,14 @@ describe('a step is refused at definition, by its name, for', () => {
     ],
     ['a shrinking delay', 'step', { retry: { factor: 0.5 } }, 'bad.retry.factor', 'a number of at least 1'],
     [
-      'a cap that is none',
+      'an invalid cap',
       'step',
       { retry: { capMs: Number.NaN } },
       'bad.retry.capMs',
       'a number of milliseconds, 0 or more',
     ],
     [
-      'a policy for one error that makes no sense',
+      'an invalid retry for one error',
       'step',
       { retry: { perError: [{ match: 'A' }, { match: 'B', maxAttempts: -1 }] } },
       'bad.retry.perError[1].maxAttempts',
@@ -122,40 +122,40 @@ describe('a step is refused at definition, by its name, for', () => {
       "'fail', 'skip' or { degradeTo: value }",
     ],
     [
-      'a value to degrade to that is no JSON',
+      'a value to degrade to that is not JSON',
       'step',
       { onFailure: { degradeTo: { at: new Date(0) } } },
       'bad.onFailure.degradeTo.at',
       'bad.onFailure.degradeTo.at',
     ],
     ['no concurrency', 'map', { concurrency: 0 }, 'bad', "'concurrency' must be an integer of at least 1"],
-    ['a concurrency that is none', 'child', { over, concurrency: 1.5 }, 'bad', "'concurrency' must be"],
+    ['an invalid concurrency', 'child', { over, concurrency: 1.5 }, 'bad', "'concurrency' must be"],
     ['no items', 'map', { over: undefined }, 'bad', "needs the function 'over'"],
     ['items that are no function', 'child', { over: [1] }, 'bad', "needs the function 'over'"],
     ['a negative tolerance', 'map', { completion: { tolerate: -1 } }, 'bad', "'tolerate' must be an integer"],
     [
-      'a tolerance beyond the most items',
+      'a tolerance above the maximum of items',
       'map',
       { completion: { tolerate: MAX_ITEMS + 1 } },
       'bad',
       `'tolerate' must be an integer from 0 to ${MAX_ITEMS}`,
     ],
     [
-      'a share beyond all',
+      'a percentage above 100',
       'map',
       { completion: { tolerate: '101%' } },
       'bad',
       "a count or a percentage such as '10%'",
     ],
     [
-      'a share without a sign',
+      'a percentage without its sign',
       'map',
       { completion: { tolerate: '10' } },
       'bad',
       "a count or a percentage such as '10%'",
     ],
     [
-      'a share of nothing',
+      'a percentage sign without a number',
       'child',
       { over, completion: { tolerate: '%' } },
       'bad',
@@ -164,24 +164,24 @@ describe('a step is refused at definition, by its name, for', () => {
     ['half a success', 'map', { completion: { atLeast: 0.5 } }, 'bad', "'atLeast' must be an integer"],
     ['nothing to ask', 'approval', { ask: undefined }, 'bad', "needs the function 'ask'"],
     ['a question that is no function', 'approval', { ask: 'ok?' }, 'bad', "needs the function 'ask'"],
-    ['a time to decide that is none', 'approval', { timeout: 'never' }, 'bad.timeout', 'is not a duration'],
+    ['an invalid time to decide', 'approval', { timeout: 'never' }, 'bad.timeout', 'is not a duration'],
     [
-      'an escalation at no time',
+      'an escalation without a valid time',
       'approval',
       { escalate: { after: 'later', text: 'hurry' } },
       'bad.escalate.after',
       'is not a duration',
     ],
     [
-      'an escalation that is a novel',
+      'an escalation with too long a text',
       'approval',
       { escalate: { after: '1h', text: 'x'.repeat(1_001) } },
       'bad',
       'has at most 1000 characters',
     ],
     ['an event without a name', 'event', { event: '' }, 'bad', "'event' must be 1 to"],
-    ['an event of half a character', 'event', { event: 'x\ud83d' }, 'bad', 'of well-formed text'],
-    ['an event with no name', 'event', { event: undefined }, 'bad', "'event' must be 1 to"],
+    ['an event with a lone surrogate', 'event', { event: 'x\ud83d' }, 'bad', 'of well-formed text'],
+    ['an event whose name is undefined', 'event', { event: undefined }, 'bad', "'event' must be 1 to"],
     [
       'an event with too long a name',
       'event',
@@ -189,20 +189,20 @@ describe('a step is refused at definition, by its name, for', () => {
       'bad',
       'must be 1 to 100 characters',
     ],
-    ['an event that could be any', 'event', { key: undefined }, 'bad', "needs the function 'key'"],
-    ['an event that must come at no time', 'event', { timeout: '' }, 'bad.timeout', 'is not a duration'],
+    ['an event without a key', 'event', { key: undefined }, 'bad', "needs the function 'key'"],
+    ['an event with an empty timeout', 'event', { timeout: '' }, 'bad.timeout', 'is not a duration'],
     ['a sleep without an end', 'sleep', { for: undefined }, 'bad', "either 'for' or 'until'"],
     ['a sleep with two ends', 'sleep', { until: 1 }, 'bad', "either 'for' or 'until'"],
-    ['a sleep that lasts no time', 'sleep', { for: '1 day' }, 'bad.for', '"1 day" is not a duration'],
+    ['a sleep with an invalid duration', 'sleep', { for: '1 day' }, 'bad.for', '"1 day" is not a duration'],
     [
-      'a child that runs nothing',
+      'a child without a workflow',
       'child',
       { workflow: undefined },
       'bad',
       "'workflow' must name the workflow of the child run",
     ],
     ['a child without an input', 'child', { input: undefined }, 'bad', "needs the function 'input'"],
-    ['a child that may take no time', 'child', { timeout: 'x' }, 'bad.timeout', 'is not a duration'],
+    ['a child with an invalid timeout', 'child', { timeout: 'x' }, 'bad.timeout', 'is not a duration'],
     [
       'a need that hides the input',
       'step',
@@ -220,31 +220,49 @@ describe('a step is refused at definition, by its name, for', () => {
     ],
     ['a need alone', 'map', { needs: { id: 'a' } }, 'bad', 'names each step: needs: { a }'],
     ['needs by name', 'child', { needs: 'a' }, 'bad', 'names each step: needs: { name: step }'],
-    ['a condition that is none', 'step', { when: true }, 'bad', "'when' is a function, such as ({ input })"],
-    ['a policy that is none', 'map', { policy: 'ask' }, 'bad', "'policy' is a function, such as"],
-    ['an undoing that is none', 'step', { compensate: 'undo' }, 'bad', "'compensate' is a function"],
-    ['a word for what skips it', 'sleep', { ifSkipped: 'never' }, 'bad', "'ifSkipped' is 'skip' or 'run'"],
-    ['a word for a truth', 'step', { idempotent: 'no' }, 'bad', "'idempotent' is true or false"],
     [
-      'a new attempt of what may run again',
+      'a condition that is not a function',
+      'step',
+      { when: true },
+      'bad',
+      "'when' is a function, such as ({ input })",
+    ],
+    ['a policy that is not a function', 'map', { policy: 'ask' }, 'bad', "'policy' is a function, such as"],
+    [
+      'a compensation that is not a function',
+      'step',
+      { compensate: 'undo' },
+      'bad',
+      "'compensate' is a function",
+    ],
+    [
+      'an unknown word for ifSkipped',
+      'sleep',
+      { ifSkipped: 'never' },
+      'bad',
+      "'ifSkipped' is 'skip' or 'run'",
+    ],
+    ['a word for a boolean', 'step', { idempotent: 'no' }, 'bad', "'idempotent' is true or false"],
+    [
+      'a new attempt of an idempotent step',
       'step',
       { newAttempt: true },
       'bad',
       "requires 'idempotent: false'",
     ],
     [
-      'a new attempt where one is all',
+      'a new attempt with a retry of only one',
       'map',
       { idempotent: false, newAttempt: true, retry: { maxAttempts: 1 } },
       'bad',
       "requires a 'retry' of at least 2 attempts",
     ],
-    ['a number for a truth', 'map', { resumable: 0 }, 'bad', "'resumable' is true or false"],
-    ['a number of attempts', 'step', { retry: 3 }, 'bad', "'retry' is an object, such as { maxAttempts: 3 }"],
-    ['a type for a schema', 'event', { output: 'string' }, 'bad', "'output' is a Zod schema"],
-    ['a number that may fail', 'map', { completion: 3 }, 'bad', "'completion' is { tolerate: 2 }"],
+    ['a number for a boolean', 'map', { resumable: 0 }, 'bad', "'resumable' is true or false"],
+    ['a number as retry', 'step', { retry: 3 }, 'bad', "'retry' is an object, such as { maxAttempts: 3 }"],
+    ['the name of a type as schema', 'event', { output: 'string' }, 'bad', "'output' is a Zod schema"],
+    ['a number as completion', 'map', { completion: 3 }, 'bad', "'completion' is { tolerate: 2 }"],
     [
-      'a word for an expiry',
+      'an unknown word for onExpiry',
       'approval',
       { onExpiry: 'wait' },
       'bad',
@@ -253,14 +271,14 @@ describe('a step is refused at definition, by its name, for', () => {
     ['an escalation in words', 'approval', { escalate: 'soon' }, 'bad', "'escalate' is an object"],
     ['a child that is a number', 'child', { workflow: 7 }, 'bad', "'workflow' is a workflow or its type"],
     [
-      'a word for its end',
+      'an unknown word for onParentEnd',
       'child',
       { onParentEnd: 'kill' },
       'bad',
       "'onParentEnd' is 'cancel' or 'abandon' or 'wait'",
     ],
     [
-      'a time for a child it waits out',
+      'a timeout of a child with onParentEnd: wait',
       'child',
       { onParentEnd: 'wait', timeout: '1h' },
       'bad',
@@ -280,7 +298,7 @@ describe('a step is refused at definition, by its name, for', () => {
     ['a loop without a body', 'loop', { body: undefined }, 'bad', "needs the function 'body'"],
     ['a pause that is none', 'loop', { pause: 'a while' }, 'bad.pause', '"a while" is not a duration'],
     [
-      'a pause of another kind',
+      'a pause of another type',
       'loop',
       { pause: {} },
       'bad',
@@ -301,7 +319,7 @@ describe('a step is refused at definition, by its name, for', () => {
       "a need of a loop cannot be named 'state'",
     ],
     [
-      'a need that is nothing',
+      'a need that is undefined',
       'step',
       { needs: { gone: undefined } },
       'bad',

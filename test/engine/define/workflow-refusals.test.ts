@@ -9,16 +9,16 @@ describe('a workflow is refused at definition for', () => {
   const cases: readonly [string, () => unknown, string, string][] = [
     ['a type with capitals', defining(fine, { type: 'Bad' }), 'type', "'Bad' must be lower-case words"],
     ['a type that is too long', defining(fine, { type: 'x'.repeat(101) }), 'type', 'lower-case words'],
-    ['a version that is none', defining(fine, { planVersion: 0 }), 'planVersion', 'positive integer, not 0'],
+    ['a version of 0', defining(fine, { planVersion: 0 }), 'planVersion', 'positive integer, not 0'],
     ['half a version', defining(fine, { planVersion: 1.5 }), 'planVersion', 'positive integer'],
     [
-      'a time for the run that is none',
+      'an invalid time limit of the run',
       defining(fine, { timeout: 'x' }),
       'wrong.timeout',
       `workflow 'wrong': 'timeout' "x" is not a duration`,
     ],
     [
-      'an option there is not',
+      'an unknown option',
       defining(fine, { retries: 3 }),
       'options',
       "unknown option 'retries'; use budget, input, on",
@@ -32,8 +32,18 @@ describe('a workflow is refused at definition for', () => {
     ],
     ['no steps', defining(() => ({})), 'steps', 'at least one step'],
     ['no type', defining(fine, { type: undefined }), 'type', 'lower-case words joined by hyphens'],
-    ['a word for its doubt', defining(fine, { onDoubt: 'retry' }), 'options', "'onDoubt' is 'fail' or 'ask'"],
-    ['a trigger in words', defining(fine, { on: 'push' }), 'options', "'on' is an object, such as"],
+    [
+      'an unknown word for onDoubt',
+      defining(fine, { onDoubt: 'retry' }),
+      'options',
+      "'onDoubt' is 'fail' or 'ask'",
+    ],
+    [
+      'a trigger that is not an object',
+      defining(fine, { on: 'push' }),
+      'options',
+      "'on' is an object, such as",
+    ],
     [
       'a step without a name',
       defining((step) => ({ a: step({ needs: {} } as unknown as string, {}, body) })),
@@ -41,7 +51,7 @@ describe('a workflow is refused at definition for', () => {
       'the first argument of a step is its name, not object',
     ],
     [
-      'options that are none',
+      'options that are not an object',
       defining((step) => ({ a: step('a', [{ id: 'b' }], body) })),
       'a',
       "step 'a': the options of a step must be an object",
@@ -77,7 +87,7 @@ describe('a workflow is refused at definition for', () => {
       "step 'a': the options of a step must be an object",
     ],
     [
-      'a result that was forgotten',
+      'no result',
       defining((step) => void fine(step) as never),
       'steps',
       "'steps' must return an object of step handles by output name, not undefined",
@@ -95,7 +105,7 @@ describe('a workflow is refused at definition for', () => {
       'by output name, not a list',
     ],
     [
-      'a result that is no step',
+      'a result that is not a step',
       defining((step) => ({ ...fine(step), b: undefined })),
       'steps',
       "the result 'b' is not a step handle",

@@ -1,4 +1,4 @@
-/** Failures of effects found by random trouble (test/programs/effects), each as the claim that it broke. */
+/** Failures of effects that random faults found (test/programs/effects), each named by the broken claim. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
@@ -66,7 +66,7 @@ describe('a body whose call was refused does not succeed', () => {
   });
 });
 
-/** A run that was cancelled while its call hung: nobody knows what became of that. */
+/** A run that was cancelled during a call whose outcome stays unknown. */
 async function leftInDoubt(world: World, outside: Outside): Promise<string> {
   outside.faults.push('hang');
   const source = await world.start('post');
@@ -225,7 +225,7 @@ describe('E1: an append acknowledged after another dispatch took over leads to n
       const answer = await proceed();
       if (!isFirst) return answer;
       await gate.promise;
-      // The bytes are sent again, and found to be there.
+      // The bytes are sent again, and were already applied.
       return how === 'late' ? answer : proceed();
     });
     const id = await world.start('post');

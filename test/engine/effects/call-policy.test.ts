@@ -135,7 +135,7 @@ describe('a call policy', () => {
 
   test.each<[string, CallPolicy]>([
     ['throws', () => Promise.reject(new Error('no connection'))],
-    ['answers with no decision', () => ({}) as never],
+    ['returns no decision', () => ({}) as never],
     ['asks without a reason', () => ({ decision: 'ask' }) as never],
   ])('that %s allows no call: the attempt fails and is retried', async (_, policy) => {
     let times = 0;

@@ -1,4 +1,4 @@
-/** A receiver that answers nothing for as long as anybody looks: what its runs write is bounded by what people answer. */
+/** A receiver that never answers. The number of answers by people bounds what its runs write. */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -8,7 +8,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 import { eventsOf } from './stage.ts';
 
-/** The questions of all of them do not fit among the open waits. */
+/** Number of sets, whose questions do not all fit among the open waits. */
 const SETS = 2;
 const ITEMS = 270;
 /** Long names make long questions. */
@@ -90,7 +90,7 @@ test('once no further question fits, a set begins nothing, and nothing is append
     await untilItRests();
     expect(events().length - before).toBeLessThanOrEqual(12);
   }
-  // Those ask for which there is room now; nothing was begun beside them.
+  // Only as many executions as now have room ask, and nothing else has begun.
   expect(stored().waits.length).toBeGreaterThan(full.waits.length - ANSWERS);
   expect(outside.calls).toBe(full.waits.length + resting.length);
 });

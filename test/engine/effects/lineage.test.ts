@@ -11,7 +11,7 @@ import { startSuccessor } from '../../../packages/cairn/src/operations/successor
 import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { World } from '../../support/world.ts';
 
-/** Two actions in a row; the second says something of the input. */
+/** Two actions in a row; the request of the second depends on the input. */
 class Lineage {
   readonly outside: Outside;
   readonly world: World;

@@ -1,4 +1,4 @@
-/** A dispatch during whose call the queue delivers its task again: it died, or lives on without the run. */
+/** The queue delivers a task again during a call of its dispatch, which has died or continues without the run. */
 import { describe, expect, test } from '@jest/globals';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { driveRequestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
@@ -54,7 +54,7 @@ test.each([{}, { withLookup: true }])(
       idempotency: 'required',
       ...more,
     });
-    // As a receiver may answer that works on the call: the key is in use.
+    // A receiver that is still working on the call may answer so: the key is in use.
     outside.faults.push('refuse_for_good');
     expect(await redeliver()).toBe('moved');
     await world.run(() => outside.calls >= 2 && world.stateOf(runId).lease === undefined);

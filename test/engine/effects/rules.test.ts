@@ -61,7 +61,7 @@ describe('E1: the row and its event are one commit, acknowledged before the bind
     });
     const id = await world.start('post');
     for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
-    // Its heartbeats do not arrive any more, but it lives on.
+    // Its heartbeats no longer arrive, but the process lives.
     const cut = intercept(world.deps.store, ({ method }, proceed) =>
       method === 'touch' ? new Promise(() => {}) : proceed(),
     );
@@ -173,7 +173,7 @@ describe('E2: the result of a call is written as soon as it is known', () => {
     outside.onCall = () => gate.promise;
     const id = await world.start('post');
     for (const task of world.queue.due(world.clock.now())) world.queue.take(task.id);
-    // The drive can do nothing any more but hear the answer.
+    // From now on, the drive can only receive the answer.
     let cut = false;
     const store = intercept(world.deps.store, (_, proceed) => (cut ? new Promise(() => {}) : proceed()));
     void drive({ ...world.deps, store }, { runId: id });
@@ -252,7 +252,7 @@ describe('E4: one key has one request', () => {
 
 describe('E5: an effect in doubt is resolved', () => {
   test.each([
-    ['by a look, if the binding can', { withLookup: true }, { calls: 1, lookups: 1 }, 'completed'],
+    ['by a lookup, if the binding has one', { withLookup: true }, { calls: 1, lookups: 1 }, 'completed'],
     [
       'by the same call, if the receiver acts once per key',
       { idempotency: 'required' },
@@ -266,7 +266,7 @@ describe('E5: an effect in doubt is resolved', () => {
       'awaiting_approval',
     ],
     [
-      'by a person, if keys are only a wish',
+      'by a person, if the receiver may ignore keys',
       { idempotency: 'optional' },
       { calls: 1, lookups: 0 },
       'awaiting_approval',

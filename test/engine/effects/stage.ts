@@ -1,4 +1,4 @@
-/** An installation with one step that sends, and an outside that counts: what the tests of the ledger begin with. */
+/** An installation with one step that sends, and a receiver that counts; shared by the tests of the ledger. */
 import { z } from 'zod';
 import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
 import type { Capability } from '../../../packages/cairn/src/engine/define/capability.ts';

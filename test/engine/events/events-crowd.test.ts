@@ -15,7 +15,7 @@ const send = (eventId: string) => ({ does: 'send', eventId }) as const;
 
 interface Crowd extends EventRace {
   readonly claim: string;
-  /** Every way it was seen to end: for each event, how many runs took it in. */
+  /** Every observed end: for each event, the number of runs that received it. */
   readonly ends: readonly string[];
 }
 
@@ -62,7 +62,7 @@ const CROWDS: readonly Crowd[] = [
   },
 ];
 
-/** One schedule, drawn. */
+/** Runs one random schedule. */
 async function walk(begin: () => Promise<Execution>, seed: number): Promise<void> {
   const random = seededRandomness(seed);
   const execution = await begin();
@@ -95,7 +95,7 @@ describe('events and several runs, with real drives, a crash and two lost answer
 describe('a damaged mailbox is detected:', () => {
   const BREACHES: readonly [string, (sound: MailboxStore) => MailboxStore][] = [
     [
-      'writes that do not look at what was written meanwhile',
+      'writes that ignore concurrent ones',
       (sound) => ({
         read: (address) => sound.read(address),
         write: async (address, mailbox) =>
@@ -103,7 +103,7 @@ describe('a damaged mailbox is detected:', () => {
       }),
     ],
     [
-      'a memory that forgets who has taken an event in',
+      'a store that forgets which runs received an event',
       (sound) => ({
         read: (address) => sound.read(address),
         write: (address, mailbox, seen) =>

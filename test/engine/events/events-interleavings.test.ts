@@ -7,22 +7,22 @@ const drive = (run: number) => ({ does: 'drive', run }) as const;
 const cancel = (run: number) => ({ does: 'cancel', run }) as const;
 const send = (eventId: string) => ({ does: 'send', eventId }) as const;
 
-/** Ten seconds of a quiet core each, if all is explored; a busy machine takes longer, and is not wrong for that. */
+/** Time limit for a busy machine. An idle core takes ten seconds each, if everything is explored. */
 const PATIENCE_MS = 240_000;
 
 interface Shown extends EventRace {
   readonly claim: string;
-  /** Every way it can end: for each event, how many runs took it in. */
+  /** Every possible end: for each event, the number of runs that received it. */
   readonly ends: readonly string[];
-  /** A smaller number means that something is no longer explored; without faults of the network, that is. */
+  /** Number of states without network faults. A smaller number means that something is no longer explored. */
   readonly states: number;
-  /** Differs without `EVERY_ORDER=1`. */
+  /** Replaces these members without `EVERY_ORDER=1`. */
   readonly everyday?: Pick<EventRace, 'parts' | 'crashes'>;
   /** Number of states of every order, with the lost responses. */
   readonly everyState: number;
 }
 
-/** Without `EVERY_ORDER=1` no answer is lost in them: events-crowd.test.ts loses some, in orders drawn. */
+/** Without `EVERY_ORDER=1` no answer is lost in these races; events-crowd.test.ts loses some, in random orders. */
 const RACES: readonly Shown[] = [
   {
     claim: 'as the wait opens',
@@ -59,7 +59,7 @@ const RACES: readonly Shown[] = [
     runs: 1,
     before: [drive(0)],
     parts: [cancel(0), send('e'), drive(0)],
-    // With a drive among them they are drawn in events-crowd.test.ts.
+    // The same race with a drive is in events-crowd.test.ts, in random orders.
     everyday: { parts: [cancel(0), send('e')], crashes: 1 },
     lostAnswers: 1,
     states: 85,
@@ -68,7 +68,7 @@ const RACES: readonly Shown[] = [
   },
 ];
 
-/** Too many orders for every day; the crowd is drawn from them then. */
+/** Races with too many orders for every day; events-crowd.test.ts then runs random ones. */
 const LARGE: readonly Shown[] = [
   {
     claim: 'as the wait opens and the run is cancelled',

@@ -18,7 +18,7 @@ const inner = defineWorkflow({
   steps: (step) => ({ one: step('one', () => 1) }),
 });
 
-/** A wait of each kind that a drive tells the outside of, and something to be done after both and after `work`. */
+/** One wait of each kind that a drive announces, and a step after both and after `work`. */
 const waitingFor = (work: Promise<void>) =>
   defineWorkflow({
     type: 'waiting',
@@ -38,10 +38,10 @@ const waitingFor = (work: Promise<void>) =>
     },
   });
 
-/** By then its drive has looked whether others have ended a wait, and its own time is up. */
+/** By then the drive has checked for waits that others ended, and its own time is up. */
 const NOTICED_MS = 3_000;
 
-/** Its drive is about to hear what became of a wait when that is over for another reason. */
+/** A run whose wait ends for another reason while its drive awaits the result of the announcement. */
 async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World, runId: string) => unknown) {
   const work = Promise.withResolvers<void>();
   const world = new World({ workflows: [waitingFor(work.promise), inner] });

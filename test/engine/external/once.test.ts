@@ -7,7 +7,7 @@ import { CALL_MS, KINDS, type Kind, Scene } from './scene.ts';
 
 const PAID = { status: 'fulfilled', value: { id: 'pay_1' } };
 
-/** Calls of one process that lives. */
+/** Calls of one process that survives. */
 async function callsOf(kind: Kind): Promise<readonly string[]> {
   const scene = new Scene(kind);
   const plan = new CrashPlan();
@@ -39,7 +39,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
           expect([call, moment, end.value, scene.done.length]).toEqual([call, moment, { id: 'pay_1' }, 1]);
           expect(questions).toEqual([]);
         } else {
-          // Only a receiver that cannot be asked leaves a question, and then it was called once at the most.
+          // Only a receiver without a lookup leaves a question, and then it was called at most once.
           expect([call, moment, kind, end]).toMatchObject([
             call,
             moment,
@@ -258,13 +258,13 @@ describe('an effect without a run', () => {
     ]);
     const since = asking.clock.now() + 1;
     expect(await asking.until(asking.once(asking.process(), { key: 'younger', since }))).toEqual(PAID);
-    // A receiver that can be asked tells that it was not.
+    // A receiver with a lookup answers that the action did not take place.
     expect(await promptly(restored('lookup'))).toEqual(PAID);
     expect(await promptly(restored('required'))).toEqual(PAID);
   });
 });
 
-/** Without waiting for a call that nobody makes. */
+/** Limits the wait to 10 s, so that a call which no process makes fails the test. */
 function promptly(scene: Scene) {
   return scene.until(scene.once(scene.process()), 10_000);
 }

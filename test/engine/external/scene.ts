@@ -41,7 +41,7 @@ export class Scene {
   readonly world = new World({ workflows: [] });
   readonly clock = this.world.clock;
   readonly effects = this.world.effects;
-  /** The database was restored. */
+  /** Set once the database was restored. */
   restore: RestoreMark | undefined;
   /** Time for which rows are kept, ms. */
   keepMs: number | undefined;
@@ -52,7 +52,7 @@ export class Scene {
   #processes = 0;
   readonly kind: Kind;
   readonly capability;
-  /** Replaces what the receiver does. */
+  /** Replaces the behaviour of the receiver. */
   answer: BindingOptions<Payment, Paid>['call'] | undefined;
 
   constructor(kind: Kind = 'ask', more: Partial<CapabilityOptions<Payment, Paid>> = {}) {
@@ -67,7 +67,7 @@ export class Scene {
     });
   }
 
-  /** Dies where the plan says, and never says anything again. */
+  /** A process that dies at the planned point, and never answers afterwards. */
   process(plan = new CrashPlan()): ExternalEffects {
     const binding = defineBinding(this.capability, {
       id: 'bank',
@@ -94,12 +94,12 @@ export class Scene {
     const plain = { tenantId: 't1', key: 'order-7', capability: this.capability, request: { cents: 5 } };
     const signal = new AbortController().signal;
     const result = effects.once({ ...plain, signal, ...more } as OnceRequest);
-    // Whoever cares awaits it; one that is dead never settles.
+    // The test awaits the result if it needs it. The result of a dead process never settles.
     result.catch(() => {});
     return result;
   }
 
-  /** Moves time until the promise settles, or nothing is left that could move it. */
+  /** Advances time until the promise settles, or until nothing can settle it any more. */
   async until<T>(promise: Promise<T>, limitMs = 10 * CALL_MS): Promise<PromiseSettledResult<T> | 'stuck'> {
     const limit = this.clock.now() + limitMs;
     let settled: PromiseSettledResult<T> | undefined;
@@ -123,7 +123,7 @@ export class Scene {
     return (await this.effects.asking(tenantId, this.clock.now(), 10)).items;
   }
 
-  /** A person says what became of the row. */
+  /** A person states the outcome of the row. */
   resolve({ effectId, runId, tenantId }: EffectRecord, outcome: Resolution) {
     const { deps } = this.world;
     const bindings = new Bindings([]);

@@ -20,7 +20,7 @@ test('code that awaits only abandoned operations fails instead of occupying its 
   const { steps } = assertStored(world.db, runId);
   const given = steps.get('main[answer]');
   expect(given).toMatchObject({ phase: 'done', outcome: 'skipped' });
-  // As after a crash between the end of the wait and that of the flow, and a deployment of other code.
+  // The same state as after a crash between the end of the wait and that of the flow, and a deployment of other code.
   awaitsAll = true;
   const forked = await driven(world, 'fork', runId, { from: { checkpoint: given?.seq ?? 0 } });
   expect(forked).toMatchObject({ status: 'failed', error: { code: 'STEP_TIMEOUT', stepId: 'main' } });

@@ -152,7 +152,7 @@ describe('a location in the code', () => {
     }, sources);
     await world.run();
     expect(world.stateOf(id).status).toBe('completed');
-    // The sleep is asked about a second time at most, when the run goes on after it.
+    // The location of the sleep is determined at most once more, when the run continues after it.
     expect(requests.length).toBeGreaterThanOrEqual(22);
     expect(requests.length).toBeLessThanOrEqual(23);
     for (const [first] of requests) expect(first?.file).toContain('locations.test.ts');
@@ -166,7 +166,7 @@ describe('a location in the code', () => {
   });
 });
 
-test('the calls above a function leave stack traces as they were', () => {
+test('reading the calls above a function does not change stack traces', () => {
   const { prepareStackTrace, stackTraceLimit } = Error;
   const prepared = () => 'as the program has it';
   const called = () => callsAbove(called);

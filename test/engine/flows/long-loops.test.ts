@@ -21,7 +21,7 @@ interface Seen {
   readonly input: { readonly upTo: number };
 }
 
-/** Counts from 0, one for each turn, and adds what the step before it says. */
+/** Counts turns from 0, and adds the output of the step before it. */
 const counting = {
   state: () => 0,
   while: ({ state, input }: Seen) => state < input.upTo,
@@ -29,7 +29,7 @@ const counting = {
   body: ({ state }: Seen): number => state + 1,
 };
 
-/** @param options themselves: a test may change them, as a deployment does */
+/** @param options passed on as the same object, because a test may change them like a deployment */
 function workflowOf(options: object, planVersion = 1) {
   return defineWorkflow({
     type: 'w',
@@ -245,7 +245,7 @@ describe('a loop with more turns than one run holds is refused', () => {
   };
 
   test.each([
-    ['beyond the most turns', { max: MAX_TURNS + 1 }, {}, `an integer from 1 to ${MAX_TURNS}`],
+    ['above the maximum of turns', { max: MAX_TURNS + 1 }, {}, `an integer from 1 to ${MAX_TURNS}`],
     [
       'with compensate',
       { compensate: () => {} },

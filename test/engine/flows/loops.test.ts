@@ -20,7 +20,7 @@ const input = z.object({ upTo: z.number() });
 type Input = z.infer<typeof input>;
 type Looping = Parameters<StepFactory<Input>['loop']>[1];
 
-/** Counts from 0, one for each turn. */
+/** Counts turns from 0. */
 const counting = {
   state: () => 0,
   while: ({ state, input }: { readonly state: number; readonly input: Input }) => state < input.upTo,

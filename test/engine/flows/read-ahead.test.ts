@@ -7,7 +7,7 @@ import { flowWorkflow } from './one-flow.ts';
 
 const LENGTH = 250;
 
-/** A flow that has done 250 operations and rests; goes on with this store. */
+/** A flow that rests after 250 operations, and continues with this store. */
 async function goesOn(store: (store: RunStore) => RunStore) {
   let bodies = 0;
   const workflow = flowWorkflow(async (flow) => {

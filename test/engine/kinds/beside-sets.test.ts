@@ -27,7 +27,7 @@ test('sets and waits take no room of bodies: steps that are ready behind a set b
       return { visits, later };
     },
   });
-  // As of a run that is dispatched alone: one body at a time.
+  // One body at a time, as in a run that is dispatched alone.
   const world = new World({ workflows: [visit, tour], settings: { concurrentSteps: 1 } });
   const runId = await world.start('tour');
   await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'completed');

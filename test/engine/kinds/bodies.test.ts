@@ -36,13 +36,16 @@ test("a body's report of its model is in its checkpoint", async () => {
 });
 
 test.each<[string, (body: Pick<StepContext<object>, 'usage' | 'heartbeat'>) => void]>([
-  ['a name that is none', ({ usage }) => usage({ agent: 7 as unknown as string })],
-  ['no name', ({ usage }) => usage({ agent: '' })],
-  ['tokens without end', ({ usage }) => usage({ tokens: { input: Number.POSITIVE_INFINITY, output: 0 } })],
-  ['tokens in words', ({ usage }) => usage({ tokens: { input: '7', output: 0 } as never })],
-  ['less than no tokens', ({ usage }) => usage({ tokens: { input: -1, output: 0 } })],
-  ['a function as a sign of life', ({ heartbeat }) => heartbeat({ done: () => 1 } as never)],
-  ['half a character as one', ({ heartbeat }) => heartbeat('\ud800')],
+  ['a name that is not a text', ({ usage }) => usage({ agent: 7 as unknown as string })],
+  ['an empty name', ({ usage }) => usage({ agent: '' })],
+  [
+    'an infinite number of tokens',
+    ({ usage }) => usage({ tokens: { input: Number.POSITIVE_INFINITY, output: 0 } }),
+  ],
+  ['tokens as text', ({ usage }) => usage({ tokens: { input: '7', output: 0 } as never })],
+  ['a negative number of tokens', ({ usage }) => usage({ tokens: { input: -1, output: 0 } })],
+  ['a heartbeat with a function', ({ heartbeat }) => heartbeat({ done: () => 1 } as never)],
+  ['a heartbeat with a lone surrogate', ({ heartbeat }) => heartbeat('\ud800')],
 ])('%s fails the step at once with the reason, because the journal cannot hold it', async (_, say) => {
   const { state } = await ran((step) => ({ a: step('a', (body) => say(body)) }));
   expect(state).toMatchObject({
@@ -155,7 +158,7 @@ test.each<[string, () => unknown, RegExp]>([
     () => ({ rows: [{ at: new Date(0) }] }),
     /output of step 'a'\.rows\[0\]\.at is an instance of Date/,
   ],
-  ['a number without end', () => Number.NaN, /output of step 'a' is NaN/],
+  ['NaN', () => Number.NaN, /output of step 'a' is NaN/],
   ['a function', () => [() => 1], /output of step 'a'\[0\] is a function/],
 ])('%s is no output: the step fails at once, by the path', async (_, body, expected) => {
   const { state } = await ran((step) => ({ a: step('a', body) }));

@@ -195,7 +195,7 @@ describe('a compensation that fails', () => {
     },
   );
 
-  test('and whose receiver names a later time each time never ends as failed, says why, and can be left undone', async () => {
+  test('and whose receiver always names a later time never ends as failed, reports why, and can be skipped', async () => {
     const { world, calledAt } = undoneBy(() => {
       throw new RetryAt(world.clock.now() + 60 * SECOND_MS, 'too many requests');
     });

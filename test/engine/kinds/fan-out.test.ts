@@ -72,12 +72,12 @@ describe('a map', () => {
 
   test.each<[string, Completion, readonly number[], 'completed' | 'failed']>([
     ['fails with its first item', { tolerate: 0 }, [3], 'failed'],
-    ['bears as many failures as it may', { tolerate: 2 }, [3, 5], 'completed'],
+    ['tolerates the declared number of failures', { tolerate: 2 }, [3, 5], 'completed'],
     ['fails with one more', { tolerate: 2 }, [1, 3, 5], 'failed'],
-    ['bears a share of failures', { tolerate: '20%' }, [3, 5], 'completed'],
+    ['tolerates the declared share of failures', { tolerate: '20%' }, [3, 5], 'completed'],
     ['fails above the share', { tolerate: '20%' }, [1, 3, 5], 'failed'],
-    ['is content with enough successes', { atLeast: 2 }, [0, 1, 2, 3], 'completed'],
-    ['fails once enough successes cannot come any more', { atLeast: 8 }, [0, 1, 2], 'failed'],
+    ['succeeds with enough successes', { atLeast: 2 }, [0, 1, 2, 3], 'completed'],
+    ['fails once enough successes are impossible', { atLeast: 8 }, [0, 1, 2], 'failed'],
   ])('%s', async (_, completion, failing, status) => {
     const { state } = await ran({ completion, failing, concurrency: 1 }, 10);
     expect(state.status).toBe(status);
@@ -127,7 +127,7 @@ test('items that a crash interrupted run again, and ended ones do not', async ()
   });
   const world = new World({ workflows: [workflow] });
   const runId = await world.start('mapping', { n: 6 });
-  // Its worker hangs in item 3 until the step times out or, here, until another takes over after the lease has expired.
+  // The worker hangs in item 3. Another takes over when the lease has expired, before the step times out.
   await world.run(() => runs[3] === 1 && Object.keys(runs).length === 6);
   block = undefined;
   world.clock.jump(60_000);

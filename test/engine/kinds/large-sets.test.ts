@@ -1,4 +1,4 @@
-/** A set whose results are too large together is refused when that is known, not when a worker has run out of memory. */
+/** A set whose results are too large together is refused as soon as this is known, before a worker runs out of memory. */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../../packages/cairn/src/core/run/limits.ts';
@@ -10,7 +10,7 @@ import { World } from '../../support/world.ts';
 const ITEM_BYTES = CHECKPOINT_VALUE_BYTES - 2;
 const ITEMS = 1_000;
 const CONCURRENCY = 16;
-/** So many fit. */
+/** Number of results that fit. */
 const MOST = Math.floor(MAX_PAYLOAD_BYTES / CHECKPOINT_VALUE_BYTES);
 
 function heavy(onItem: (n: number) => void = () => {}) {
@@ -44,7 +44,7 @@ test('no item begins after the results exceed the limit, and the step fails by n
 test('a drive that takes over reads no more results than fit', async () => {
   const world = new World({ workflows: [heavy()] });
   const id = await world.start('heavy');
-  // An earlier drive recorded all that it had under way, and died before it noted the end of the step.
+  // An earlier drive recorded all its items, and died before it recorded the end of the step.
   let dead = false;
   const deps = {
     ...world.deps,

@@ -98,7 +98,7 @@ test.each([
   expect(calls).toHaveLength(failures + 2);
 });
 
-test('a run past its deadline is not looked at while it rests', async () => {
+test('a run past its deadline is not scanned while it rests', async () => {
   const calls: number[] = [];
   const workflow = workflowOf(
     (step) => {
@@ -173,7 +173,7 @@ test('the time holds if a child ends during the call', async () => {
   expect(secondsOf(calls)).toEqual([0, 3_620]);
 });
 
-test('a receiver that always names a near time is asked more and more rarely, and the run is stuck', async () => {
+test('a receiver that always names a near time is called less and less often, and the run counts as stuck', async () => {
   const { world, calls } = undoing(() => later(world, 6 * SECOND, 'm'.repeat(20_000)));
   const runId = await world.start('w');
   await world.run(() => calls.length === 12);
@@ -215,7 +215,7 @@ test.each([{ withoutUndo: true }, {}])(
   },
 );
 
-test('a rest is no unanswered question of a policy', () => {
+test('a rest does not count as an unanswered question of a policy', () => {
   const rest = { times: 4, error: { code: 'X', message: 'later', retryable: true } };
   const state = { failures: rest, policyDue: true, dueAt: HOUR, updatedAt: 0 } as never as Parameters<
     typeof isStuck

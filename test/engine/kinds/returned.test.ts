@@ -6,7 +6,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { World } from '../../support/world.ts';
 import { ran } from './one-run.ts';
 
-/** Text with halves of characters, as a cut inside an emoji leaves it, and what is no text at all. */
+/** Text with lone surrogates, as a cut inside an emoji leaves them, and values that are not text. */
 const odd = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }).map((text) => `${text}\ud83d`) },
   fc.anything(),

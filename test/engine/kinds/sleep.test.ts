@@ -119,8 +119,8 @@ describe('a sleep', () => {
   });
 
   test.each([
-    ['until a past time lasts no time', new Date(0), 'completed'],
-    ['until no time fails', Number.NaN, 'failed'],
+    ['until a past time ends at once', new Date(0), 'completed'],
+    ['until an invalid time fails', Number.NaN, 'failed'],
   ])('%s', async (_name, until, status) => {
     const workflow = defineWorkflow({
       type: 'until',
@@ -152,7 +152,7 @@ describe('a sleep', () => {
   test.each([
     ['neither', {}],
     ['both', { for: '1h', until: 1 }],
-    ['no duration', { for: 'soon' }],
+    ['an invalid duration', { for: 'soon' }],
   ])('with %s is refused at definition', (_name, options) => {
     const define = () =>
       defineWorkflow({

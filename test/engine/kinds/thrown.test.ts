@@ -48,13 +48,13 @@ const ODD: readonly (readonly [what: string, thrown: () => unknown, told: RegExp
   ['an error whose message is an object', () => withMember('message', { value: {} }), /object/],
   ['an error whose stack is an object', () => withMember('stack', { value: {} }), /^odd$/],
   [
-    'a proxy that refuses every look',
+    'a proxy that throws on every access',
     () => new Proxy(new Error('p'), { get: refuses, getPrototypeOf: refuses }),
     /cannot be/,
   ],
   ['a revoked proxy', revoked, /the thrown value cannot be read/],
   ['an error that caused itself', ring, /^a ring$/],
-  ['half a character', () => new Error('\ud800'), /^\ufffd$/],
+  ['a lone surrogate', () => new Error('\ud800'), /^\ufffd$/],
   ['a million characters', () => new Error('x'.repeat(1_000_000)), /^x{3999}…$/],
 ];
 
@@ -127,14 +127,14 @@ describe('a promise that a body does not await', () => {
     response: z.unknown(),
   });
 
-  /** Rejections that nobody handles while it is done: each would end the process, and what else runs in it. */
+  /** Unhandled rejections during the work. Each would end the process, and other runs in it. */
   async function unhandledIn(work: () => Promise<unknown>): Promise<unknown[]> {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => void unhandled.push(error);
     process.on('unhandledRejection', note);
     try {
       await work();
-      // They are told of when all that was due at once is done.
+      // Node reports them once all pending promises have run.
       await new Promise((resolve) => setImmediate(resolve));
     } finally {
       process.off('unhandledRejection', note);

@@ -1,4 +1,4 @@
-/** A run may have many registrations and actions outside at once, and fails by name above the limit. */
+/** A run may have many registrations and external calls at once, and fails with a named error above the limit. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { MAX_OPEN_EFFECTS, MAX_REGISTRATIONS } from '../../../packages/cairn/src/core/run/limits.ts';
@@ -25,7 +25,7 @@ test('a body may make hundreds of concurrent calls: their results take several c
 });
 
 describe('a run at its limit of', () => {
-  /** As if it had come so far: a run that nobody drives is read from its snapshot alone. */
+  /** Writes the lists into the snapshot, because a run without a drive is read from its snapshot alone. */
   function begin(world: World, id: string, lists: Partial<Pick<RunState, 'effects' | 'ties'>>): void {
     const run = world.db.runs.get(id);
     if (!run) throw new Error('there is no run');

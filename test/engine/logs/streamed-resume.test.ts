@@ -37,7 +37,7 @@ class Writer {
   #epoch = 1;
   #attempt = 1;
   #at = 0;
-  /** Text of the attempt that goes on. */
+  /** Text of the attempt that continues. */
   streamed = '';
 
   constructor(stored: Stored) {

@@ -68,7 +68,7 @@ describe('text that a body streams', () => {
     ]);
     const commitOf = (stepId: string) => commits.find(({ steps }) => steps.some(({ id }) => id === stepId));
     expect(commitOf('say')?.metadata?.logged?.segment?.lines.at(-1)).toMatchObject({ kind: 'text_end' });
-    // Only for the text: the commit of another step in the middle has no snapshot.
+    // Only text forces a snapshot: the commit of another step in the middle has none.
     expect(commitOf('next')).not.toHaveProperty('snapshot');
   });
 

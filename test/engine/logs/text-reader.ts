@@ -1,4 +1,4 @@
-/** A reader of a run's log that is cut off now and then, and goes on from the last line that it has. */
+/** A reader of a run's log whose connection is cut at times, and that continues after its last line. */
 import { isLogLine } from '../../../packages/cairn/src/core/logs/text.ts';
 import type { Position } from '../../../packages/cairn/src/core/search/cursor.ts';
 import { followLogs } from '../../../packages/cairn/src/operations/follow/follow-logs.ts';
@@ -23,7 +23,7 @@ export class TextReader {
     this.#runId = runId;
   }
 
-  /** The connection is cut after so many lines. */
+  /** Reads until the connection is cut, after this many lines. */
   async read(lines = Number.POSITIVE_INFINITY): Promise<void> {
     let left = lines;
     const told = followLogs(

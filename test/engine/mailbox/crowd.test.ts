@@ -1,6 +1,6 @@
 /**
- * As many runs as may wait for one event, driven by several processes, on a store that takes one write a second of a document
- * and refuses the others, as Firestore does where a document is contended.
+ * The maximum of runs that may wait for one event, driven by several processes. The store accepts one write a second for a
+ * document and refuses the others, like Firestore for a contended document.
  */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -56,7 +56,7 @@ class Crowd {
     return result;
   }
 
-  /** Delivers every task to the next process, and moves time until `until` says so. */
+  /** Delivers every task to the next process, and advances time until `until` is true. */
   async run(until: () => boolean): Promise<void> {
     const { queue, clock } = this.world;
     for (let turn = 0; turn < 100_000; turn += 1) {

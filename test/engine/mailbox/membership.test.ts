@@ -28,7 +28,7 @@ function join(world: World, runId: string, waitId = 'any.1') {
   return joinMailbox(world.deps, { ...PLACE, runId, waitId });
 }
 
-/** Counts what the store is asked. */
+/** Records the calls of the store. */
 function counted(world: World): { readonly calls: string[]; readonly mailboxes: MailboxStore } {
   const calls: string[] = [];
   const mailboxes = intercept(world.deps.mailboxes, ({ method }, proceed) => {
@@ -94,7 +94,7 @@ describe('a wait that joins', () => {
     await send(world, 'e1');
     const dead = await waitingRun(world);
     await join(world, dead);
-    // Its drive froze over its join, and outlived the run.
+    // The drive froze during its join, and outlived the run.
     await end({ ...world.deps, mailboxes: newWorld().mailboxes }, dead);
     const runId = await waitingRun(world);
     expect(await join(world, runId)).toMatchObject({ eventId: 'e1', takenBy: { runId } });
@@ -157,7 +157,7 @@ describe('a run that leaves', () => {
     await send(world, 'e3', 'x');
     const [taken] = (await place(world))?.buffered ?? [];
     expect(taken).toMatchObject({ eventId: 'e1', takenBy: { runId: 'run_gone' } });
-    // Somebody who would have none of the others is listed.
+    // The list contains a wait that accepts none of the other events.
     await joinMailbox(world.deps, { ...PLACE, runId: waiting, waitId: 'any.1', accepts: () => false });
     await leaveMailbox(world.deps, { ...PLACE, runId: 'run_gone' }, NEVER);
     expect((await world.folded(waiting)).received).toEqual(['e1']);

@@ -21,7 +21,7 @@ import { seededRandomness, type World } from '../../support/world.ts';
 const SEEDS = Array.from({ length: Number(process.env.RACES ?? 40) }, (_, i) => i + 1);
 const LOSS_RATE = 0.1;
 
-/** Something that happens at the place; `again` is what makes sure of it when it could not be known. */
+/** An action at the mailbox. */
 type Act = (deps: EngineDeps, runs: readonly string[]) => Promise<string>;
 
 const joins =
@@ -53,7 +53,7 @@ interface Race {
   readonly claim: string;
   readonly runs: number;
   readonly acts: readonly Act[];
-  /** Before the race, in this order. */
+  /** Actions before the race, in this order. */
   readonly before?: readonly Act[];
   readonly events: readonly string[];
   /** Allowed numbers of runs that receive each event. */
@@ -195,7 +195,7 @@ async function takersOf({ world, runs }: Finish, eventId: string): Promise<strin
   return found;
 }
 
-/** True of every race: an event is with those who took it in, or lies there for the next, and never both. */
+/** Checks every race: an event is either with the runs that received it or buffered for the next one, never both. */
 async function assertSettled(finish: Finish, events: readonly string[]): Promise<string[]> {
   const { world, runs, told } = finish;
   const stands = await place(world);
@@ -210,7 +210,7 @@ async function assertSettled(finish: Finish, events: readonly string[]): Promise
     } else {
       expect(early).toMatchObject({ eventId, deliveredTo: [] });
       expect([early?.takenBy, early?.passing]).toEqual([undefined, undefined]);
-      // Nobody who would have it is left waiting for it.
+      // No run that accepts the event is still waiting for it.
       expect(stands?.waiting).toEqual([]);
     }
     if (told.includes(`${eventId} delivered`)) expect(takers).not.toEqual([]);
@@ -224,7 +224,7 @@ async function assertSettled(finish: Finish, events: readonly string[]): Promise
   return ends;
 }
 
-/** Whoever comes later gets what was kept, and nothing that others had. */
+/** A later run receives the buffered events, and none that others received. */
 async function assertNextOne(finish: Finish, events: readonly string[]): Promise<void> {
   const kept: string[] = [];
   for (const eventId of events) if ((await takersOf(finish, eventId)).length === 0) kept.push(eventId);
@@ -241,7 +241,7 @@ describe('at one mailbox, in every generated order and with lost answers:', () =
       seen.add((await assertSettled(finish, race.events)).join());
       await assertNextOne(finish, race.events);
     }
-    // A race that always ends the same way was none, unless it may only end that way.
+    // A race must be able to end in each of the allowed ways.
     expect([...seen].sort()).toEqual(race.ends);
   });
 });

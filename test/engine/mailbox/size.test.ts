@@ -17,7 +17,7 @@ const ADDRESS = { tenantId: 't'.repeat(100), event: '\u20ac'.repeat(100), key: '
 const LONGEST = { waitId: 180, eventId: 530, actor: 200 };
 const runIds = Array.from({ length: MAX_NAMED_RUNS }, () => `run_${'a'.repeat(26)}`);
 
-/** As many waits as are accepted, and the most of everything else. */
+/** A mailbox with the maximum of waits and of everything else. */
 function full({ waitId, eventId, actor }: typeof LONGEST): Mailbox {
   const [runId = ''] = runIds;
   const id = (n: number, length: number) => String(n).padEnd(length, 'x');

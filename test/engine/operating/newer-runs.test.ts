@@ -1,4 +1,4 @@
-/** Runs that a newer version of Cairn wrote, after a roll-back: they wait for it, and keep nothing else from going on. */
+/** After a roll-back, runs that a newer version of Cairn wrote wait for that version, and block no other run. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
@@ -32,7 +32,7 @@ const familyOf = (onParentEnd: 'cancel' | 'wait') =>
       ),
   });
 
-/** Goes on after the end of its one child, whatever that is. */
+/** Continues after the end of its only child, whatever the result. */
 const above = defineWorkflow({
   type: 'above',
   planVersion: 1,
@@ -48,7 +48,7 @@ class Scene extends World {
   }
 }
 
-/** A dispatch that may fail, as its task would be delivered again. */
+/** A dispatch that may fail, because the queue would deliver its task again. */
 async function driven(world: Scene, runId: string): Promise<void> {
   try {
     await drive(world.deps, { runId });
@@ -59,7 +59,7 @@ async function driven(world: Scene, runId: string): Promise<void> {
 
 describe.each(KIDS)('while the %s child was written by a newer version', (newer) => {
   test.each(['cancel', 'wait'] as const)(
-    'the others are cancelled with their parent, and it once its version is back: %s',
+    'the others are cancelled with their parent, and this one once its version is back: %s',
     async (onParentEnd) => {
       const world = new Scene({ workflows: [kid, familyOf(onParentEnd)] });
       const runId = await world.start('family');
@@ -158,7 +158,7 @@ describe('the last events of a run with duties that wait for another deployment'
   });
 });
 
-test('a finding of a run of a newer version does not keep those of recovered runs', async () => {
+test('a finding of a run of a newer version does not prevent the deletion of those of recovered runs', async () => {
   const world = new Scene({ workflows: [kid] });
   const [newer = '', recovered = ''] = [await world.start('kid'), await world.start('kid')].sort();
   for (const runId of [newer, recovered])

@@ -17,7 +17,7 @@ import { World } from '../../support/world.ts';
 let ran: string[];
 let hangs: boolean;
 
-/** A version that sleeps between two steps, and says in its result which it is. */
+/** A version that sleeps between two steps, and returns its number. */
 function version(planVersion: number) {
   return defineWorkflow({
     type: 'work',
@@ -85,7 +85,7 @@ describe('a run whose version is not deployed', () => {
     await get(runId);
     const others = deployed(two, three);
     const { status } = snapshotOf(runId) ?? {};
-    // A sleeping run keeps its wait and is not touched; any other says what it waits for.
+    // A sleeping run keeps its wait unchanged. Any other run records that it waits for its version.
     if (status === 'waiting_external') {
       const until = world.clock.now() + 3 * 3_600_000;
       await world.run(() => world.clock.now() >= until, others);

@@ -8,7 +8,7 @@ import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts'
 import { suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import { World } from '../../support/world.ts';
 
-/** All that is no decision; the type of an author's own JavaScript is not checked. */
+/** Values that are no decision. The compiler does not check an author's own JavaScript. */
 const NO_DECISIONS = {
   throws: () => {
     throw new Error('nobody answers');
@@ -24,7 +24,7 @@ const NO_DECISIONS = {
 type NoDecision = keyof typeof NO_DECISIONS;
 const ALLOWS: PolicyDecision = { allowed: true, policySnapshotId: 'p' };
 
-test('a policy that fails for a day is asked ever more rarely, and the run continues once it answers', async () => {
+test('a policy that fails for a day is asked less and less often, and the run continues once it answers', async () => {
   let up = false;
   const workflow = defineWorkflow({
     type: 'guarded',

@@ -1,4 +1,4 @@
-/** Runs that the store refuses to write: they fail no other run, nor keep it from going on. */
+/** Runs that the store refuses to write: they neither fail nor block other runs. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
@@ -69,7 +69,7 @@ class Scene extends World {
     return runId;
   }
 
-  /** An event of a process that died, beside those that are listed. */
+  /** Puts into the mailbox an event that a dead process left. */
   async leave(event: Pick<BufferedEvent, 'takenBy' | 'passing'>): Promise<void> {
     const at = this.clock.now();
     const times = { at, expiresAt: at + 3_600_000 };
@@ -90,7 +90,7 @@ class Scene extends World {
 
 describe('an event that another run holds, which', () => {
   test.each(['cannot be written', 'was written by a newer version'])(
-    '%s, keeps a run from nothing else, and is asked for again',
+    '%s, blocks nothing else of a run, and is requested again',
     async (why) => {
       const world = new Scene();
       const holder = await world.waits('waiting');
@@ -154,7 +154,7 @@ test('a run whose child cannot be cancelled is not failed, and its other child i
   expect([parent, first].map((id) => world.stateOf(id).status)).toEqual(['cancelled', 'cancelled']);
 });
 
-test('a child whose parent cannot be written tells it when the queue repeats its task', async () => {
+test('a child whose parent cannot be written notifies it when the queue repeats its task', async () => {
   const world = new Scene();
   const { parent, kids } = await world.family();
   const [runId] = kids;
@@ -172,7 +172,7 @@ test('a child whose parent cannot be written tells it when the queue repeats its
 const hasOf = (type: RunEvent['type']) => (commit: JournalCommit) =>
   commit.events.some((event) => event.type === type);
 
-test('a parent that only the outcome of its child does not fit in fails at that step, and its other child ends with it', async () => {
+test('a parent that lacks room only for the outcome of its child fails at that step, and its other child ends with it', async () => {
   const world = new Scene();
   const { parent, kids } = await world.family();
   const [first, second] = kids;
@@ -189,7 +189,7 @@ test('a parent that only the outcome of its child does not fit in fails at that 
   expect(kids.map((id) => world.db.runs.get(id)?.wakeAt)).toEqual([undefined, undefined]);
 });
 
-test('a parent that takes no outcome of its child, nor the failure of its step, is ended by name', async () => {
+test('a parent that can store neither the outcome of its child nor the failure of its step ends with a named error', async () => {
   const world = new Scene();
   const { parent, kids } = await world.family();
   world.refused = parent;

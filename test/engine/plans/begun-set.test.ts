@@ -64,7 +64,7 @@ function family(kind: string) {
   return { world, functions, calls };
 }
 
-/** A run whose worker dies once its set has begun, in front of other functions. */
+/** A run whose worker dies once its set has begun, and that continues with changed functions. */
 async function takenOver(kind: string, change: (functions: Functions) => void) {
   const { world, functions, calls } = family(kind);
   const runId = await world.start('parent');

@@ -18,7 +18,7 @@ let ran: string[];
 let hangs: boolean;
 let world: World;
 
-/** `before`, a nap, and `last`; the name of the last step is what changes. */
+/** `before`, a nap, and `last`. Only the name of the last step changes. */
 function work(last: string, planVersion = 1): Workflow {
   return defineWorkflow({
     type: 'work',
@@ -48,7 +48,7 @@ beforeEach(() => {
   world = new World({ workflows: [old] });
 });
 
-/** The same installation after a deployment, which comes with new processes. */
+/** The same installation after a deployment, which starts new processes. */
 function deployed(...workflows: readonly Workflow[]): EngineDeps {
   return { ...world.deps, registry: new WorkflowRegistry(workflows), plans: knownPlans() };
 }

@@ -81,7 +81,7 @@ test.each(Object.entries(DEPLOYMENTS))(
     expect([status, failures?.error.code, failures?.error.stepId]).toEqual(['running', code, 'one']);
     expect(calls).toEqual(['beside', 'after']);
     expect(world.db.runs.has(childRunId(runId, 'one.1'))).toBe(false);
-    // Each look costs three events at most, and half the bound lies between two of them at least.
+    // Each check costs at most three events, and two checks are at least half the bound apart.
     expect(head).toBeLessThan(3 * (DAY_MS / (LONGEST_CHECK_MS / 2)));
 
     await world.run();
@@ -106,7 +106,7 @@ test('a child whose workflow stays left out fails its step at its timeout', asyn
   expect(failures).toBeUndefined();
 });
 
-test('an answer is taken in at once while the start of a child is put off', async () => {
+test('an answer is processed at once while the start of a child is deferred', async () => {
   const { world, parent, calls } = family();
   const runId = await world.start('parent');
   const lacking = deployed(world, [parent]);
@@ -123,7 +123,7 @@ test('an answer is taken in at once while the start of a child is put off', asyn
 });
 
 test.each(['cancel', 'wait', 'abandon'] as const)(
-  'a parent is cancelled while the start of its child is put off (onParentEnd: %s)',
+  'a parent is cancelled while the start of its child is deferred (onParentEnd: %s)',
   async (onParentEnd) => {
     const { world, parent } = family({ onParentEnd });
     const runId = await world.start('parent');

@@ -10,7 +10,7 @@ import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
 /** Checks of a schema may change within a version: only its shape belongs to the plan. */
-test('a run whose event is refused after its worker died with it receives the next one, and others receive that one', async () => {
+test('a run that refuses an event after its worker died with it receives the next one, and others receive the refused one', async () => {
   let least = 0;
   const waiting = (type: string, atLeast: () => number) =>
     defineWorkflow({

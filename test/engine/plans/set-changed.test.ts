@@ -96,7 +96,7 @@ describe('a successor with a set whose items it reuses', () => {
     }),
   });
 
-  /** A run whose third item failed; a run that goes on with it may work out another list. */
+  /** A run whose third item failed. Its successor may compute another list. */
   async function failed(): Promise<{ world: World; runId: string }> {
     isMended = false;
     const world = new World({ workflows: [sending] });

@@ -97,7 +97,7 @@ const REDEPLOYS: Record<string, (family: Family) => readonly Workflow[]> = {
 };
 
 test.each(Object.entries(REDEPLOYS))(
-  'a parent goes on beside a started child that a newer version wrote although, when it is taken over, %s',
+  'a parent continues beside a started child of a newer version although, when the parent is taken over, %s',
   async (_, redeploy) => {
     const all = family();
     const { world, calls } = all;

@@ -1,4 +1,4 @@
-/** Runs whose events are published, and what can be asked about what arrived. */
+/** Runs whose events are published, and queries of the messages that arrived. */
 import { z } from 'zod';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -9,7 +9,7 @@ import { World } from '../../support/world.ts';
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
-/** A run that nobody touched in time is found by the next minutely scan. */
+/** Time within which the scan of each minute finds a run that nothing else touched. */
 export const FOUND_MS = 2 * MINUTE;
 
 const input = z.object({});
@@ -42,7 +42,7 @@ const sleeping = defineWorkflow({
   steps: (step) => ({ night: step.sleep('night', { for: '8h' }) }),
 });
 
-/** A bus that can be down, and counts how often it was asked. */
+/** A bus that can be down, and counts its calls. */
 export class FlakyBus extends MemoryEventBus {
   down = false;
   asked = 0;
@@ -54,7 +54,7 @@ export class FlakyBus extends MemoryEventBus {
   }
 }
 
-/** A bus that knows whether anybody listens. */
+/** A bus that knows whether it has subscribers. */
 export class KnownBus extends FlakyBus {
   heard = false;
   isReachable = () => this.heard;

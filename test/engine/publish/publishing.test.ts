@@ -36,7 +36,7 @@ async function expectAll(
   expect(arrived.map(({ text }) => text)).toEqual(await shownBy(world, runId));
 }
 
-/** Store calls by method while a run of the type goes as far as it can by itself. */
+/** Store calls by method while a run of the type goes as far as it can without input. */
 async function callsOf(type: string, bus?: MemoryEventBus): Promise<Record<string, number>> {
   const world = worldWith(bus);
   const counts: Record<string, number> = {};
@@ -246,7 +246,7 @@ describe('a bus that is down', () => {
     assertStored(world.db, runId);
   });
 
-  test('is tried about ten times, ever more rarely, for a day; the log counts the missed events', async () => {
+  test('is tried about ten times, less and less often, for a day; the log counts the missed events', async () => {
     const bus = new FlakyBus();
     bus.down = true;
     const world = worldWith(bus);
@@ -279,7 +279,7 @@ describe('a bus that is down', () => {
   });
 });
 
-test('a run that began with publishing on and ends with it off owes no events', async () => {
+test('a run that began with publishing on and ends with it off has no unpublished events', async () => {
   const bus = new MemoryEventBus();
   const world = worldWith(bus);
   const runId = await world.start('asking');

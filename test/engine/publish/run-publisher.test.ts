@@ -12,7 +12,7 @@ import { assertPublished } from '../../sweep/watch.ts';
 
 const RUN = 'run_1';
 
-/** A journal: what happens does not matter here, only its order. */
+/** A journal of which only the order matters here. */
 function journal(length: number, textBytes = 0): RunEvent[] {
   const created = seal(
     {

@@ -83,7 +83,7 @@ describe.each([
   ['a drive that was suspended past its lease while another took over', { passes: true }],
   ['a drive that lives while its task is delivered again', { passes: false }],
 ])('a zombie: %s', (_, { passes }) => {
-  /** The first drive is in step one; its own timers stand still from now on, and a second one begins it anew, alone. */
+  /** The first drive is in step one, and its timers stop. A second drive then begins the step again, alone. */
   async function takenOver() {
     const { workflow, bodies, release } = gated();
     const world = new World({ workflows: [workflow] });
@@ -186,7 +186,7 @@ describe.each([
       const written = world.db.runs.get(runId)?.version;
       const outcome = ask === 'append' ? before.append(() => [RELEASED]) : before[ask]();
       await expect(outcome).rejects.toThrow(LeaseLost);
-      // And for good.
+      // The refusal is permanent.
       await expect(before.touch()).rejects.toThrow(LeaseLost);
       expect(world.db.runs.get(runId)?.version).toBe(written);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Execution, explore } from '../../support/explorer.ts';
 
-/** Threads that each take a number of steps; `step` says what one does to the memory they share. */
+/** Threads that each take a number of steps; `step` changes their shared memory. */
 function program(
   lengths: readonly number[],
   step: (memory: number[], thread: number, index: number) => void,

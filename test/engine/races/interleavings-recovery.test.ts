@@ -10,13 +10,13 @@ import { intercept } from '../../support/intercept.ts';
 import { type Race, raceOf } from '../../support/race/race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';
 
-/** At most five seconds of one quiet core each; a busy machine takes longer, and is not wrong for that. */
+/** Time limit for a busy machine. An idle core takes at most five seconds each. */
 const PATIENCE_MS = 480_000;
 
 /** Fewer schedules than `atLeast` mean that something is no longer explored. */
 type Shown = Race & { readonly claim: string; readonly atLeast: bigint };
 
-/** `everyday`: what is otherwise explored instead, because it takes seconds. */
+/** `everyday`: replaces these members otherwise, because the whole race takes seconds. */
 const RACES: readonly (Shown & { readonly everyday?: Partial<Shown> })[] = [
   {
     claim: 'two drives and a scan deliver every task they leave, with a crash and a lost answer',
@@ -95,7 +95,7 @@ describe('every order of calls ends the run once', () => {
   );
 });
 
-/** The test of the test: what is broken here must be found. */
+/** Checks the exploration itself, which must find each of these defects. */
 describe('the exploration detects', () => {
   test('a refused commit that is treated as accepted', async () => {
     const sabotage = (deps: EngineDeps): EngineDeps => ({

@@ -3,7 +3,7 @@ import { explore } from '../../support/explorer.ts';
 import { type Race, raceOf } from '../../support/race/race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';
 
-/** Half a minute of one quiet core, if all is explored; a busy machine takes far longer, and is not wrong for that. */
+/** Time limit for a busy machine. An idle core takes half a minute, if everything is explored. */
 const PATIENCE_MS = 900_000;
 
 interface Shown {
@@ -21,7 +21,7 @@ const WHOLE: Shown = {
   states: 50_000,
 };
 
-/** Each leaves something out of the whole. */
+/** Parts of the whole race, each with something left out. */
 const PARTS: readonly Shown[] = [
   {
     claim: 'two drives and an outside append, undisturbed',
@@ -49,7 +49,7 @@ const PARTS: readonly Shown[] = [
   },
 ];
 
-/** Every order of the calls of everybody: the proof that a lost task, process or answer strands no run. */
+/** Explores every order of the calls of all processes: no lost task, process or answer strands a run. */
 describe('one new run whose every task is lost ends once, in every order of', () => {
   test.each(EVERY_ORDER ? [WHOLE] : PARTS)(
     '$claim',

@@ -9,7 +9,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
-/** As many as an instance of `drive` is deployed for. */
+/** Concurrent dispatches of a deployed instance of `drive`. */
 const RUNS = 80;
 /** The shortest back-off of the deployed queue. */
 const REDELIVERED_AFTER_MS = 100;
@@ -41,7 +41,7 @@ describe('an instance that runs out of memory with 80 runs under way', () => {
     const runIds: string[] = [];
     for (let i = 0; i < RUNS; i += 1) runIds.push(await world.start('crowded'));
 
-    // All in one process, which dies when the last of them has begun.
+    // All run in one process, which dies when the last of them has begun.
     const crowd = mortal(world.deps, 50);
     const tasks = queue.due(clock.now());
     for (const task of tasks) {
@@ -94,7 +94,7 @@ describe('an instance that runs out of memory with 80 runs under way', () => {
         });
       else expect([runId, state.status, again.length]).toEqual([runId, 'completed', 1]);
     }
-    // Three deaths alone end it.
+    // Three deaths alone end the run.
     expect(began.get(culprit)).toHaveLength(1 + 3);
   });
 });

@@ -1,4 +1,4 @@
-/** Bodies that spoil the language for all others, in a process of their own: other tests could not go on beside them. */
+/** Bodies that damage built-ins of the language, in a separate process, because other tests could not continue beside them. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -8,7 +8,7 @@ const SPOILT = [
   'JSON.parse = () => ({})',
   'Object.keys = () => []',
   "Array.prototype.map = () => ['x']",
-  // With an empty batch the queue of the journal never became shorter.
+  // An empty batch would never shorten the queue of the journal.
   'Array.prototype.map = () => []',
   "String.prototype.slice = () => 'x'",
   "Object.prototype.toJSON = () => 'x'",
@@ -17,7 +17,10 @@ const SPOILT = [
   "Object.defineProperty(Object.prototype, 'waits', { value: 'x', configurable: true })",
 ] as const;
 
-/** For each of the arguments: runs one that does it and one beside it, then both again with the language as it was. Prints a line of their ends. */
+/**
+ * For each argument: executes a run that does this and one beside it, then both again with intact built-ins. Prints a line with
+ * their ends.
+ */
 const SCRIPT = `
   import { z } from 'zod';
   import { defineWorkflow } from './packages/cairn/src/engine/define/workflow.ts';
@@ -54,7 +57,7 @@ const SCRIPT = `
     console.log(JSON.stringify(ends));
   }`;
 
-/** Ends after each of `SPOILT`, in order, from one process: to load the engine takes a second of the processor. */
+/** Ends after each of `SPOILT`, in order, from one process, because loading the engine takes a second. */
 let ends: readonly string[];
 let complaints: string;
 beforeAll(() => {

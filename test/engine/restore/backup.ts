@@ -1,14 +1,14 @@
-/** A backup of an installation in memory, and its restore into another one: what was written later is not in it. */
+/** A backup of an installation in memory, without later writes, and its restore into another installation. */
 import type { MemoryDatabase, RunDocuments } from '../../../packages/cairn/src/memory/memory-database.ts';
 
 export type Backup = ReadonlyMap<string, unknown>;
 
-/** Documents are frozen, so that only what holds them is copied. */
+/** Copies only the containers, because documents are frozen. */
 export function backupOf(db: MemoryDatabase): Backup {
   return new Map(Object.entries(db).map(([name, held]) => [name, copied(held)]));
 }
 
-/** Into an installation that is empty. */
+/** Restores into an empty installation. */
 export function restoreInto(db: MemoryDatabase, backup: Backup): void {
   for (const [name, held] of backup) {
     const mine: unknown = Reflect.get(db, name);

@@ -1,4 +1,7 @@
-/** Rule E8: after a restore no action is repeated unasked: a pretended outside, which outlives the restore, counts what was done. */
+/**
+ * Rule E8: after a restore no action is repeated without permission. A fake receiver that outlives the restore counts the
+ * actions.
+ */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -16,7 +19,7 @@ const HOUR_MS = 3_600_000;
 const HOME = 'projects/p/databases/d';
 const BY = { actor: 'c.ops', tenantId: 't1' };
 
-/** An outside of each kind, and a step that acts by itself: they outlive every installation. */
+/** A receiver of each kind, and a step that acts without a capability. They outlive every installation. */
 function scene() {
   const mails = new Outside({ id: 'mail.send' });
   const confirmed = new Outside({ id: 'card.charge', requiresConfirmation: true });
@@ -66,7 +69,7 @@ function scene() {
     seeds += 1;
     return seeds;
   };
-  /** Each draws other ids. */
+  /** Each installation draws other ids. */
   const installation = () => new World({ workflows: [workflow, child], bindings, seed: drawSeed() });
   return { mails, deduped, findable, confirmed, outsides, done, installation };
 }
@@ -80,7 +83,7 @@ const restoreDeps = (world: World) => ({
   home: HOME,
 });
 
-/** Answers what runs ask as a person who looks at the outside: whether it was done. */
+/** Answers the questions of runs like a person who checks with the receiver whether the action was done. */
 async function answerAll(world: World, { outsides, done }: Scene): Promise<number> {
   let answered = 0;
   for (const { snapshot } of [...world.db.runs.values()]) {
@@ -134,7 +137,7 @@ function assertOnce({ outsides, done, mails }: Scene): void {
   expect(done).toEqual(['once']);
 }
 
-/** An hour after the backup was taken: marked and released at once. */
+/** Restores an hour after the backup, sets the mark, and releases the installation at once. */
 async function restored(of: Scene, backup: Backup, at: number): Promise<World> {
   const world = of.installation();
   restoreInto(world.db, backup);
@@ -153,7 +156,7 @@ describe('a run continues from a backup', () => {
     world.db.onChange(() => {
       if (due) return;
       due = true;
-      // After the write that is under way, before the next one.
+      // The backup is taken after the current write, and before the next one.
       queueMicrotask(() => {
         due = false;
         taken.push({ backup: backupOf(world.db), at: world.clock.now() });
@@ -211,7 +214,7 @@ describe('while it is held', () => {
     expect(all(world, ({ status }) => status === 'pending')).toBe(true);
     await releaseRestore(restoreDeps(world), BY);
     await world.run(() => isResting(world) && world.stateOf(fresh).status === 'completed');
-    // That of before asks; the one that was started since does not.
+    // The run from before the backup asks; the one that was started since does not.
     expect(of.mails.applied).toHaveLength(1);
     expect(await toTheEnd(world, of)).toBe(1);
     expect(of.mails.twice).toEqual([]);

@@ -38,8 +38,8 @@ describe('a tick of the scan', () => {
       });
     });
     expect([...installation.enqueued].sort()).toEqual([...started].sort());
-    // The entry and the document of each, and the empty page behind the last full one. Runs that are ready since long are deferred again
-    // once they have their tasks.
+    // Reads: the entry and the document of each run, and the empty page after the last full one. Writes: runs that have long
+    // been ready are deferred again once they have their tasks.
     expect({ reads, writes }).toEqual({ reads: 2 * RUNS + 1 + LOOKS, writes: 2 * RUNS });
     expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
   });

@@ -9,7 +9,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { depsOf, driven, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';
 import { NEWER, World } from '../../support/world.ts';
 
-/** A parent with one child of two steps; says which bodies ran, and can be broken above and below. */
+/** A parent with one child of two steps. It records which bodies ran; steps of parent and child can be made to fail. */
 function family() {
   const on = {
     childBroken: false,
@@ -102,7 +102,7 @@ describe('a child step that runs again', () => {
     expect(on.ran).toEqual(['half', 'whole']);
     const fork = await driven(world, 'fork', runId, { from: { step: 'kid' } });
     expect(childOf(world, fork.id)).toMatchObject({ source: { runId: original.id, mode: 'fork' } });
-    // Nothing of it had changed.
+    // The child had not changed.
     expect(on.ran).toEqual(['half', 'whole']);
     expect(assertStored(world.db, original.id).supersededBy).toBeUndefined();
   });
@@ -164,7 +164,7 @@ describe('a child step that runs again', () => {
     expect([alone.status, alone.parent]).toEqual(['completed', undefined]);
     const resumed = await driven(world, 'resume', runId);
     expect(resumed.status).toBe('completed');
-    // It had been done: nothing is done again.
+    // The child had completed, so nothing runs again.
     expect(on.ran).toEqual(['whole']);
     expect(childOf(world, resumed.id).source).toMatchObject({ runId: alone.id, mode: 'fork' });
   });
@@ -174,7 +174,7 @@ describe('a child step that runs again', () => {
     const { world } = scene;
     const runId = await world.start('parent');
     await world.run(() => world.stateOf(runId).waits.length === 1);
-    // Before anybody drove the child, or cancelled it.
+    // The child was neither driven nor cancelled before.
     for (const { id } of world.queue.pending) world.queue.take(id);
     await cancelRun(depsOf(world), { runId, tenantId: 't1', stopKind: 'user', actor: 'u.ann' });
     for (const { id } of world.queue.pending) world.queue.take(id);
@@ -217,7 +217,7 @@ describe('the policy of the child', () => {
   });
 
   test.each(['replay', 'fork'] as const)(
-    'is asked before a %s of the parent makes one of the child',
+    'is asked before a %s of the parent creates one of the child',
     async (mode) => {
       const scene = family();
       const { world, on } = scene;

@@ -11,7 +11,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { depsOf, driven, resultOf, reusedIn, said, succeed } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
-/** So many steps beside each other, and one after them that fails until it is mended. */
+/** This many parallel steps, and one after them that fails until it is fixed. */
 function wide(steps: number) {
   const cause = { mended: false };
   const workflow = defineWorkflow({

@@ -14,7 +14,7 @@ import { World } from '../../support/world.ts';
 
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 100);
 
-/** Acts twice in one step, the second time under a key of its own if `keyed`; the step after it is broken, or not. */
+/** Acts twice in one step, the second time under a key of its own if `keyed`. The next step may fail. */
 function posting(options: OutsideOptions, keyed: boolean) {
   const outside = new Outside(options);
   const { capability } = outside;
@@ -41,7 +41,7 @@ function posting(options: OutsideOptions, keyed: boolean) {
 
 type Scene = ReturnType<typeof posting>;
 
-/** Until it has ended, or asks. */
+/** Drives the run until it has ended or asks. */
 async function rest({ world }: Scene, runId: string): Promise<void> {
   const rests = () => isOver(world.stateOf(runId)) || world.stateOf(runId).status === 'awaiting_approval';
   await world.run(rests);
@@ -54,11 +54,11 @@ function doneBy({ world }: Scene, runId: string): string[] {
     if (by !== runId || status === 'blocked') return [];
     return [status === 'reused' ? 'reused' : 're-executed'];
   });
-  // The question itself may have been put by the run before.
+  // The run before may have asked the question.
   return world.stateOf(runId).status === 'awaiting_approval' ? [...done, 'asked'] : done;
 }
 
-/** A person has everything that is asked about done, so that the run goes on. */
+/** A person allows every call that is asked about, so that the run continues. */
 async function allow({ world }: Scene, runId: string): Promise<void> {
   const effectId = world.stateOf(runId).waits[0]?.effectId ?? 'none';
   const said = { runId, tenantId: 't1', effectId, outcome: 're-execute', actor: 'u.ann' } as const;
@@ -75,7 +75,7 @@ const requests = fc.array(
 );
 
 test(
-  'a preview says what becomes of each side effect, over successors of successors',
+  'a preview predicts the handling of each side effect, over successors of successors',
   async () => {
     const seen: Record<string, number> = {};
     await fc.assert(
@@ -93,7 +93,7 @@ test(
           await rest(scene, successor);
           const expected = previewResult.effects.map(({ action }) => action);
           const done = doneBy(scene, successor);
-          // A body that asks goes no further; what nobody did before is done, and is not foretold.
+          // A body that asks stops there. Calls that no run has made are made, and are not predicted.
           const until = expected.indexOf('asked') + 1 || expected.length;
           expect([options, mode, done.slice(0, until)]).toEqual([options, mode, expected.slice(0, until)]);
           for (const action of expected) seen[action] = (seen[action] ?? 0) + 1;
@@ -133,7 +133,7 @@ test('a side effect in doubt is asked about, looked up, or repeated under its ke
     outside.faults.push('lose_answer', 'lose_answer', 'lose_answer');
     const runId = await world.start('post', {});
     let calls = 0;
-    // It is cancelled while its first call is under way: nobody hears what became of it.
+    // The run is cancelled during its first call, whose outcome stays unknown.
     outside.onCall = async () => {
       calls += 1;
       if (calls === 1)

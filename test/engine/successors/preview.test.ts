@@ -12,7 +12,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { preview, reusedIn, succeed } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
-/** Some seconds; `FUZZ_INPUTS=3000` before the command that runs this test looks longer. */
+/** Number of inputs, which take some seconds; `FUZZ_INPUTS=3000` before the command that runs this test tries more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 120);
 
 type Acts = 'returns' | 'fails' | 'skips' | 'degrades' | 'is skipped' | 'sleeps' | 'maps' | 'half maps';
@@ -175,7 +175,7 @@ test(
             previewResult.steps.flatMap((one) => (one.action === 'runs' ? [[one.id, one]] : [])),
           );
           for (const key of stage.ran) expect([...runs.keys()]).toContain(key.split('[')[0]);
-          // No item that was taken over ran, and as many were as was said.
+          // No reused item ran, and as many were reused as predicted.
           expect(stage.ran.filter((key) => reused.includes(key))).toEqual([]);
           for (const [id, { items }] of runs) {
             expect([id, reused.filter((key) => key.startsWith(`${id}[`)).length]).toEqual([id, items]);
@@ -199,7 +199,7 @@ test(
       }),
       { numRuns: INPUTS, seed: 7 },
     );
-    // All of it was met.
+    // Every case occurred.
     expect(Object.values(seen).every((count) => count > INPUTS / 20)).toBe(true);
   },
   60_000 + INPUTS * 100,

@@ -16,7 +16,7 @@ function stage() {
   return { mended: false, ran: [] as string[] };
 }
 
-/** Drives until the run asks at the step, or ends. */
+/** Drives the run until it asks at the step, or ends. */
 function toRest(world: World, runId: string): Promise<void> {
   const resting = ['awaiting_approval', 'waiting_external', 'completed', 'failed', 'cancelled'];
   return world.run(() => resting.includes(world.stateOf(runId).status));
@@ -121,7 +121,7 @@ describe('a successor of a run with waits', () => {
     expect(await resultOf(world, state)).toEqual({ ship: ['approve', { sha: 'abc' }] });
     expect(reusedIn(world, state.id).sort()).toEqual(['built', 'gate', 'night']);
     expect((state.completedAt ?? 0) - now).toBeLessThan(60_000);
-    // Nobody is asked, nothing is awaited.
+    // No question and no wait is opened.
     expect(said(world, state.id, 'wait_opened')).toEqual([]);
   });
 
@@ -191,7 +191,7 @@ describe('a successor of a run with steps that a person sent back', () => {
       ['gate', 2],
     ]);
     const again = await driven(world, 'fork', state.id);
-    // Also of the successor: what was said to the step is part of what it saw.
+    // The successor of the successor reuses it too, because feedback is part of the inputs of a step.
     expect(reusedIn(world, again.id)).toEqual(['draft', 'gate', 'send']);
   });
 

@@ -12,7 +12,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { driven, preview, said, succeed } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
-/** As many steps beside each other, a step that fails until it is mended, and then a wait for the event `go`. */
+/** This many parallel steps, a step that fails until it is fixed, and then a wait for the event `go`. */
 function scene(steps = 1) {
   const cause = { mended: false };
   const waits = defineWorkflow({
@@ -45,7 +45,7 @@ const send = ({ world }: ReturnType<typeof scene>, runId: string, signalId: stri
 const unread = (world: World, runId: string) =>
   assertStored(world.db, runId).unread.map(({ signalId }) => signalId);
 
-/** A run that failed with these unread signals, and whose cause is mended since. */
+/** A run that failed with these unread signals, and whose cause has been fixed. */
 async function failed(of: ReturnType<typeof scene>, signals: readonly string[]): Promise<string> {
   const runId = await of.world.start('waits');
   for (const id of signals) await send(of, runId, id);

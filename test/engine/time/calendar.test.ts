@@ -28,7 +28,7 @@ function sleeper(type: string, options: { for: string } | { until: Date }): Work
   });
 }
 
-/** A world whose time begins then. */
+/** A world whose clock begins at this time. */
 function worldAt(iso: string, ...workflows: Workflow[]): World {
   const world = new World({ workflows });
   world.clock.jump(Date.parse(iso) - world.clock.now());
@@ -112,7 +112,7 @@ describe('a sleep longer than the queue can schedule', () => {
     await world.run(undefined, cloud.deps);
     const { status, completedAt = 0 } = await world.folded(runId);
     expect(status).toBe('completed');
-    // A queue that forgets no name takes the scan's first task for the one that was lost; a minute later it looks again.
+    // The queue remembers names, so it takes the scan's first task for the lost one. The scan tries again a minute later.
     expect(completedAt - began - 45 * DAY).toBeLessThan(READY_GRACE_MS + SLACK_MS);
   });
 });
@@ -149,14 +149,9 @@ describe('a sleep until a date ends at that time', () => {
       '2026-10-25T12:00:00+01:00',
       25 * HOUR,
     ],
+    ['in the repeated hour, the first time', '2026-10-25T01:30:00+02:00', '2026-10-25T02:30:00+02:00', HOUR],
     [
-      'in the hour that is there twice, the first time',
-      '2026-10-25T01:30:00+02:00',
-      '2026-10-25T02:30:00+02:00',
-      HOUR,
-    ],
-    [
-      'in the hour that is there twice, the second time',
+      'in the repeated hour, the second time',
       '2026-10-25T01:30:00+02:00',
       '2026-10-25T02:30:00+01:00',
       2 * HOUR,

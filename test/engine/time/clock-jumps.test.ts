@@ -42,7 +42,7 @@ const nap = defineWorkflow({
   },
 });
 
-/** A process with a clock of its own, which somebody sets: its timers run on, as those of the real one do. */
+/** A process with its own clock, which the test sets. Its timers continue, like those of a real clock. */
 function processIn({ deps }: World): { deps: EngineDeps; jump(ms: number): void } {
   let offset = 0;
   const { clock } = deps;

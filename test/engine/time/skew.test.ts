@@ -17,7 +17,7 @@ const nap = defineWorkflow({
   },
 });
 
-/** A process whose clock is off by so much, and how often it asked the store for something. */
+/** A process whose clock is off by this much, and the number of its store calls. */
 function skewed({ deps }: World, byMs: number): { deps: EngineDeps; calls: () => number } {
   let calls = 0;
   const store = intercept(deps.store, (_call, proceed) => {

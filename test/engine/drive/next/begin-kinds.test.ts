@@ -110,7 +110,7 @@ describe('a set', () => {
 
   test.each([
     ['of no items ends at once', [], ['m: step_started > nothing', 'm: step_succeeded > ended done']],
-    ['of what is no list fails', 7, ['m: step_failed > ended failed STEP_FAILED']],
+    ['whose items are not a list fails', 7, ['m: step_failed > ended failed STEP_FAILED']],
   ])('%s', async (_, items, given) => {
     const dispatch = await Dispatch.of(mapOf(items));
     startReady(dispatch.working);

@@ -1,7 +1,4 @@
-/**
- * A dispatch whose decisions are asked one by one. Commands are kept until a test carries them out, and messages until it
- * takes them: nothing happens in between.
- */
+/** A dispatch under the control of a test: commands wait until the test carries them out, and messages until it takes them. */
 import { z } from 'zod';
 import { dispatchDecision } from '../../../../packages/cairn/src/core/decisions/dispatch.ts';
 import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.ts';
@@ -106,7 +103,7 @@ export class Dispatch {
     return new Dispatch(world, journal, options);
   }
 
-  /** Commands that were given and not carried out, in words. */
+  /** Commands that were given but not carried out, in words. */
   get given(): string[] {
     return this.#given.map(({ command }) => told(command, this.journal.state));
   }
@@ -124,7 +121,7 @@ export class Dispatch {
     return this.world.clock.now();
   }
 
-  /** Answer of the dispatch if nothing else moves it now; `stop`: it was told to. */
+  /** Decision of the dispatch if no further message comes. `stop`: the reason why it must stop. */
   concluded(stop?: 'budget' | 'shutdown' | 'paused'): string {
     const stopState = { stop, cancellation: undefined, undoes: false, childrenOpen: false };
     return dispatchDecision({ ...this.working.progress(), ...stopState }).kind;
@@ -146,7 +143,7 @@ export class Dispatch {
     return message;
   }
 
-  /** Really carries out the oldest command, and decides what follows from its message. */
+  /** Carries out the oldest command, and decides what follows from its message. */
   async carryOut(): Promise<Follows> {
     const given = this.#given.shift();
     if (!given) throw new Error('no command was given');
@@ -159,7 +156,7 @@ export class Dispatch {
     return this.next(message);
   }
 
-  /** Carries out what was given, and what follows. */
+  /** Carries out all given commands, and those that follow. */
   async carryOutAll(): Promise<void> {
     while (this.#given.length > 0) await this.carryOut();
   }

@@ -18,7 +18,7 @@ const pair = (step: Factory) => {
   return { b: step('b', { needs: { a } }, endless) };
 };
 
-/** A dispatch that has begun what it can. */
+/** A dispatch that has begun all possible executions. */
 async function begun(steps: (step: Factory) => Record<string, { readonly id: string }>) {
   const dispatch = await Dispatch.of(steps as never);
   startReady(dispatch.working);
@@ -31,7 +31,7 @@ function endingOf(dispatch: Dispatch, key: string, outcome: Outcome): ExecutionE
   return { unit, execution: dispatch.working.nextExecution(unit), outcome, events: [] };
 }
 
-/** The journal has a change of the execution. */
+/** Reports that the journal has a change of the execution. */
 function record(dispatch: Dispatch, key: string, consequence: Consequence, more: object = {}) {
   const unit = dispatch.unit(key);
   const execution = dispatch.working.nextExecution(unit);

@@ -11,7 +11,7 @@ import { World } from '../../../support/world.ts';
 import { workflowOf } from '../../kinds/one-run.ts';
 import { Dispatch } from './dispatch.ts';
 
-/** The dispatch in which a body has just ended whose call got no answer. */
+/** A dispatch in which a body has just ended whose call got no answer. */
 async function inDoubt(options: OutsideOptions = {}, maxAttempts = 3) {
   const outside = new Outside(options);
   const { capability } = outside;
@@ -33,7 +33,7 @@ const EVERY_STOP = [undefined, 'budget', 'shutdown', 'paused'] as const;
 
 describe('a body with an effect in doubt', () => {
   test.each([
-    ['that nobody can find out has its question found', {}, 3, 'find_question a'],
+    ['without a lookup looks for its question', {}, 3, 'find_question a'],
     [
       'that a lookup finds out is tried again',
       { withLookup: true },
@@ -56,7 +56,7 @@ describe('a body with an effect in doubt', () => {
   test('keeps the dispatch from concluding before its question is queued for the journal', async () => {
     const { dispatch } = await inDoubt();
     for (const stop of EVERY_STOP) expect(dispatch.concluded(stop)).toBe('wait');
-    // Nor once another step has failed.
+    // The same holds once another step has failed.
     dispatch.working.failure = { code: 'X', message: 'x', retryable: false };
     for (const stop of EVERY_STOP) expect(dispatch.concluded(stop)).toBe('wait');
     expect(await dispatch.carryOut()).toBe('nothing');

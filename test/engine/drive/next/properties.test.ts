@@ -126,7 +126,7 @@ describe('in any graph, for any order of ends of bodies and commits', () => {
                 if (!follows.has(need)) expect(state.steps.get(`s${need}`)?.phase).toBe('done');
               }
             }
-            // Nothing that could begin is left while there is room.
+            // While there is room, everything that can begin has begun.
             if (working.room > 0) expect(working.tracker.ready(1)).toEqual([]);
             expect(working.tracker.skippable()).toEqual([]);
             // The dispatch does not end before the run does.
@@ -215,7 +215,7 @@ describe('in any set, for any order of ends of items', () => {
             status === 'succeeded' ? 'step_succeeded' : 'step_skipped',
           ]);
           expect(status).not.toBe('open');
-          // No item begins once the set is decided: those that had begun by then are all there are.
+          // No item begins once the set is decided.
           expect(dispatch.working.bodies.size).toBe(0);
           expect([...begun.keys()].toSorted((a, b) => a - b)).toEqual([...begun.keys()].map((_, at) => at));
         },
