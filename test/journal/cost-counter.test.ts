@@ -114,7 +114,7 @@ describe('the cost of a run', () => {
         for (const one of all) {
           reads += one.reads;
           counter.add({ reads: one.reads });
-          // Sent again until it is known, as the journal does.
+          // The write is sent again until its outcome is known, as the journal does.
           await document
             .carry(counter, one.key, one.how)
             .catch(() => document.carry(counter, one.key, 'applied'));

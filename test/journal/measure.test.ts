@@ -18,7 +18,7 @@ import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 
-/** Notes what it is told, in order. */
+/** Records all calls, in order. */
 class Noted implements Metrics {
   effect = UNMEASURED.effect;
   dispatch = UNMEASURED.dispatch;
@@ -47,7 +47,7 @@ const child = defineWorkflow({
   }),
 });
 
-/** Each kind of wait, an end by its own doing, and one that fails. */
+/** Workflows with each kind of wait, one that completes by itself, and one that fails. */
 const workflows = [
   child,
   defineWorkflow({
@@ -115,7 +115,7 @@ function assertSame(world: World, noted: Noted): void {
   expect(sorted(noted.endings)).toEqual(sorted(endings));
 }
 
-/** A little of everything; `lose` says of which commits of drives the answer is lost. */
+/** Runs one of each case. `lose` selects the commits of drives whose answer is lost. */
 async function everything(lose: (commit: number) => boolean): Promise<{ world: World; noted: Noted }> {
   const noted = new Noted();
   const world = new World({ workflows, metrics: noted });
@@ -137,7 +137,7 @@ async function everything(lose: (commit: number) => boolean): Promise<{ world: W
     [askingRun, halted].every((id) => world.db.runs.get(id)?.snapshot.status === 'awaiting_approval');
   await world.run(waits, deps);
   const decide = { stepId: 'gate', actor: 'c.ada' };
-  // Resumed and ended, or let go, by one and the same commit.
+  // One commit resumes the run and ends or releases it.
   await decideApproval(world.deps, { ...decide, runId: askingRun, tenantId: 't1', decision: 'approve' });
   await decideApproval(world.deps, { ...decide, runId: halted, tenantId: 't2', decision: 'halt' });
   await world.run(undefined, deps);

@@ -3,7 +3,7 @@ import { sendUntilKnown } from '../../packages/cairn/src/journal/send-until-know
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
-/** Sends, and loses the answer after so many ms as often as said. */
+/** Sends, and loses answers after these times, in ms. */
 async function sent(lossesAfterMs: readonly number[]) {
   const clock = new VirtualClock();
   let sendings = 0;
@@ -26,7 +26,7 @@ test('a response that was lost while the process was suspended is requested once
   expect(await sent([90_000])).toEqual({ end: 'answer', sendings: 2 });
 });
 
-test('so is one that was lost with the connection after that', async () => {
+test('a response that was then lost with the connection is requested once more too', async () => {
   expect(await sent([90_000, 0])).toEqual({ end: 'answer', sendings: 3 });
 });
 

@@ -40,7 +40,7 @@ interface Write {
   readonly commit?: JournalCommit;
 }
 
-/** Numbers count alike, however many digits they have: so does the store. */
+/** All numbers count alike, however many digits they have, as in the store. */
 function bytesOf(value: unknown): number {
   return JSON.stringify(value, (_, member) => (typeof member === 'number' ? 10_000_000 : member)).length;
 }
@@ -76,7 +76,7 @@ describe('a run of 1,000 steps', () => {
     expect(assertStored(world.db, runId).status).toBe('completed');
     const times = writes.filter(({ snapshot }) => snapshot).map(({ at }) => at);
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(CHAIN * STEP_MS);
-    // The snapshot is written, too: no longer than a flush and a beat between two.
+    // The snapshot is written at most a flush and a heartbeat after the previous one.
     const gaps = times.slice(1).map((at, i) => at - (times[i] ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(world.deps.settings.flushMs + STEP_MS);
     const most = Math.max(
