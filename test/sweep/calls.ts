@@ -1,22 +1,23 @@
 /**
- * Counts every call that leaves a process (a port, or a timer that fires) over a whole performance, and says at which of
- * them something goes wrong. The count is the address of a crash point, so it must come out the same every time.
+ * Counts every call that leaves a process (a port, or a timer that fires) over a whole performance, and decides which of them
+ * fails, and how. The count is the address of a crash point, so it must be the same in every performance.
  *
- * Must not: carry out what goes wrong; that is the process's business.
+ * Must not: carry out the failure (process.ts).
  */
 
 /**
- * `before`: the process dies, the call never left. `after`: it was applied, the process dies before it hears. `unanswered`:
- * it was applied, and the process is told that nobody knows. `terminate`: it goes through, and the process is asked to end.
+ * `before`: the process dies before the call. `after`: the call is applied, and the process dies before the answer.
+ * `unanswered`: the call is applied, and the process gets an unknown outcome. `terminate`: the call succeeds, and the process
+ * is asked to end.
  *
- * In the last two the queue gives up the dispatches of the process and delivers their tasks again, while the process lives
- * and goes on as a zombie. `redelivered`: the call goes through, and both go on at once. `stalled`: the call leaves only
- * when the second dispatch is at work.
+ * In the last two the queue gives up the dispatches of the process and delivers their tasks again, while the process continues
+ * as a zombie. `redelivered`: the call succeeds, and both dispatches continue at once. `stalled`: the call is sent only when
+ * the second dispatch is at work.
  */
 export const MODES = ['before', 'after', 'unanswered', 'terminate', 'redelivered', 'stalled'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** Modes in which the first dispatch lives on beside the second. */
+/** Modes in which the first dispatch continues beside the second. */
 export function isOverlap(mode: Mode | undefined): mode is 'redelivered' | 'stalled' {
   return mode === 'redelivered' || mode === 'stalled';
 }
@@ -42,7 +43,7 @@ export class Calls {
     this.#isDispatching = isDispatching;
   }
 
-  /** Notes one more call; what is to go wrong with it, if anything is. */
+  /** Counts one more call. Returns how it fails, if it does. */
   note(label: string): Mode | undefined {
     if (this.#isDispatching()) this.duringDispatch.add(this.made.length);
     this.made.push(label);

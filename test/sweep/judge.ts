@@ -1,6 +1,6 @@
 /**
- * Judges a disturbed performance by the undisturbed one: everything must have come out the same, but for a step that
- * must not run twice and was caught in the middle, which recovery handles.
+ * Judges a disturbed performance by the undisturbed one. Everything must end the same, except for an interrupted step that must
+ * not run twice, which recovery handles.
  *
  * Must not: perform anything.
  */
@@ -13,15 +13,15 @@ import { mustNotRunTwice, type Scenario } from './scenario.ts';
 export type Verdict =
   | { readonly kind: 'recovered' }
   /**
-   * `lost`: work that was accepted is not there. `different`: it ended, but not as it must. `duplicated`, `dropped`: a
-   * side effect took place twice, or not at all though its step is done.
+   * `lost`: accepted work is missing. `different`: it ended, but with a wrong result. `duplicated`: a side effect took place
+   * twice. `dropped`: a side effect of a completed step is missing.
    */
   | {
       readonly kind: 'lost' | 'stuck' | 'repeated' | 'different' | 'duplicated' | 'dropped';
       readonly why: string;
     };
 
-/** Asserts on the performance without faults: throws unless it ends as the scenario says. */
+/** Checks the performance without faults: throws unless it ends as the scenario declares. */
 export function assertUndisturbed({ name, ends }: Scenario, performance: Performance): Outcome {
   if (performance.failure)
     throw new Error(`${name}, undisturbed: ${performance.failure.message}`, {
@@ -76,7 +76,7 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
 }
 
-/** Bodies that must not run twice and began more often than when nothing goes wrong: the journal holds them back. */
+/** Bodies that must not run twice and began more often than in the undisturbed performance. The journal must prevent this. */
 function startedAgainIn(performance: Performance, { workflows }: Scenario, { starts }: Outcome): string[] {
   const steps = workflows(performance.stage).map((workflow) => workflow.steps);
   const isOnceOnly = (stepId: string) => steps.some((all) => mustNotRunTwice(all.get(stepId)));
@@ -85,7 +85,7 @@ function startedAgainIn(performance: Performance, { workflows }: Scenario, { sta
   );
 }
 
-/** Side effects that took place more often than when nothing goes wrong, and those that only then take place twice. */
+/** Side effects that took place more often than in the undisturbed performance; those that it lacks may take place once. */
 export function duplicatesIn({ receiver }: Performance, { actions }: Pick<Outcome, 'actions'>): string[] {
   const left = new Map<string, number>();
   for (const what of actions) left.set(what, (left.get(what) ?? 0) + 1);
@@ -96,7 +96,7 @@ export function duplicatesIn({ receiver }: Performance, { actions }: Pick<Outcom
   });
 }
 
-/** Side effects that took place less often than when nothing goes wrong. */
+/** Side effects that took place less often than in the undisturbed performance. */
 function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   const done = receiver.applied.map(({ what }) => what);
   return actions.filter((what) => {
@@ -106,7 +106,7 @@ function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   });
 }
 
-/** Compares only the ends of runs whose attempts, questions, answers or moments depend on what went wrong. */
+/** Compares only the ends of runs whose attempts, questions, answers or times depend on the failure. */
 export function differenceOfEnds(
   expected: readonly RunOutcome[],
   actual: readonly RunOutcome[],
@@ -116,7 +116,7 @@ export function differenceOfEnds(
   return differenceOfRuns(ends(expected), ends(actual));
 }
 
-/** The run fails with RUN_ORPHANED or asks, unless somebody had already asked for another end. */
+/** The run fails with RUN_ORPHANED or asks, unless a person had already requested another end. */
 function prescribedDifference({ world, doubted }: Performance, { inDoubt }: Scenario): string | undefined {
   const { status: wanted, errorCode } = inDoubt ?? { status: 'failed', errorCode: 'RUN_ORPHANED' };
   for (const runId of doubted) {
@@ -136,7 +136,7 @@ function firstDifference(expected: Outcome, actual: Outcome): string | undefined
   );
 }
 
-/** The first thing in which runs differ, both in order. */
+/** The first difference between runs. Both lists must be in order. */
 export function differenceOfRuns(
   expected: readonly RunOutcome[],
   actual: readonly RunOutcome[],
@@ -159,7 +159,7 @@ function runDifference(expected: RunOutcome, actual: RunOutcome): string | undef
   );
 }
 
-/** Events that every dispatch leaves must be there; a dispatch alone may leave more. */
+/** Events that every dispatch records must be there. A dispatch alone may record more. */
 function traceDifference(
   what: string,
   expected: Readonly<Record<string, Trace>>,

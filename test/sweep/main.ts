@@ -1,6 +1,7 @@
 /**
- * `npm run sweep`: stops the world at every call of every scenario and says whether all recovered; see docs/sweep.md.
- * The last line of standard output is the totals, as JSON; the exit code is 0 only if every crash point recovered and every run that the store refused ended or was named.
+ * `npm run sweep`: stops the world at every call of every scenario and reports whether all recovered; see docs/sweep.md. The
+ * last line of standard output is the totals, as JSON. The exit code is 0 only if every crash point recovered and every run
+ * that the store refused ended or was named.
  */
 import { flagsOf } from '../../scripts/flags.ts';
 import { MODES } from './calls.ts';
@@ -13,7 +14,7 @@ import { scenarios } from './scenarios/index.ts';
 import { type Finding, performPoint, rehearse, sweep, type Totals } from './sweep.ts';
 import { timelineOf } from './timeline.ts';
 
-/** Every so many-th refusal is tried, of some 12,000: a prime, so that every kind comes up at every place. */
+/** Interval between the tried refusals, of some 12,000. It is a prime, so that every kind occurs at every place. */
 const EVERY_REFUSAL = 11;
 /** Findings printed in full; the rest are counted. */
 const PRINTED = 20;

@@ -10,22 +10,22 @@ import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
 import type { Performance } from './performance.ts';
 
-/** One line of a journal for each subject: the run itself, a step, a wait. Order is kept within a subject. */
+/** The lines of a journal by subject: the run itself, a step, a wait. Order is kept within a subject. */
 export type Story = Readonly<Record<string, readonly string[]>>;
 
 export interface RunOutcome {
   readonly type: string;
   readonly final: Readonly<Record<string, unknown>>;
   readonly story: Story;
-  /** Beginnings that the journal tells of. Which are told depends on the dispatch: see {@link Trace}. */
+  /** Starts in the journal. Which of them it records depends on the dispatch: see {@link Trace}. */
   readonly begun: Readonly<Record<string, Trace>>;
-  /** Steps that the end of the run cut off, by their keys. */
+  /** Steps that the end of the run interrupted, by key. */
   readonly cutOff: Readonly<Record<string, Trace>>;
 }
 
 /**
- * `usual`: the journal tells that of every dispatch, as of a step that must not run twice, or of a set. `of_a_suspect`: only
- * a dispatch alone leaves a trace of each body, so that it is known which of them killed its process.
+ * `usual`: every dispatch records this, such as the start of a step that must not run twice, or of a set. `of_a_suspect`: only
+ * a dispatch alone records the start of each body, to know which of them killed its process.
  */
 export type Trace = 'usual' | 'of_a_suspect';
 
@@ -33,7 +33,7 @@ export interface Outcome {
   readonly runs: readonly RunOutcome[];
   /** External effects in alphabetical order. */
   readonly actions: readonly string[];
-  /** Ids of the events that lie ready for whoever asks. */
+  /** Ids of the buffered events. */
   readonly early: Readonly<Record<string, readonly string[]>>;
   /** Responses to each operation. */
   readonly answers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface Outcome {
   readonly starts: ReadonlyMap<string, number>;
 }
 
-/** Say who drives, that nobody did, or that somebody was looked after: not what became of the work. */
+/** Events about the driver of the run and its recovery, not about the work. */
 const LEASE_AND_RECOVERY: ReadonlySet<EventType> = new Set<EventType>([
   'run_claimed',
   'run_released',
@@ -49,13 +49,13 @@ const LEASE_AND_RECOVERY: ReadonlySet<EventType> = new Set<EventType>([
   'run_resumed',
   'orphan_detected',
   'worker_lost',
-  // Compared as `begun`.
+  // Starts are compared as `begun`.
   'step_started',
-  // It is taken in when the answer comes before the wait, and answers the wait at once when it does not.
+  // A signal is buffered only if it precedes the wait.
   'signal_received',
 ]);
 
-/** Moments, and what is drawn at random or follows from it. */
+/** Times, random values, and values that depend on them. */
 const INCIDENTAL: ReadonlySet<string> = new Set([
   'at',
   'startedAt',
@@ -82,7 +82,7 @@ export function outcomeOf({ world, outside, receiver, stage }: Performance): Out
   const runs = [...world.db.runs.values()].map(({ snapshot, events, checkpoints }) => {
     const { result } = snapshot;
     const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
-    // The document's path depends on the length of the journal; its content must not.
+    // The path of the document depends on the length of the journal; its content must not.
     return runOutcome(
       snapshot.id,
       events,
@@ -102,7 +102,7 @@ export function outcomeOf({ world, outside, receiver, stage }: Performance): Out
   };
 }
 
-/** Sums over the runs of one type and step: their ids are drawn. */
+/** Sums over the runs of one type and step, because their ids are random. */
 function startsOf(begun: ReadonlyMap<string, number>): Map<string, number> {
   const starts = new Map<string, number>();
   for (const [key, times] of begun) {
@@ -112,7 +112,7 @@ function startsOf(begun: ReadonlyMap<string, number>): Map<string, number> {
   return starts;
 }
 
-/** In an order that does not depend on drawn ids. */
+/** Sorts runs in an order that does not depend on random ids. */
 export function inOrder(runs: readonly RunOutcome[]): RunOutcome[] {
   return [...runs].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
 }
@@ -121,7 +121,7 @@ function sortKey({ type, final, story }: RunOutcome): string {
   return JSON.stringify([type, final.input, final, story]);
 }
 
-/** @param result what the run came to, in any form in which equal results are equal */
+/** @param result of the run, in a form in which equal results are equal */
 export function runOutcome(runId: string, events: readonly RunEvent[], result: unknown): RunOutcome {
   const state = fold(runId, events);
   const final = { ...finalOf(state), result };
@@ -137,19 +137,19 @@ function tracesOf(state: RunState, events: readonly RunEvent[]): Pick<RunOutcome
   for (const event of events) {
     if (event.type !== 'step_started') continue;
     const trace: Trace = alone.has(event.writer?.epoch ?? 0) ? 'of_a_suspect' : 'usual';
-    // Members of what was read from a store come in an order of its own.
+    // A store may return members in another order.
     const line = canonicalJson(stripped(event.data) as Json);
-    // Begun anew after a crash: one that is told of every dispatch stays one.
+    // A start may be repeated after a crash. If one of them is `usual`, the step is.
     if (begun[line] !== 'usual') begun[line] = trace;
     const key = stepKey(event.data);
     const step = state.steps.get(key);
-    // A run that completes cuts nothing off, whoever drove it.
+    // A completed run interrupts nothing, whichever dispatch completed it.
     if (step?.phase === 'running') cutOff[key] = state.status === 'completed' ? 'usual' : trace;
   }
   return { begun, cutOff };
 }
 
-/** A crash can make it another attempt that reaches the budget. */
+/** A crash can change the attempt that reaches the budget, so its number is removed. */
 function withoutAttempt(waitId: string): string {
   return waitId.replace(/\.\d+\.(budget|day)$/, '.$1');
 }
@@ -171,7 +171,7 @@ function finalOf(state: RunState): Record<string, unknown> {
     planVersion: state.planVersion,
     steps: Object.fromEntries(
       [...state.steps.sortBy((_, key) => key)]
-        // Compared as `cutOff`.
+        // Running steps are compared as `cutOff`.
         .filter(([, { phase }]) => phase !== 'running')
         .map(([key, step]) => [
           key,
@@ -189,7 +189,7 @@ function storyOf(events: readonly RunEvent[]): Story {
     const lines = story[subjectOf(event)] as string[];
     const { type, initiator, actor } = event;
     const line = JSON.stringify(stripped({ type, initiator, actor, data: event.data }));
-    // Asked anew after a recovery.
+    // A recovery evaluates policies again.
     const repeatable = type === 'policy_evaluated';
     if (!repeatable || !lines.includes(line)) lines.push(line);
   }
@@ -204,7 +204,7 @@ function subjectOf({ type, data }: RunEvent): string {
   return 'run';
 }
 
-/** Without what differs between two performances of the same. */
+/** Removes values that differ between two equal performances. */
 function stripped(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripped);
   if (typeof value === 'string') return withoutIds(value);
@@ -216,7 +216,7 @@ function stripped(value: unknown): unknown {
   );
 }
 
-/** Run ids are drawn, and moments are incidental; what they are said in is not. */
+/** Removes run ids and times from the text, because both are incidental. */
 function withoutIds(text: string): string {
   return text.replace(RUN_ID, 'run_…').replace(EPOCH_MS, '…');
 }

@@ -1,8 +1,8 @@
 /**
- * Everybody outside of the installation: starts the run of a scenario and carries out its operations when their moment
- * has come. Who gets no answer, or "try again", does the same again.
+ * All actors outside the installation: starts the run of a scenario and carries out its operations at their times. A request
+ * without an answer, or with "try again", is repeated.
  *
- * Must not: reach a run but through the operations of the product.
+ * Must not: reach a run except through the operations of the product.
  */
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
 import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
@@ -16,26 +16,26 @@ import type { VirtualStage } from './stage.ts';
 
 const TENANT = 't1';
 export const START = 'start';
-/** Beginning of the recorded answer where none with a code ever came. */
+/** Prefix of the recorded answer if none with a code came. */
 export const NO_ANSWER = 'no answer:';
 /** Time a client waits before it repeats an unanswered request. */
 const AGAIN_MS = 1_000;
-/** A client that gets no definite answer in so many tries never will. */
+/** Tries after which a client without a definite answer gives up. */
 const MAX_TRIES = 20;
 
-/** The runs as they stand. */
+/** The current state of the runs. */
 export interface Runs {
-  /** The one that the scenario is about. */
+  /** The main run of the scenario. */
   readonly main: RunState | undefined;
   readonly all: readonly RunState[];
 }
 
 interface Acting {
   readonly operation: Operation;
-  /** In which process its request is served. */
+  /** The process that serves its request. */
   by?: Process;
   notBefore: number;
-  /** Its moment has come once: it will be done, whatever the run looks like now. */
+  /** True once its time has come: it is then carried out, whatever the state of the run. */
   due: boolean;
   tries: number;
   answer?: string;
@@ -44,7 +44,7 @@ interface Acting {
 export class Outside {
   /** Empty before the run was started. */
   runId = '';
-  /** Errors of refused requests, those that were repeated included. */
+  /** Errors of refused requests, including repeated ones. */
   readonly refusals: unknown[] = [];
   readonly #acting: readonly Acting[];
   readonly #stage: VirtualStage;
@@ -75,19 +75,19 @@ export class Outside {
     );
   }
 
-  /** Names of what was not answered yet, and should be. */
+  /** Names of required operations without an answer. */
   get open(): string[] {
     return this.#acting.flatMap(({ operation: { name, onlyDisturbed }, answer }) =>
       answer === undefined && !onlyDisturbed ? [name] : [],
     );
   }
 
-  /** Somebody waits for an answer, or will ask again. */
+  /** True if an operation waits for an answer, or will be repeated. */
   get isBusy(): boolean {
     return this.#acting.some(({ due, answer }) => due && answer === undefined);
   }
 
-  /** When somebody who waits for a time acts next. */
+  /** The next time at which a waiting operation acts. */
   nextAt(now: number): number | undefined {
     const times = this.#acting.flatMap(({ by, answer, notBefore }) =>
       by === undefined && answer === undefined && notBefore > now ? [notBefore] : [],
@@ -95,7 +95,7 @@ export class Outside {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Lets the first act whose moment has come; false if it has for nobody. */
+  /** Starts the first operation whose time has come; false if there is none. */
   act(process: Process, now: number, { main, all }: Runs): boolean {
     const view = this.#view(main, all);
     const next = this.#acting.find(
@@ -103,7 +103,7 @@ export class Outside {
         acting.by === undefined &&
         acting.answer === undefined &&
         acting.notBefore <= now &&
-        // Nobody knows of a run before he was told that it was started.
+        // An operation cannot know a run before its start was answered.
         (this.runId !== '' || acting.operation.name === START) &&
         (acting.due || acting.operation.when(view)),
     );
@@ -113,7 +113,7 @@ export class Outside {
     return true;
   }
 
-  /** Requests in a process that died are made again. */
+  /** Repeats requests of a process that died. */
   giveUp(process: Process, notBefore: number): void {
     for (const acting of this.#acting) {
       if (acting.by !== process) continue;
@@ -134,7 +134,7 @@ export class Outside {
         (answer) => ({ answer, error: undefined }),
         (error: unknown) => ({ answer: undefined, error }),
       );
-    // Somebody gave it up meanwhile, or does it again.
+    // The request was given up meanwhile, or is being repeated.
     if (acting.by !== process) return;
     delete acting.by;
     const { answer, error } = result;
@@ -202,12 +202,12 @@ async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: s
 
 /** Returns true for errors that API clients see as 503, as does the queue: the same request is sent again. */
 export function isPassing(error: unknown): boolean {
-  // A door answers STORE_REFUSED to what the store refuses: a client repeats that, too.
+  // The API answers STORE_REFUSED if the store refuses a write. A client repeats that too.
   if (error instanceof OutcomeUnknown || error instanceof StoreRefused || isOfOtherRun(error)) return true;
   return error instanceof CairnError && error.code === 'UNAVAILABLE';
 }
 
-/** An error without a code is no answer that anybody should ever get; the judge sees that it differs. */
+/** The code of an error. One without a code must never be an answer; the judge reports it as a difference. */
 function codeOf(error: unknown): string {
   return error instanceof CairnError ? error.code : `${NO_ANSWER} ${String(error)}`;
 }

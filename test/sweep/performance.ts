@@ -1,7 +1,7 @@
 /**
- * Performs one scenario once, with what is to go wrong: delivers tasks, ticks the scan once a minute, lets the outside
- * act, moves time when nothing else is left, and puts a new process in the place of one that died. Every order is
- * fixed, so the same disturbances give the same performance.
+ * Performs one scenario once, with its failures: delivers tasks, ticks the scan once a minute, lets the outside act, advances
+ * time when nothing else is left, and replaces dead processes. Every order is fixed, so equal disturbances give equal
+ * performances.
  *
  * Must not: judge how it ended.
  */
@@ -27,21 +27,21 @@ import { Watch } from './watch.ts';
 export interface PerformanceOptions {
   readonly disturbances?: readonly Disturbance[];
   readonly redeliveryMs?: number;
-  /** Changes what every process works with: a sabotage. */
+  /** Changes the dependencies of every process, to sabotage it. */
   readonly tamper?: (deps: ProcessDeps) => ProcessDeps;
   readonly withoutScan?: boolean;
-  /** Stuck if it takes longer than this, ms of virtual time: whoever recovers after years has not recovered. */
+  /** Virtual time in ms after which the performance counts as stuck. A recovery after years is no recovery. */
   readonly limitMs?: number;
 }
 
-/** More than any scenario needs; one that goes on for longer never ends. */
+/** Limit of turns, more than any scenario needs. */
 const MAX_TURNS = 500;
-/** Dispatches of one run that threw in a row: faults come one at a time, or for ten dispatches at most. */
+/** Limit of consecutive failures of a run's dispatches: faults occur one at a time, or for ten dispatches at most. */
 const MAX_FAILURES_IN_A_ROW = 15;
 const MINUTE_MS = 60_000;
-/** Between two sendings of the same. */
+/** Longest pause between two sendings of the same request. */
 const LONGEST_PAUSE_MS = 1_000;
-/** After a failure that is no death, the queue tries a task again this much later. */
+/** Delay after which the queue repeats a task that failed without a death. */
 const RETRY_MS = 1_000;
 /** Grace period of a process between SIGTERM and SIGKILL. */
 const TERMINATION_MS = 10_000;
@@ -49,7 +49,7 @@ const TERMINATION_MS = 10_000;
 interface Work {
   readonly process: Process;
   readonly task?: QueuedTask;
-  /** The queue delivered its task again while it was under way: what becomes of it makes no difference to the queue. */
+  /** True if the queue delivered its task again while it was running, so that its outcome no longer matters to the queue. */
   isOutlived?: true;
 }
 
@@ -60,18 +60,18 @@ export class Performance {
   readonly calls: Calls;
   readonly receiver = new Receiver();
   readonly bus: MemoryEventBus | undefined;
-  /** Runs with a step that must not run twice and was under way when something went wrong. */
+  /** Runs with a step that must not run twice and that was running at a failure. */
   readonly doubted = new Set<string>();
   /** The reason why it did not end, or was unsound on the way. */
   failure: Error | undefined;
-  /** It did not end, rather than end badly. */
+  /** True if it did not end, rather than ended with a wrong result. */
   stuck = false;
   readonly #scenario: Scenario;
   readonly #options: PerformanceOptions;
   readonly #under = new Set<Work>();
   readonly #beginsAt: number;
   #process: Process;
-  /** Their dispatches were given up by the queue, and go on all the same. */
+  /** Processes that continue although the queue has given up their dispatches. */
   readonly #zombies = new Set<Process>();
   #leaving: { readonly process: Process; readonly until: number } | undefined;
   #processes = 0;
@@ -114,7 +114,7 @@ export class Performance {
 
   async #perform(): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-      // Everything in memory answers at once: what is not done after this waits for time.
+      // In-memory calls answer at once, so that all remaining work now waits for time.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (this.#watch.failure) throw this.#watch.failure;
       if (this.failure) return;
@@ -165,13 +165,13 @@ export class Performance {
     });
   }
 
-  /** A dispatch that lives leaves nothing in doubt: who comes second must wait for a step that must not run twice. */
+  /** A live dispatch leaves nothing in doubt: a second one must wait for a step that must not run twice. */
   #disturbed(mode: Mode, registry: WorkflowRegistry): void {
     if (isOverlap(mode)) this.#outlive();
     else this.#noteDoubt(registry);
   }
 
-  /** The queue gives up every dispatch under way and delivers their tasks again, to a new process. */
+  /** The queue gives up every running dispatch and delivers their tasks again, to a new process. */
   #outlive(): void {
     this.#zombies.add(this.#process);
     this.#process.isOutlived = true;
@@ -182,7 +182,7 @@ export class Performance {
     }
   }
 
-  /** Work of a dead process returns: tasks by the queue, operations by their callers. */
+  /** Returns the work of a dead process: tasks to the queue, operations to their callers. */
   #replaceProcess(): void {
     for (const zombie of [...this.#zombies].filter(({ alive }) => !alive)) {
       this.#zombies.delete(zombie);
@@ -195,7 +195,7 @@ export class Performance {
     }
     if (this.#process.alive && !this.#process.leaving && !this.#zombies.has(this.#process)) return;
     if (this.#zombies.has(this.#process)) {
-      // It goes on with what it has, and takes nothing new.
+      // A zombie continues its work, but gets no more.
     } else if (this.#process.alive) {
       this.#leaving = { process: this.#process, until: this.world.clock.now() + TERMINATION_MS };
     } else this.#giveUp(this.#process);
@@ -219,7 +219,7 @@ export class Performance {
     this.world.queue.repeat(task, { at: this.world.clock.now() + inMs, answered });
   }
 
-  /** One task a turn, so that what it does is done before the next. */
+  /** Delivers one task per turn, so that its work is done before the next. */
   #deliver(): boolean {
     const [task] = this.world.queue.due(this.world.clock.now());
     if (!task) return false;
@@ -251,7 +251,7 @@ export class Performance {
     this.#under.add(work);
     this.#process
       .run((deps) => scan(deps))
-      // A scheduler does not repeat what failed: the next minute comes by itself.
+      // A scheduler does not repeat a failed tick, because the next minute has its own.
       .catch(() => undefined)
       .finally(() => {
         this.#scanning &&= !this.#under.delete(work);
@@ -259,7 +259,7 @@ export class Performance {
     return true;
   }
 
-  /** The next full minute at which the scan has something to look at. */
+  /** The next full minute at which the scan has due runs. */
   #nextScanAt(): number | undefined {
     const { nextWake } = this.world;
     if (nextWake === undefined || this.#options.withoutScan) return undefined;
@@ -270,7 +270,7 @@ export class Performance {
   #isAtRest(): boolean {
     if (this.#under.size > 0 || this.#leaving || this.world.queue.pending.length > 0) return false;
     if (this.world.nextWake !== undefined) return false;
-    // Whoever pauses before he sends once more is not done; a timer that is still set after that was forgotten.
+    // A pause before a repeated call is work. A timer beyond the longest pause was left behind.
     if ((this.world.clock.nextAt ?? Number.POSITIVE_INFINITY) <= this.world.clock.now() + LONGEST_PAUSE_MS)
       return false;
     const states = [...this.world.db.runs.values()].map(({ snapshot }) => snapshot);
@@ -278,7 +278,7 @@ export class Performance {
     return states.length > 0 && states.every(isOver) && !this.outside.isBusy;
   }
 
-  /** To the next moment at which something can happen; false if there is none. */
+  /** Advances time to the next possible action; false if there is none. */
   #moveTime(): boolean {
     const { clock, queue } = this.world;
     const now = clock.now();

@@ -1,31 +1,31 @@
 /**
- * The points at which the world stops: every call of the undisturbed performance, in every way; and at a drawn sample of pairs of
- * deaths where a scenario is small. A point's number is its address for replaying it.
+ * The points at which the world stops: every call of the undisturbed performance, in every mode; for small scenarios also a
+ * random sample of pairs of deaths. The number of a point is its address for a repetition.
  *
- * Must not: perform anything; how many calls a recovery makes is told by its caller.
+ * Must not: perform anything; its caller counts the calls of a recovery.
  */
 import { seededRandomness } from '../support/world.ts';
 import { type Calls, type Disturbance, isOverlap, type Mode, TIMER } from './calls.ts';
 
 export interface Point {
   readonly disturbances: readonly Disturbance[];
-  /** Delay after a death until the queue redelivers the tasks of the dead process; infinite: they are lost. */
+  /** Delay after a death until the queue redelivers the tasks of the dead process; infinite if they are lost. */
   readonly redeliveryMs: number;
 }
 
 /**
- * Before the scan has noticed anything, so that a drive finds the run; so late that the scan has to, and the task finds
- * it recovered; or never.
+ * `soon`: before a scan, so that a drive finds the run. `late`: after the scan, so that the task finds a recovered run.
+ * `never`: the tasks are lost.
  */
 export const REDELIVERY_MS = { soon: 1_000, late: 15 * 60_000, never: Number.POSITIVE_INFINITY } as const;
 
-/** Faults during the recovery from another. */
+/** Modes of a failure during the recovery from another. */
 const SECONDS: readonly Mode[] = ['before', 'after', 'unanswered', 'redelivered', 'stalled'];
 
-/** Pairs tried of a small scenario. */
+/** Number of pairs tried of a small scenario. */
 const PAIRS = 100;
 
-/** One thing that goes wrong. Without a task under way there is none to be delivered again. */
+/** Points with one failure. Without a running task there is none to deliver again. */
 export function singlesOf({ made, duringDispatch }: Pick<Calls, 'made' | 'duringDispatch'>): Point[] {
   const redeliveryMs = REDELIVERY_MS.soon;
   return made.flatMap((label, call) => [
@@ -38,9 +38,10 @@ export function singlesOf({ made, duringDispatch }: Pick<Calls, 'made' | 'during
 }
 
 /**
- * Two accidents, the second while the first is recovered from: a death, or a dispatch that lives on beside the second.
+ * Points with two failures, the second during the recovery from the first: a death, or a dispatch that continues beside the
+ * second.
  *
- * @param callsAfter how many calls are made in all when this goes wrong
+ * @param callsAfter number of all calls after this failure
  */
 export async function pairsOf(
   singles: readonly Point[],
@@ -59,7 +60,7 @@ export async function pairsOf(
     const [death] = first.disturbances as readonly [Disturbance];
     const left = (await callsAfter(first)) - death.call - 1;
     const mode = SECONDS[upTo(SECONDS.length)] as Mode;
-    // The last call of all can be the one that went wrong.
+    // The failure may be at the last call of all.
     if (left < 1) continue;
     points.push({ ...first, disturbances: [death, { call: death.call + 1 + upTo(left), mode }] });
   }
@@ -76,7 +77,7 @@ export function describePoint({ disturbances, redeliveryMs }: Point, calls: read
   return `${wrong.join(', then ')}; ${tasks}`;
 }
 
-/** The task comes again at once. */
+/** Points at which the queue delivers the task again at once. */
 function overlaps(call: number): Point[] {
   return (['redelivered', 'stalled'] as const).map((mode) => ({
     disturbances: [{ call, mode }],

@@ -1,6 +1,6 @@
 /**
- * One process of the installation: real code over ports each of whose calls is counted and may be the last. Once it is
- * dead, nothing it does has any effect, nothing answers it, and its timers never fire.
+ * One process of the installation: real code over ports. Each call of a port is counted and may be the last. A dead process has
+ * no effects, gets no answers, and its timers never fire.
  *
  * Must not: decide what runs in it, or when it is replaced.
  */
@@ -30,7 +30,7 @@ export type ProcessDeps = EngineDeps & {
   readonly planStore: PlanStore;
 };
 
-/** Members of the dependencies that are no way out of the process, or of whose parts each is one. */
+/** Members of the dependencies that do not leave the process, or whose own members do. */
 const INSIDE: ReadonlySet<string> = new Set([
   'bindings',
   'clock',
@@ -47,7 +47,7 @@ const INSIDE: ReadonlySet<string> = new Set([
   'shutdown',
 ]);
 
-/** Time that a call is held in a process that stalls: longer than the second dispatch takes to claim, shorter than a lease. */
+/** Time that a stalled process holds a call: longer than the claim of the second dispatch, shorter than a lease. */
 const STALL_MS = 500;
 
 const running = new AsyncLocalStorage<Process>();
@@ -55,11 +55,11 @@ const running = new AsyncLocalStorage<Process>();
 export interface ProcessParams {
   readonly base: ProcessDeps;
   readonly calls: Calls;
-  /** Another one for each process: owners of leases must differ. */
+  /** Differs for each process, because owners of leases must differ. */
   readonly seed: number;
-  /** Told of every call that was applied, before anything else happens. */
+  /** Called for every call that was applied, before anything else happens. */
   readonly onApplied: (label: string, call: InterceptedCall) => void;
-  /** Told at the moment something goes wrong, after the call was applied where it was. */
+  /** Called at the moment of a failure; if the call is applied, then after it. */
   readonly onDisturbed: (mode: Mode) => void;
 }
 
@@ -68,7 +68,7 @@ export class Process {
   readonly #params: ProcessParams;
   readonly #timers = new Set<() => void>();
   readonly #shutdown = new AbortController();
-  /** Seq of the newest event of each run that the store has shown this process. */
+  /** Sequence number of the newest event of each run that the store has returned to this process. */
   readonly #told = new Map<string, number>();
   #alive = true;
 
@@ -89,7 +89,7 @@ export class Process {
       random: seededRandomness(seed),
       shutdown: this.#shutdown.signal,
     };
-    // The memory of a process dies with it.
+    // The memory of a process ends with it.
     const own = {
       ...counted,
       runtime: new CachedRuntimeConfig(counted.config, counted.clock),
@@ -98,7 +98,7 @@ export class Process {
     this.deps = { ...own, otherRuns: otherRuns(own) };
   }
 
-  /** The process whose code is running; undefined outside of all of them. */
+  /** The process whose code is running; undefined outside of all processes. */
   static get current(): Process | undefined {
     return running.getStore();
   }
@@ -107,15 +107,15 @@ export class Process {
     return this.#alive;
   }
 
-  /** The queue has delivered its tasks again, and it lives on. */
+  /** True if the queue has delivered its tasks again while the process lives. */
   isOutlived = false;
 
-  /** It was asked to end, and takes nothing new. */
+  /** True if it was asked to end, so that it gets no more work. */
   get leaving(): boolean {
     return this.#shutdown.signal.aborted;
   }
 
-  /** Seq of the newest event of the run that the store has told of; 0: of none. */
+  /** Sequence number of the newest event of the run that the store has returned to this process; 0 if none. */
   toldOf(runId: string): number {
     return this.#told.get(runId) ?? 0;
   }
@@ -125,7 +125,7 @@ export class Process {
     return this.#timers.size;
   }
 
-  /** Runs work in this process. What it throws at once is a rejection, as a caller elsewhere would see it. */
+  /** Runs work in this process. A synchronous error becomes a rejection, as for a remote caller. */
   run<T>(work: (deps: ProcessDeps) => Promise<T>): Promise<T> {
     return running.run(this, async () => work(this.deps));
   }
@@ -151,7 +151,7 @@ export class Process {
       if (!this.#alive) return never();
     }
     const answer = proceed();
-    // Whoever dies does not hear of it.
+    // A process that dies does not handle the rejection.
     answer.catch(() => {});
     this.#params.onApplied(label, call);
     if (mode === 'after') return this.#die(mode);

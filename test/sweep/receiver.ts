@@ -1,8 +1,8 @@
 /**
- * The receiver of side effects in a performance: it outlives the processes, acts on what reaches it, and its own count
- * of what it did is the judge of the ledger.
+ * The receiver of side effects in a performance. It outlives the processes and acts on the requests that reach it. Its own
+ * count of actions judges the ledger.
  *
- * Must not: be reached but through bindings.
+ * Must not: be reached except through bindings.
  */
 import { z } from 'zod';
 import type { Idempotency, ReplayPolicy, SideEffects } from '../../packages/cairn/src/core/effects/effect.ts';
@@ -42,7 +42,7 @@ export class Receiver {
   /** Requests refused the first time. */
   readonly refusesOnce = new Set<string>();
 
-  /** Acts; one that dedupes answers a repetition under the same key without acting again. */
+  /** Acts. A receiver that dedupes answers a repetition with the same key without acting again. */
   act(action: Action, dedupes: boolean): Done {
     if (this.refusesOnce.delete(action.what)) throw new NotApplied(`not now: ${action.what}`);
     const before = dedupes && this.#find(action);
@@ -68,7 +68,7 @@ export interface Bound {
   readonly bind: (receiver: Receiver) => Binding;
 }
 
-/** A capability of that nature, and how it reaches a receiver. By default it acts outside and ignores idempotency keys. */
+/** A capability of that nature with its binding to a receiver. By default it acts externally and ignores idempotency keys. */
 export function posting(nature: Partial<Nature> = {}): Bound {
   const id = 'post.send';
   const { withLookup = false, ...how }: Nature = {

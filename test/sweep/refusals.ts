@@ -1,9 +1,9 @@
 /**
- * Performs scenarios on a store that refuses: at every write, of runs, starts, answers in the ledger, meeting places of events, plans and
- * the installation's configuration, in each way, once, and for as long as ten dispatches take. A refused write is not applied. Whoever
- * asked at a door is told of it by a stable code. After that the store heals, and everything must come to an end.
+ * Performs scenarios on a store that refuses writes: of runs, starts, ledger answers, event mailboxes, plans and the
+ * installation's configuration, in each way, once and for as long as ten dispatches take. A refused write is not applied. A
+ * caller of the API gets a stable code. Then the store accepts writes again, and everything must end.
  *
- * Must not: compare with the undisturbed performance; a run that was refused may fail for it.
+ * Must not: compare with the undisturbed performance, because a refused run may fail.
  */
 import { toProblem } from '../../packages/cairn/src/core/errors.ts';
 import {
@@ -25,7 +25,7 @@ import type { ProcessDeps } from './process.ts';
 import type { Scenario } from './scenario.ts';
 import { rehearse } from './sweep.ts';
 
-/** `too_large`: whatever carries more than one event, or a step record, is refused, and smaller writes are taken. */
+/** `too_large`: refuses writes with more than one event, or with a step record, and accepts smaller ones. */
 export const REFUSALS = ['invalid', 'too_large', 'denied', 'exhausted'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
@@ -48,14 +48,14 @@ const WRITES = {
 type Port = keyof typeof WRITES;
 const PORTS = Object.keys(WRITES) as readonly Port[];
 const MOVES: ReadonlySet<string> = new Set(['store.commit', 'store.touch']);
-/** By then the run must have ended, or be named. */
+/** Number of dispatches by which the run must have ended or have a finding. */
 const DISPATCHES = 10;
 /**
- * Refusals of ten dispatches. Fewer than the dispatches in a row that may throw (`performance.ts`), and than what makes a client give up
- * that is refused itself (`outside.ts`): of a document beside the runs only refusals are counted.
+ * Maximum number of refusals. It is below the dispatches in a row that may throw (`performance.ts`), and below the tries of a
+ * client whose own request is refused (`outside.ts`). For documents beside the runs, only refusals are counted.
  */
 const MAX_REFUSED = 12;
-/** So much longer than undisturbed: redeliveries, leases, back-off and the minutely scan. */
+/** Allowed delay over the undisturbed performance: redeliveries, leases, back-off and the minutely scan. */
 const DELAY_LIMIT_MS = 90 * 60_000;
 
 export interface RefusalFinding {
@@ -70,9 +70,9 @@ export interface RefusedTotals {
 }
 
 export interface RefusedOptions {
-  /** Only every so many-th point. */
+  /** Interval between the tried points. */
   readonly every?: number;
-  /** Only writes that are no move of a run: of starts, of the ledger, and of the documents beside the runs. */
+  /** Tries only writes other than appends to a run: starts, the ledger, and documents beside the runs. */
   readonly withoutMoves?: true;
 }
 
@@ -131,26 +131,26 @@ async function wrongWith(
   const { answers, refusals } = performance.outside;
   const nameless = refusals.filter((error) => codeAtDoor(error) === 'INTERNAL');
   if (nameless.length > 0) return `a door answers without a name: ${String(nameless[0])}`;
-  // Whatever was refused was asked again, and was answered once the store had healed.
+  // Every refused request was repeated, and answered once the store accepted writes again.
   const unanswered = [...answers].filter(([, answer]) => answer.startsWith(NO_ANSWER));
   if (unanswered.length > 0) return `never answered: ${unanswered.join(' ')}`;
   if (answers.get(START) !== JSON.stringify(performance.outside.runId)) return 'never started';
   const twice = duplicatesIn(performance, expected);
   if (twice.length > 0) return `took place twice: ${twice.join(', ')}`;
-  // As the scan does each minute; here it has nothing left to look at.
+  // The scan does this each minute, but has no more runs here.
   await reviewFindings(performance.world.deps);
   const { findings } = performance.world.db;
   return findings.size > 0 ? `still named after it healed: ${[...findings.keys()].join(', ')}` : undefined;
 }
 
-/** The stable code by which a door of the API says it. */
+/** The stable code of the error in an answer of the API. */
 function codeAtDoor(error: unknown): string {
   return toProblem(asOurs(error)).code;
 }
 
-/** Refuses the writes to one run, or to one other document, from the chosen one on. */
+/** Refuses the writes to one run, or to one other document, from the selected write on. */
 class HostileStore {
-  /** The run that was refused for more than ten dispatches without an end or a name. */
+  /** The run that was refused for more than ten dispatches without an end or a finding. */
   unnamed: string | undefined;
   readonly #point: RefusalPoint;
   #performance: Performance | undefined;
@@ -192,7 +192,7 @@ class HostileStore {
     this.#healed = true;
     const db = this.#performance?.world.db;
     const run = db?.runs.get(runId);
-    // A run that is not known to be refused is only late: `RUNS_OVERDUE`.
+    // With the refusal `exhausted` a run only counts as late: `RUNS_OVERDUE`.
     const isNamed = db?.findings.has(runId) || this.#point.refusal === 'exhausted';
     if (run && !isOver(run.snapshot) && !isNamed)
       this.unnamed = `after ten dispatches ${run.snapshot.status} and unnamed`;
@@ -233,7 +233,7 @@ class HostileStore {
 
 interface Target {
   readonly id: string;
-  /** Run whose drives meet the refusal. Absent: only requests at a door do. */
+  /** Run whose drives meet the refusal. Absent: only API requests do. */
   readonly runId?: string | undefined;
 }
 
@@ -262,7 +262,7 @@ function targetOf(
   }
 }
 
-/** Each attempt of a door draws another run id; the record is the same. */
+/** Each attempt of a start draws another run id, but the same record. */
 function targetOfStart({ events, records }: StartCommit): Target {
   const [created] = events;
   if (created?.type !== 'run_created') throw new Error('a start without its first event');

@@ -21,9 +21,9 @@ export interface Acting {
 
 /** Stage on which the bodies of a scenario run: they report their runs, and take time. */
 export interface Stage {
-  /** Every body calls it first. It is where the body takes its time, `ms` of it, in which the world may end. */
+  /** Every body calls this first. The body takes its time here, `ms` of it, during which the world may end. */
   acts(context: Acting, ms?: number): Promise<void>;
-  /** More of the time of a body that has begun. */
+  /** Takes more time in a body that has begun. */
   goesOn(context: Acting, ms: number): Promise<void>;
   /** A compensation calls it first. */
   undoes(context: Acting, ms?: number): Promise<void>;
@@ -33,17 +33,17 @@ export interface Stage {
 
 /** State visible to an external actor, on which it decides. */
 export interface View {
-  /** The run that the scenario is about; undefined before it was started. */
+  /** The main run of the scenario; undefined before its start. */
   readonly run: RunState | undefined;
-  /** A run, this one or another, asks what became of a side effect, or whether one may be repeated. */
+  /** True if any run asks about the outcome of a side effect, or whether one may be repeated. */
   readonly asksAboutEffect: boolean;
-  /** It waits at this step, and the outside knows. */
+  /** True if the run waits at this step, and the outside knows. */
   waitsAt(stepId: string): boolean;
   /** This step has ended. */
   hasDone(stepId: string): boolean;
-  /** A body of this step is under way. */
+  /** True if a body of this step is running. */
   isRunning(stepId: string): boolean;
-  /** The operation of this name was answered. */
+  /** True if the operation of this name was answered. */
   wasAnswered(operation: string): boolean;
 }
 
@@ -55,7 +55,7 @@ export interface Client {
   readonly receiver: Receiver;
   readonly deps: ProcessDeps;
   readonly tenantId: string;
-  /** The run that the scenario is about. */
+  /** The main run of the scenario. */
   readonly runId: string;
 }
 
@@ -66,19 +66,19 @@ export interface ApiRequest {
 }
 
 /**
- * Something a person or a program does. When the process that serves it dies, it does the very same again, as a client
- * with an idempotency key would; so `act` must carry all that makes it the same.
+ * An action of a person or a program. If the process that serves it dies, the same action is repeated, as by a client with an
+ * idempotency key. So `act` must contain everything that identifies it.
  */
 export interface Operation {
   readonly name: string;
-  /** Not before so many ms after the beginning. */
+  /** Earliest time after the beginning, ms. */
   readonly atMs?: number;
   readonly when: (view: View) => boolean;
-  /** Only needed when something goes wrong: nobody does it in the undisturbed performance. */
+  /** True if only a failure makes it necessary: the undisturbed performance does not contain it. */
   readonly onlyDisturbed?: true;
-  /** Resolves with what is kept of the answer; an error that is not "try again" is an answer too. */
+  /** Resolves with the recorded part of the answer. Any error other than "try again" is an answer too. */
   readonly act: (client: Client) => Promise<unknown>;
-  /** The same as a request, for where processes are real ones; absent: it is done in virtual time only. */
+  /** The same operation as a request to real processes; absent: it is carried out in virtual time only. */
   readonly request?: (runId: string) => ApiRequest;
 }
 
@@ -88,7 +88,7 @@ export interface Ending {
   readonly errorCode?: string;
   /** Ends of all other runs, as `type: status`, in alphabetical order; absent: none. */
   readonly others?: readonly string[];
-  /** Types of events its journals must hold. */
+  /** Types of events that its journals must contain. */
   readonly shows?: readonly EventType[];
 }
 
@@ -103,24 +103,24 @@ export interface Scenario {
   readonly inDoubt?: Pick<Ending, 'status' | 'errorCode'>;
   readonly settings?: Partial<EngineSettings>;
   readonly budgets?: BudgetOptions;
-  /** When its time begins, epoch ms; absent: the beginning of 2026. */
+  /** Time at which it begins, epoch ms; absent: the beginning of 2026. */
   readonly startAt?: number;
   /**
-   * Its bodies act outside: through these. The receiver's count is judged, and of the runs only how they end: which
-   * attempts and questions that took depends on what went wrong.
+   * Bindings for external actions of its bodies. The receiver's count is judged; of the runs only their ends are, because
+   * attempts and questions depend on the failure.
    */
   readonly effects?: readonly Bound[];
-  /** A crash changes what its journals tell, such as attempts or moments: how its runs end is judged. */
+  /** True if a crash changes its journals, such as attempts or times: then only the ends of its runs are judged. */
   readonly judgedByEnd?: true;
   /** Requests the receiver refuses the first time. */
   readonly refusesOnce?: readonly string[];
   /** The events of its runs are published; each must arrive, and first arrivals in order. */
   readonly publishes?: true;
-  /** Short enough that crashes are tried in pairs as well. */
+  /** True if it is short enough for pairs of crashes. */
   readonly pairs?: true;
 }
 
-/** A crash over it is followed by no other attempt, unless a person says so. */
+/** True if no attempt follows a crash during the step without a person's decision. */
 export function mustNotRunTwice(step: StepDefinition | undefined): boolean {
   return step?.idempotent === false && !('newAttempt' in step);
 }

@@ -1,6 +1,6 @@
 /**
- * The stage of bodies in virtual time: keeps who ran how often, and finds out whether a body began whose success was
- * durable already.
+ * The stage of bodies in virtual time. It counts the starts of each body, and detects a body that began after its success was
+ * durable.
  *
  * Must not: be seen by the engine.
  */
@@ -17,9 +17,9 @@ export class VirtualStage implements Stage {
   /** Bodies that began although their success was recorded. */
   readonly repeated: string[] = [];
   /**
-   * Other bodies that began although their success was recorded: each in a dispatch whose task the queue has delivered again,
-   * before the store told that dispatch of the success. Nothing can hold such a body back, since a process can stand still
-   * between the last answer that it gets and the beginning of a body. The journal refuses what such a body comes to.
+   * Other bodies that began although their success was recorded: the queue had delivered the task of their dispatch again, and
+   * the store had not yet returned the success to that dispatch. Nothing can prevent such a start, because a process can stall
+   * between its last answer and the start of a body. The journal refuses the outcome of such a body.
    */
   readonly overtaken: string[] = [];
   readonly #db: MemoryDatabase;
@@ -61,7 +61,7 @@ export class VirtualStage implements Stage {
     );
     const key = `memo ${name} of ${keyOf(context)}`;
     if (!memos?.has(name)) return name;
-    // A memo is no event: who creates it second is told when it does.
+    // A memo is no event. A process learns of an earlier memo only when it creates its own.
     if (process.isOutlived) this.overtaken.push(key);
     else this.repeated.push(key);
     return name;
@@ -117,7 +117,7 @@ export class VirtualStage implements Stage {
   }
 }
 
-/** A process that died goes on with what it was told before, up to its next call; nobody sees that. */
+/** A process that died continues with what it knows until its next call. Nobody sees that, so its bodies do not count. */
 function livingProcess(): Process | undefined {
   const process = Process.current;
   if (!process) throw new Error('a body was called outside of all processes');

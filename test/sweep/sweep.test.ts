@@ -15,7 +15,7 @@ import type { Operation, Scenario } from './scenario.ts';
 import { scenarios } from './scenarios/index.ts';
 import { performPoint, rehearse, sweep } from './sweep.ts';
 
-/** Points tried here of all that `npm run sweep` tries: a prime, so that every way to go wrong comes up. */
+/** Interval between the tried points of `npm run sweep`. It is a prime, so that every mode occurs. */
 const EVERY = 307;
 
 function named(name: string): Scenario {
@@ -30,7 +30,7 @@ async function verdicts(scenario: Scenario, tamper: (deps: ProcessDeps) => Proce
   return { totals, kinds: new Set(findings.map(({ verdict }) => verdict.kind)) };
 }
 
-/** Refusals tried here; primes as well. */
+/** Interval between the tried refusals, also a prime. */
 const EVERY_REFUSAL = 401;
 const EVERY_REFUSED_DOOR = 283;
 
@@ -100,10 +100,11 @@ describe('the sweep detects', () => {
         return drops ? { kind: 'committed' } : proceed();
       }),
     });
-    // Each of these goes on until the sweep gives it up: a few are enough.
+    // Each of these points continues until the sweep gives it up, so a few are enough.
     const { totals, kinds } = await verdicts(named('chain'), dropping, 40);
     expect(totals.recovered).toBe(0);
-    // Each dispatch throws and releases the run with back-off, and nothing can end a run while its store lies: it is named.
+    // Each dispatch throws and releases the run with back-off. Nothing can end a run while its store acknowledges writes that
+    // it drops, so the run gets a finding.
     expect(kinds).toEqual(new Set(['stuck']));
     const { world, outside } = await new Performance(named('chain'), { tamper: dropping }).perform();
     expect(world.db.findings.get(outside.runId)).toMatchObject({ reason: 'dispatches' });
@@ -136,7 +137,7 @@ describe('the sweep detects', () => {
       withoutPairs: true,
       every: 20,
     });
-    // But for those in which the queue repeats a task of the dead one just when it is needed.
+    // The exceptions are points at which the queue repeats a task of the dead process just when it is needed.
     expect(alone.totals.stuck).toBeGreaterThan(alone.totals.crashPoints / 2);
   });
 
@@ -272,7 +273,7 @@ function hashesOf({ world }: Performance): string[] {
   return [...world.db.runs.values()].flatMap(({ events }) => events.map(({ hash }) => hash));
 }
 
-/** The same workflow, all of whose steps say that they may run twice. */
+/** The same workflow with all steps declared idempotent. */
 function asIdempotent(workflow: Workflow): Workflow {
   const steps = [...workflow.steps].map(([id, step]) => [id, { ...step, idempotent: true }] as const);
   return { ...workflow, steps: new Map(steps) };

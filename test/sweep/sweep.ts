@@ -1,7 +1,7 @@
 /**
  * Sweeps scenarios: performs each undisturbed, then once for each of its crash points, and counts the verdicts.
  *
- * Must not: print, or end the process; that is for its mains and tests.
+ * Must not: print, or end the process, which mains and tests do.
  */
 import type { Mode } from './calls.ts';
 import { assertUndisturbed, duplicatesIn, type Verdict, verdictOn } from './judge.ts';
@@ -10,15 +10,15 @@ import { Performance, type PerformanceOptions } from './performance.ts';
 import { describePoint, type Point, pairsOf, singlesOf } from './plan.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Allowed delay of a performance: two late deliveries of tasks, and half as much for all else. */
+/** Allowed delay of a performance: two late deliveries of tasks, and half as much for everything else. */
 const DELAY_LIMIT_MS = 45 * 60_000;
 
 export interface SweepOptions extends Pick<PerformanceOptions, 'tamper' | 'withoutScan' | 'limitMs'> {
-  /** Only every so many-th point. */
+  /** Interval between the tried points. */
   readonly every?: number;
-  /** Only points at which something goes wrong in one of these ways. */
+  /** Tries only points with one of these modes. */
   readonly modes?: readonly Mode[];
-  /** Only one thing goes wrong at a time. */
+  /** Tries only one failure at a time. */
   readonly withoutPairs?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Finding {
   readonly verdict: Verdict;
 }
 
-/** The last line of the program, word for word. */
+/** The last line of the program's output. */
 export interface Totals {
   scenarios: number;
   crashPoints: number;
@@ -88,11 +88,11 @@ export interface Rehearsal {
   readonly expected: Outcome;
   readonly calls: readonly string[];
   readonly points: readonly Point[];
-  /** When a disturbed performance counts as stuck, ms of virtual time. */
+  /** Virtual time in ms after which a disturbed performance counts as stuck. */
   readonly limitMs: number;
 }
 
-/** @throws Error if the scenario does not end as it should when nothing goes wrong */
+/** @throws Error if the undisturbed scenario does not end as declared */
 export async function rehearse(
   scenario: Scenario,
   { withoutPairs }: Pick<SweepOptions, 'withoutPairs'> = {},
@@ -112,10 +112,10 @@ export async function rehearse(
   };
 }
 
-/** Several sweeps of a process rehearse the same scenarios, which are deterministic. */
+/** Scenarios are deterministic, so several sweeps of a process share their rehearsals. */
 const rehearsed = new WeakMap<Scenario, Promise<Rehearsal>>();
 
-/** With the points at which one thing goes wrong. */
+/** Returns it with the points for one failure. */
 function performedUndisturbed(scenario: Scenario): Promise<Rehearsal> {
   const known = rehearsed.get(scenario);
   if (known) return known;
@@ -143,7 +143,7 @@ export function performPoint(
   return new Performance(scenario, { ...options, ...point }).perform();
 }
 
-/** Up to what goes wrong nothing may be different: otherwise the number of a call would be no address. */
+/** Up to the failure both performances must be equal; otherwise the number of a call would be no address. */
 function assertSameBeginning(
   { disturbances }: Point,
   calls: readonly string[],
@@ -154,7 +154,7 @@ function assertSameBeginning(
   if (at >= 0) throw new Error(`not deterministic: call ${at} is ${made[at]}, and was ${calls[at]}`);
 }
 
-/** A number of its own for each scenario, whatever others there are. */
+/** A seed for each scenario that does not depend on the other scenarios. */
 function seedOf(name: string): number {
   return [...name].reduce((seed, letter) => (Math.imul(seed, 31) + letter.charCodeAt(0)) | 0, 7);
 }

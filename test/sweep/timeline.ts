@@ -1,4 +1,4 @@
-/** A performance as a text to read: what was called, what was answered, and the journal of each run. */
+/** A performance as readable text: its calls, their answers, and the journal of each run. */
 import { timelineOf as journalText } from '../../packages/cairn/src/testing/timeline.ts';
 import type { Performance } from './performance.ts';
 

@@ -1,6 +1,5 @@
 /**
- * Watches the stored documents over a performance: after every write all must hold that is always to hold, and when
- * everything is over nothing may be left.
+ * Watches the stored documents over a performance: checks invariants after every write, and that nothing is left at the end.
  *
  * Must not: change anything.
  */
@@ -13,7 +12,7 @@ import { assertStored } from '../support/soundness.ts';
 import type { Process } from './process.ts';
 
 export class Watch {
-  /** The first thing that did not hold. */
+  /** The first broken invariant. */
   failure: Error | undefined;
   readonly #db: MemoryDatabase;
   readonly #bus: MemoryEventBus | undefined;
@@ -25,7 +24,7 @@ export class Watch {
     this.#bus = bus;
   }
 
-  /** Told of every call that was applied. */
+  /** Called for every call that was applied. */
   see(label: string, { args }: InterceptedCall): void {
     if (label !== 'store.commit' && label !== 'store.touch') return;
     const { runId, wakeAt } = args[0] as SnapshotTouch;
@@ -39,7 +38,7 @@ export class Watch {
     }
   }
 
-  /** @throws Error naming what is left of runs that are all over, or does not hold of one of them */
+  /** @throws Error naming leftovers of the ended runs, or a broken invariant of one */
   assertNothingLeft(processes: readonly Process[]): void {
     for (const { timers } of processes) if (timers > 0) throw new Error(`${timers} timers are left`);
     for (const [runId, { snapshot, events }] of this.#db.runs) {
@@ -58,7 +57,7 @@ export class Watch {
   }
 }
 
-/** Every event arrived at least once, and none for the first time before one that comes before it. */
+/** Every event must arrive at least once, and its first arrival must not precede that of an earlier event. */
 export function assertPublished(bus: MemoryEventBus, runId: string, head: number): void {
   let arrived = 0;
   for (const { attributes } of bus.messages(runId)) {

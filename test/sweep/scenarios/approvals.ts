@@ -1,4 +1,4 @@
-/** Approvals: each decision, no decision, a run that is busy meanwhile, steps that are sent back. */
+/** Approvals: each decision, no decision, a run that is busy meanwhile, and steps that are sent back. */
 import { z } from 'zod';
 import type { ApprovalOptions, Needs } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -77,7 +77,7 @@ const reviewing = (stage: Stage) =>
         await stage.acts(c, 4_000);
         return 'untouched';
       });
-      // It is under way when it is sent back with what it came from.
+      // The step is running when it is sent back with its source.
       const polish = step('polish', { needs: { notes } }, async ({ notes, ...c }) => {
         await stage.acts(c, 6_000);
         return notes.length * c.revision;

@@ -123,7 +123,7 @@ function doubt(decision: Decision, inDoubt: Pick<Ending, 'status' | 'errorCode'>
     name: `doubt-${decision}`,
     workflows: (stage) => [doubtful(stage)],
     start: { type: 'doubtful' },
-    // In pairs of deaths it can come to a doubt twice.
+    // With pairs of deaths, two doubts are possible.
     operations: [1, 2].map((time) =>
       decides(
         'pay',

@@ -1,4 +1,4 @@
-/** Budgets: a run that reaches a limit before a body, and one that reaches it in the middle of one. */
+/** Budgets: a run that reaches a limit before a body, and one that reaches it during a body. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { posting } from '../receiver.ts';
@@ -30,7 +30,7 @@ const spending = (stage: Stage) =>
     },
   });
 
-/** The reservation of an attempt is in the journal before it begins, and enough is left for the attempt after one that died. */
+/** The journal has the reservation of an attempt before it begins, and enough is left for the attempt after a death. */
 const reserving = (stage: Stage) =>
   defineWorkflow({
     type: 'reserving',
@@ -51,7 +51,7 @@ const reserving = (stage: Stage) =>
     },
   });
 
-/** The tenant's day has room for all, with what dispatches that died had taken. */
+/** The tenant's day has room for all runs and for the reservations of dead dispatches. */
 const sharing = (stage: Stage) =>
   defineWorkflow({
     type: 'sharing',
@@ -130,7 +130,7 @@ export const budgetScenarios: readonly Scenario[] = [
     workflows: () => [sending()],
     start: { type: 'sending' },
     budgets: { perTenantAndDay: { effects: 1 } },
-    // The task for the next day, which nobody needs any more, comes before a performance is taken to be stuck.
+    // The start is late in the day, so that the unneeded task for the next day is due before the performance counts as stuck.
     startAt: Date.parse('2026-01-01T23:20:00Z'),
     operations: [raisesBudget({ effects: 20 }), ...person()],
     ends: { status: 'completed', shows: ['effect_attempted', 'wait_opened', 'wait_resolved'] },

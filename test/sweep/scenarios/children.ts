@@ -1,4 +1,4 @@
-/** Children: one, a set, one that fails, one whose parent is cancelled, fails, runs out of time, or lets it go. */
+/** Children: one, a set, one that fails, and one whose parent is cancelled, fails, times out, or abandons it. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import type { ChildOptions, Needs } from '../../../packages/cairn/src/engine/define/types.ts';
@@ -10,7 +10,7 @@ const input = z.object({});
 const one = z.object({ n: z.number() });
 type Options = Partial<ChildOptions<Record<never, never>, Needs, unknown>>;
 
-/** For children that must still be under way when the parent has been recovered; they say so less often. */
+/** Time for children that must still be running when the parent has been recovered. Their heartbeats are rarer. */
 const LONG_MS = 360_000;
 const PATIENT = { heartbeatMs: 30_000, flushMs: 30_000, leaseMs: 70_000, pollMs: 30_000 };
 
@@ -266,7 +266,7 @@ const undoneParent = (stage: Stage, fails?: 'fails') =>
     },
   });
 
-/** Under the name of the other one: it sleeps for much longer than its parent waits. */
+/** A definition of the same name that sleeps for much longer than its parent waits. */
 function sleepy() {
   return defineWorkflow({
     type: 'doubling',

@@ -1,4 +1,4 @@
-/** Bodies that act outside, over receivers of every nature; a person who knows answers whenever somebody must. */
+/** Bodies with external actions, over receivers of every nature. A person who knows the outcomes answers each question. */
 import { z } from 'zod';
 import { type Idempotency, REPLAY_POLICIES } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
@@ -130,14 +130,14 @@ const natures: readonly Scenario[] = (['write', 'external_action'] as const).fla
         name: `effect-${sideEffects}-${idempotency}${withLookup ? '-lookup' : ''}`,
         nature: { sideEffects, idempotency, withLookup },
         workflow: once,
-        // The class alone changes nothing of what the ledger does.
+        // The class of side effects does not change the ledger, so one class is enough for pairs.
         ...(sideEffects === 'external_action' ? { more: { pairs: true } } : {}),
       }),
     ),
   ),
 );
 
-/** Nothing is written down of these, so nothing of the rest matters. */
+/** Calls without ledger rows, for which the other properties do not matter. */
 const reads: readonly Scenario[] = (['none', 'read'] as const).flatMap((sideEffects) =>
   IDEMPOTENCY.flatMap((idempotency) =>
     REPLAY_POLICIES.map((replayPolicy) =>

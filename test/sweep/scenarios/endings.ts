@@ -172,7 +172,7 @@ export const endingScenarios: readonly Scenario[] = [
   },
   {
     name: 'run-timeout-at-work',
-    // Work that is longer than the run may take, however late it begins.
+    // The work takes longer than the run may, however late it begins.
     workflows: (stage) => [hasty(stage)],
     start: { type: 'hasty' },
     ends: { status: 'failed', errorCode: 'RUN_TIMEOUT' },

@@ -1,4 +1,4 @@
-/** Events and signals: when the run waits, before it does, while it is busy, never, not as expected, after its end. */
+/** Events and signals: while the run waits, before, while it is busy, never, invalid, and after its end. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
@@ -12,7 +12,7 @@ interface Shape {
   readonly ms?: number;
   readonly timeout?: string;
   readonly within?: string;
-  /** Nobody need send it. */
+  /** True if the event need not be sent. */
   readonly degrades?: true;
 }
 

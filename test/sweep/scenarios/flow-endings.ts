@@ -1,4 +1,4 @@
-/** Ends of flows and of their operations: failures caught and not, limits of time, changed code, undoing, questions. */
+/** Ends of flows and of their operations: caught and uncaught failures, time limits, changed code, compensation, questions. */
 import { Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { posting } from '../receiver.ts';
@@ -19,7 +19,7 @@ const caught = (stage: Stage) =>
     }
   });
 
-/** Each attempt takes longer than it may. */
+/** Each attempt exceeds its timeout. */
 const slow = (stage: Stage) =>
   code(async (flow) => {
     try {
@@ -37,7 +37,7 @@ const exhausted = (stage: Stage) =>
     }),
   );
 
-/** Goes on without an operation that fails. */
+/** Continues without an operation that fails. */
 const unawaited = (stage: Stage) =>
   code(async (flow) => {
     void flow.step('audit', failing(stage, 'audit', new Fatal('no audit'), 100));
@@ -63,7 +63,7 @@ const failingMap = (stage: Stage) =>
     }
   });
 
-/** A step of a graph that is worth something else when it fails. */
+/** A step of a graph that is degraded when it fails. */
 const degraded = (stage: Stage) => (type: string) =>
   defineWorkflow({
     type,
@@ -83,7 +83,7 @@ const degraded = (stage: Stage) => (type: string) =>
     },
   });
 
-/** Reserves twice, and rests. What undoes a reservation tells it to the stage. */
+/** Reserves twice, and rests. Each compensation reports to the stage. */
 const reserving =
   (stage: Stage, more: { readonly timeout?: string } = {}) =>
   (type: string) =>
@@ -121,7 +121,7 @@ const beside = (stage: Stage) =>
 /** Stages on which a deployment has changed the code. */
 const changed = new WeakSet<Stage>();
 
-/** Code that asks for something else under a name, once it was changed. */
+/** Code that makes another request under the same name once a deployment has changed it. */
 const changing = (stage: Stage) =>
   code(async (flow) => {
     await flow.step('charge', acting(stage, 'charge'), { input: { cents: changed.has(stage) ? 2 : 1 } });
@@ -129,7 +129,7 @@ const changing = (stage: Stage) =>
     return flow.step('after', acting(stage, 'after'));
   });
 
-/** A deployment; `back` is one of the code that the run began with. */
+/** A deployment; `back` restores the original code. */
 const deploys = (when: (view: View) => boolean, back?: 'back'): Operation => ({
   name: back ? 'deploy the code of before' : 'deploy changed code',
   when,
@@ -142,7 +142,7 @@ const deploys = (when: (view: View) => boolean, back?: 'back'): Operation => ({
 const post = posting();
 const careful = posting({ requiresConfirmation: true });
 
-/** Acts, fails and tells: a successor must not act again. */
+/** Acts, fails and reports it: a successor must not act again. */
 const sendingOnce = (stage: Stage) => (type: string) =>
   defineWorkflow({
     type,

@@ -1,4 +1,4 @@
-/** Waits of flows: events before, in and after their time, decisions, timers, children, and operators meanwhile. */
+/** Waits of flows: events before, in and after their time, decisions, timers, children, and actions of operators. */
 import { z } from 'zod';
 import { Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
 import type {
@@ -17,7 +17,7 @@ interface Built {
 
 const green: Built = { green: true };
 const MINUTE_MS = 60_000;
-/** Longer than whatever a crash before it may delay. */
+/** Longer than any delay by an earlier crash. */
 const LATER_MS = 45 * MINUTE_MS;
 
 /** The code of the error that an operation throws into the code. */
@@ -30,7 +30,7 @@ const failureOf = async (operation: Promise<unknown>): Promise<string> => {
   }
 };
 
-/** Real processes play all scenarios as one tenant: each has events of its own. */
+/** Real processes play all scenarios as one tenant, so each has its own events. */
 const building = (type: string, options: Partial<FlowEventOptions> = {}) => ({
   event: 'built',
   key: type,
@@ -46,7 +46,7 @@ const waiting = (stage: Stage, options: Partial<FlowEventOptions> = {}, ms = 0) 
     return [before, build.green, await flow.step('after', acting(stage, 'after'))].join();
   });
 
-/** Code that goes on when the event fails. */
+/** Code that continues when the event fails. */
 const waitingOrNot = (stage: Stage, options: Partial<FlowEventOptions> = {}) =>
   code(async (flow, type) => {
     const failure = await failureOf(flow.event('build', building(type, options)));
@@ -119,14 +119,14 @@ const reviewed = (stage: Stage) => (type: string) =>
     },
   });
 
-/** Moments, of which the code may say only what is the same each time. */
+/** Times, of which the result may contain only what is the same in every performance. */
 const timing = (stage: Stage) =>
   code(async (flow) => {
     const [began, drawn] = [await flow.now(), await flow.random()];
     await flow.sleep('until', new Date(began + 2 * 60 * MINUTE_MS));
     await flow.step('after', acting(stage, 'after'));
     const passed = (await flow.now()) - began;
-    // The virtual clock has parts of milliseconds, and a Date has none.
+    // The virtual clock has fractions of milliseconds, but a Date does not.
     return [passed > 2 * 60 * MINUTE_MS - 1, drawn >= 0 && drawn < 1].join();
   });
 

@@ -1,4 +1,4 @@
-/** Flows: operations one after the other and at once, retries, waits, actions, children, and what undoes them. */
+/** Flows: sequential and concurrent operations, retries, waits, actions, children, and compensation. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { MAX_TURNS_IN_A_RUN } from '../../../packages/cairn/src/core/flow/parts.ts';

@@ -24,7 +24,9 @@ import type { Client, Operation, View } from '../scenario.ts';
 
 type When = (view: View) => boolean;
 
-/** Everybody who acts is the client that the local cloud makes for development: a run may tell who decided. */
+/**
+ * The actor of all operations: the client that the local cloud creates for development, because a journal may name the actor.
+ */
 const ACTOR = 'c.dev';
 const REASON = 'no longer wanted';
 
@@ -50,7 +52,7 @@ export function cancels(when: When, more: Partial<Operation> = {}): Operation {
 
 type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'waitId' | 'raise'>;
 
-/** As soon as the step asks, unless told otherwise. */
+/** Decides as soon as the step asks, unless `more` says otherwise. */
 export function decides(stepId: string, said: Said, more: Partial<Operation> = {}): Operation {
   return {
     name: `decide ${stepId}`,
@@ -70,7 +72,7 @@ export function decides(stepId: string, said: Said, more: Partial<Operation> = {
   };
 }
 
-/** Whichever step asks for more: a crash can make it another one. */
+/** Raises the budget for whichever step asks, because a crash can change it. */
 export function raisesBudget(raise: NonNullable<DecideRequest['raise']>): Operation {
   return {
     name: 'raise the budget',
@@ -96,7 +98,7 @@ export function raisesBudget(raise: NonNullable<DecideRequest['raise']>): Operat
   };
 }
 
-/** To whom an event goes, who refuses it, or that it is kept, may be another matter by the time it is sent again. */
+/** Sends an event. Its receivers, refusals or buffering may differ when it is sent again. */
 export function delivers(
   event: string,
   key: string,
@@ -136,7 +138,7 @@ export function signals(name: string, data: unknown, more: Partial<Operation> = 
   };
 }
 
-/** The sender says that the event will not come. */
+/** The sender reports that the event will not come. */
 export function failsWait(stepId: string, more: Partial<Operation> = {}): Operation {
   return {
     name: `fail ${stepId}`,
@@ -150,7 +152,7 @@ export function failsWait(stepId: string, more: Partial<Operation> = {}): Operat
   };
 }
 
-/** The sender says, so many ms after the beginning, that it is still at work. */
+/** The sender sends a heartbeat at this time after the beginning, ms. */
 export function beats(stepId: string, atMs: number): Operation {
   return {
     name: `beat ${stepId}`,
@@ -163,7 +165,7 @@ export function beats(stepId: string, atMs: number): Operation {
   };
 }
 
-/** Operators stop all runs of a type, or all there are, and let them go on so many ms after the beginning. */
+/** Operators pause all runs of a type, or all runs, and release them at this time after the beginning, ms. */
 export function holds(
   what: { readonly type: string } | 'everything',
   when: When,
@@ -185,7 +187,7 @@ export function holds(
   ];
 }
 
-/** An operator has the run stand, and go on so many ms after the beginning. */
+/** An operator suspends the run, and resumes it at this time after the beginning, ms. */
 export function suspends(when: When, untilMs: number): Operation[] {
   const reason = 'to look first';
   const who = { actor: ACTOR };
@@ -212,7 +214,7 @@ export function suspends(when: When, untilMs: number): Operation[] {
 
 const TIMES = ['first', 'second', 'third', 'fourth'] as const;
 
-/** Clears up effects as often as anybody may have to ask; `certain` of the times also when nothing goes wrong. */
+/** Resolves effects as often as runs may ask; `certain` of the times also in the undisturbed performance. */
 export function person(certain = 0): readonly Operation[] {
   const nameOf = (time: string) => `clear up, the ${time} time`;
   return TIMES.map((time, i) =>
@@ -225,9 +227,7 @@ export function person(certain = 0): readonly Operation[] {
   );
 }
 
-/**
- * Resolves an effect truthfully after a check of the receiver; and allows repeating earlier effects.
- */
+/** Resolves an effect truthfully after a check with the receiver, and permits the repetition of earlier effects. */
 function clearsUp(more: Omit<Operation, 'act'>): Operation {
   return {
     ...more,
@@ -244,7 +244,7 @@ function clearsUp(more: Omit<Operation, 'act'>): Operation {
   };
 }
 
-/** Open question, or the one last answered by this person. */
+/** The open question, or the one that this person answered last. */
 async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRecord | undefined> {
   const { items: runs } = await deps.store.listRuns({ tenantId }, { limit: 10 });
   let latest: EffectRecord | undefined;
@@ -257,7 +257,7 @@ async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRe
   return latest;
 }
 
-/** Makes a successor of the run as soon as it has ended. */
+/** Creates a successor of the run as soon as it has ended. */
 export function succeeds(mode: SuccessorMode, more: Partial<Operation> = {}): Operation {
   return {
     name: mode,

@@ -1,10 +1,10 @@
-/** Operators: a workflow is paused, the kill switch is on; nothing is lost, and all goes on after. */
+/** Operators: a workflow is paused, or the kill switch is on. Nothing is lost, and everything continues afterwards. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
 import { holds, suspends } from './operations.ts';
 
-/** Longer than whatever a crash before it may delay. */
+/** Longer than any delay by an earlier crash. */
 const LATER_MS = 45 * 60_000;
 
 const steady = (stage: Stage) =>

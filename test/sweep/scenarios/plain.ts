@@ -5,9 +5,9 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { Scenario, Stage } from '../scenario.ts';
 
 const input = z.object({});
-/** Longer than a drive looks away for: it beats and looks for news meanwhile. */
+/** Longer than the interval at which a drive sends heartbeats and reads events of others. */
 const LONG_MS = 4_500;
-/** Ten minutes after the beginning of a performance: no drive waits for it. */
+/** Ten minutes after the beginning of a performance, so that no drive waits for it. */
 const POLL_LATE = Date.UTC(2026, 0, 1, 0, 10);
 
 const chain = (stage: Stage) =>

@@ -1,4 +1,4 @@
-/** Sleeps, and what a cancel does to runs in each state. */
+/** Sleeps, and cancels of runs in each state. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';

@@ -1,4 +1,4 @@
-/** Runs that are gone on with when they have ended: resumed, replayed, forked, with sets, waits, children and undoing in them. */
+/** Successors of ended runs: resumed, replayed and forked, with sets, waits, children and compensation. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';
@@ -28,7 +28,7 @@ const chain = (stage: Stage) =>
     },
   });
 
-/** Is cancelled in its night, and undone: its successor does the second half, and what was undone, once more. */
+/** Is cancelled during its sleep, and undone. Its successor does the second half, and repeats what was undone. */
 const stay = (stage: Stage) =>
   defineWorkflow({
     type: 'stay',
