@@ -12,10 +12,10 @@ const REPERTOIRE: Repertoire = {
   maxSteps: 10,
   extras: true,
 };
-/** Enough for what most programs would notice; some have no child, or no early event. */
+/** Enough trials for faults that most programs notice; some have no child, or no early event. */
 const TRIALS = 60;
 
-/** Complaint of the first trial that detects it. */
+/** The error of the first trial that detects the fault. */
 async function noticed(sabotage: Sabotage): Promise<string> {
   for (let seed = 1; seed <= TRIALS; seed += 1) {
     try {
@@ -32,7 +32,7 @@ const onStore =
   (around: Around): Sabotage =>
   (deps) => ({ ...deps, store: intercept(deps.store, around) });
 
-/** The test of the trials: what is broken here must be found. */
+/** Checks the trials themselves, which must find each of these defects. */
 describe('a trial detects', () => {
   test('a refused commit that is treated as accepted', async () => {
     const sabotage = onStore(async ({ method }, proceed) => {

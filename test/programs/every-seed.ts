@@ -1,4 +1,4 @@
-/** Runs the trials of a test file: all its seeds, as many as the environment variable SEEDS says, or the one that SEED names. */
+/** Runs the trials of a test file: all its seeds, the number in the environment variable SEEDS, or only the seed in SEED. */
 import { expect, test } from '@jest/globals';
 import type { Repertoire } from './data/generate.ts';
 import { type Met, trial } from './trial.ts';
@@ -6,14 +6,14 @@ import { type Met, trial } from './trial.ts';
 export interface Seeds {
   readonly from: number;
   readonly count: number;
-  /** Further seeds, each of which has once shown something. */
+  /** Additional seeds, each of which once found a defect. */
   readonly also?: readonly number[];
   readonly repertoire: Repertoire;
-  /** Trouble that some seeds must meet: seeds without trouble show nothing. */
+  /** Faults that some seeds must meet, because seeds without faults prove nothing. */
   readonly meet: readonly Met[];
 }
 
-/** One quiet core needs a few seconds of it. */
+/** Time limit for a busy machine. An idle core needs a few seconds. */
 const PATIENCE_MS = 240_000;
 
 export function everySeed({ from, count, also = [], repertoire, meet }: Seeds): void {

@@ -1,9 +1,9 @@
-/** Finds out which runs were ended because their workers died, and which run each was a child of. */
+/** Finds the runs that ended because their workers died, and the parents of all runs. */
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
 import type { Family } from './data/predict.ts';
 
-/** Ends that no program asks for: only what happened to the workers brings them. */
+/** Ends caused only by the loss of workers, never by a program. */
 const LOST = new Set(['RUN_ORPHANED', 'RUN_RESUME_FAILED']);
 
 export function isLost({ status, error }: RunState): boolean {
@@ -16,7 +16,7 @@ export function familyOf(db: MemoryDatabase, runId: string): Family {
   const state = members.find(({ id }) => id === runId) as RunState;
   const children = new Map<string, Family[]>();
   const born = members.filter(({ parent }) => parent?.runId === runId);
-  // The map keeps the order in which they were started, which their clocks may not.
+  // The map has the order of the starts, which may differ from that of the clocks.
   for (const child of born) {
     const step = child.parent?.stepId ?? '';
     children.set(step, [...(children.get(step) ?? []), familyOf(db, child.id)]);

@@ -1,7 +1,7 @@
 /**
- * The memory budget of a dispatch: the bytes of outputs that it keeps while it moves a run. It may keep an output for as long as a
- * step that has not ended needs it, or the result does, and nothing else: then its memory does not grow with its progress.
- * Counted exactly, by watching what keeps the outputs, so that no garbage collector and no machine decides about it.
+ * The memory budget of a dispatch: the bytes of outputs that it keeps while it drives a run. It may keep an output only for as
+ * long as an unfinished step, or the result, needs it, so that its memory does not grow with its progress. The bytes are
+ * counted at the object that keeps the outputs, so that the result depends on no garbage collector and no machine.
  */
 import { fold, reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
@@ -9,13 +9,13 @@ import { StepOutputs } from '../../packages/cairn/src/engine/drive/outputs.ts';
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
 import type { Program } from './data/program.ts';
 
-/** Steps that others than the drive may end, of which it learns later. */
+/** Kinds of steps that others may end, of which the drive learns later. */
 const ENDED_BY_OTHERS: ReadonlySet<string> = new Set(['approval', 'event', 'child', 'sleep']);
 
 interface Keeper {
   readonly runId: string;
   readonly owner: string | undefined;
-  /** Steps that the drive has taken for ended. */
+  /** Steps that have ended in the view of the drive. */
   readonly released: Set<string>;
 }
 
@@ -24,9 +24,9 @@ export class Holdings {
   readonly #programs: ReadonlyMap<string, Program>;
   readonly #keepers = new WeakMap<StepOutputs, Keeper>();
   readonly #states = new Map<string, RunState>();
-  /** The most that a dispatch has kept at a time. */
+  /** Maximum of bytes that a dispatch has kept at one time. */
   mostBytes = 0;
-  /** The first output that was kept for nobody. */
+  /** The first output that was kept without need. */
   failure: Error | undefined;
 
   constructor(db: MemoryDatabase, programs: ReadonlyMap<string, Program>) {
@@ -65,7 +65,7 @@ export class Holdings {
   #check(outputs: StepOutputs): void {
     const keeper = outputs && this.#keepers.get(outputs);
     const state = keeper && this.#stateOf(keeper.runId);
-    // A process that lost its run may not know yet.
+    // A process that lost its run may not know this yet.
     if (!keeper || !state || state.lease?.owner !== keeper.owner) return;
     const { held } = outputs;
     let bytes = 0;
@@ -82,7 +82,7 @@ export class Holdings {
   #isNeeded(id: string, state: RunState, { released }: Keeper): boolean {
     const program = this.#programs.get(state.type);
     if (!program) throw new Error(`no program '${state.type}'`);
-    // A run that is being undone has no result; the undo of a step sees what its body saw.
+    // A run that is being undone has no result. The compensation of a step sees the same outputs as its body.
     if (state.compensating) return program.steps.some(({ needs }) => needs.includes(id));
     if (program.result.includes(id)) return true;
     return program.steps.some((step) => {
@@ -93,7 +93,7 @@ export class Holdings {
     });
   }
 
-  /** The run as its whole journal says, folded on from the last time. */
+  /** The run folded from its whole journal, starting from the previous fold. */
   #stateOf(runId: string): RunState | undefined {
     const events = this.#db.runs.get(runId)?.events;
     if (!events) return undefined;

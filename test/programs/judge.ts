@@ -1,4 +1,4 @@
-/** Compares what became of a run with what the reference says must. Throws in words that name the difference. */
+/** Compares the end of a run with the reference. Throws an error that names the difference. */
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
@@ -23,13 +23,13 @@ export interface Judged {
   readonly state: RunState;
   /** Value of its last checkpoint. */
   readonly resultText: string | undefined;
-  /** Somebody cancelled it, or its parent ended and took it along. */
+  /** True if somebody cancelled it, or if its parent ended and cancelled it. */
   readonly mayBeCancelled: boolean;
-  /** It may have ended where its definition was not deployed. */
+  /** True if it may have ended while its definition was not deployed. */
   readonly mayLackPlan: boolean;
 }
 
-/** So many workers, lost while the run was dispatched alone, end it. */
+/** Number of workers, lost while the run was dispatched alone, that end it. */
 const POISONOUS = 3;
 
 export function judge({
@@ -64,7 +64,7 @@ function endOf(state: RunState): End | 'cancelled' | 'orphaned' {
   return isLost(state) ? 'orphaned' : 'failed';
 }
 
-/** The two ends that lost workers bring: the journal must show why. */
+/** The two ends caused by lost workers: the journal must show the cause. */
 function assertLost(program: Program, state: RunState, events: readonly RunEvent[]): void {
   const { code, stepId } = state.error ?? {};
   if (code === 'RUN_RESUME_FAILED') {
@@ -86,7 +86,7 @@ function assertLost(program: Program, state: RunState, events: readonly RunEvent
   );
 }
 
-/** Dispatches alone that died, or that were shut down with a body under way. */
+/** Dispatches alone that died, or that were shut down during a body. */
 function lostAlone(events: readonly RunEvent[]): number {
   const alone = new Set(
     events.flatMap((event) => (event.type === 'run_claimed' && event.data.alone ? event.data.epoch : [])),
@@ -95,7 +95,7 @@ function lostAlone(events: readonly RunEvent[]): number {
     if (event.type === 'orphan_detected' || event.type === 'worker_lost') return alone.has(event.data.epoch);
     if (event.type !== 'run_released' || event.data.reason !== 'shutdown') return false;
     const epoch = event.writer?.epoch ?? -1;
-    // A body that had ended by then may have been why it was shut down.
+    // A body that had ended by then may have caused the shutdown.
     const ranABody = events.some(({ type, writer }) => type === 'step_started' && writer?.epoch === epoch);
     return alone.has(epoch) && ((event.data.interrupted?.length ?? 0) > 0 || ranABody);
   }).length;
@@ -126,7 +126,7 @@ function assertSteps(
   }
 }
 
-/** A run that is to end cancels its child, or each of several, and takes in that it was. */
+/** A run that is ending cancels its child, or each of several, and records the cancellation. */
 function waitedOut(plan: ChildPlan): Fate[] {
   const items = Array.from({ length: plan.copies ?? 0 }, () => 'failed' as const);
   const fate = { ...failure(plan), items };
@@ -187,8 +187,8 @@ interface Undone extends Pick<Judged, 'program' | 'state' | 'mayLackPlan'> {
 }
 
 /**
- * All that was done and can be undone is undone once, the last first, whatever was sent back since; and nothing is, in a
- * run that completes.
+ * Every completed step with a compensation is undone once, the last first, even if steps were sent back since. A run that
+ * completes undoes nothing.
  */
 function assertUndone({ program, events, state, end, mayLackPlan }: Undone): void {
   const plans = new Map(program.steps.map((plan) => [plan.id, plan]));
@@ -214,14 +214,14 @@ function assertUndone({ program, events, state, end, mayLackPlan }: Undone): voi
     const owed = wanted.slice(found.length).map((line) => line.split(' ')[0]);
     expect(left.join() === owed.join(), `it says that [${left.join()}] was not undone, not [${owed.join()}]`);
   }
-  // The undo of a run whose workers were lost may have been given up.
+  // The compensation of a run whose workers were lost may have been given up.
   const isGivenUp = left.length > 0 || (mayLackPlan && end === 'orphaned');
   const given = isGivenUp ? found.length : wanted.length;
   expect(
     found.join() === wanted.slice(0, given).join(),
     `undone was [${found.join()}], not [${wanted.join()}]`,
   );
-  // A child may tell that it has ended while its parent undoes what it did: that began before.
+  // A child may report its end while its parent is undone: the child began before.
   const own = events.map(({ type, writer }) => (writer ? type : undefined));
   const lastDone = own.findLastIndex((type) => type === 'step_succeeded' || type === 'step_degraded');
   const firstUndone = own.indexOf('step_compensated');

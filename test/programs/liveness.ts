@@ -1,12 +1,12 @@
 /**
- * The budget of a program: what its runs may append and hold for the progress that they make. A run that spins repeats the same
- * events without any progress between them, which the number of turns of a trial notices late or, where it is slow, never.
+ * The budget of a program: what its runs may append and hold for their progress. A run that spins repeats the same events
+ * without any progress between them. The limit of turns of a trial detects this late, or never if the run spins slowly.
  */
 import type { EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 
 /**
- * Events after which a run is further than before: something has ended, was opened, answered or allowed by its policy, or was
- * interrupted from outside. Retries are bounded by the policy of their step, which {@link assertLively} checks on its own.
+ * Events that are progress: something ended, was opened, answered, allowed by a policy, or interrupted from outside. The policy
+ * of a step limits its retries, which {@link assertLively} checks separately.
  */
 const PROGRESS: ReadonlySet<EventType> = new Set<EventType>([
   'run_created',
@@ -32,12 +32,15 @@ const PROGRESS: ReadonlySet<EventType> = new Set<EventType>([
   'run_superseded',
 ]);
 
-/** Events that are not progress, for each that is: a claim, a start, a policy, a suspension, a release, a resumption, and room for a crowd that lets go. */
+/**
+ * Events without progress for each one with progress: a claim, a start, a policy, a suspension, a release, a resumption, and a
+ * reserve for many releases.
+ */
 const EVENTS_PER_PROGRESS = 12;
-/** Attempts of a step and revision: no policy of these programs allows more attempts, and each interruption may add one. */
+/** Attempts of a step and revision: no policy of these programs allows more, and each interruption may add one. */
 const ATTEMPTS = 4;
 
-/** @throws Error if the run has appended more than its progress accounts for */
+/** @throws Error if the run has appended more than its progress allows */
 export function assertLively(events: readonly RunEvent[]): void {
   const progress = events.filter(({ type }) => PROGRESS.has(type)).length;
   const interruptions = events.filter(
@@ -50,7 +53,7 @@ export function assertLively(events: readonly RunEvent[]): void {
     const execution = `${stepId}[${itemKey ?? ''}] #${revision}`;
     const times = (retries.get(execution) ?? 0) + 1;
     retries.set(execution, times);
-    // Attempts that polled are counted apart.
+    // Attempts that polled are counted separately.
     if (times > ATTEMPTS + polls + interruptions)
       throw new Error(
         `spins: '${execution}' was tried again ${times} times, with ${interruptions} interruptions`,

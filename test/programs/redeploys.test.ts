@@ -13,11 +13,13 @@ const REPERTOIRE: Repertoire = {
 };
 const FROM = 20_001;
 const { SEED: only, SEEDS: more } = process.env;
-/** A few seconds of one core. */
+/** Takes a few seconds of one core. */
 const COUNT = Number(more ?? 60);
 const PATIENCE_MS = 240_000;
 
-/** An event that the other definition refused, of a run that moved for another reason before a scan looked for it. */
+/**
+ * Regression: an event that the other definition refused, of a run that continued for another reason before a scan found it.
+ */
 const OVERLOOKED_EVENT = 20_505;
 const seeds =
   only === undefined

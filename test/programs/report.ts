@@ -10,7 +10,7 @@ export interface Findings {
   readonly trail: readonly string[];
 }
 
-/** Data of events that only matter to the journal itself. */
+/** Data of events that matters only to the journal itself. */
 const DULL = new Set(['inputsHash', 'outputHash', 'trace', 'resumable', 'idempotent', 'durationMs']);
 
 export function report({ seed, problem, program, db, trail }: Findings): string {

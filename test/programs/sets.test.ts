@@ -1,11 +1,14 @@
 import { describe } from '@jest/globals';
 import { everySeed } from './every-seed.ts';
 
-/** A child is lost to a shutdown and two deaths, and its parent goes on without it. */
+/** Regression: a child was lost to a shutdown and two deaths, and its parent continued without it. */
 const LOST_CHILD = 30_375;
-/** Alone, behind a set whose items wait, a step was never begun: the run was claimed and released without end. */
+/**
+ * Regression: behind a set with waiting items, a step of a run that was dispatched alone never began, and the run was claimed
+ * and released endlessly.
+ */
 const BEHIND_A_SET = 30_394;
-/** A child ends while its parent undoes what it did. */
+/** Regression: a child ended while its parent was being undone. */
 const LATE_CHILD = 30_411;
 
 describe('programs of maps, children and sets of children', () => {

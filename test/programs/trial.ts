@@ -1,6 +1,6 @@
 /**
- * One trial: a program drawn from a seed is run where everything goes wrong that may, must come to its end, and is
- * judged. What fails says how to repeat it, with the program and the journals.
+ * One trial: a random program runs under every possible fault, must end, and is judged. A failure reports how to repeat it,
+ * with the program and the journals.
  */
 import type { EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
@@ -32,36 +32,36 @@ import { report } from './report.ts';
 export interface TrialOptions {
   readonly seed: number;
   readonly repertoire: Repertoire;
-  /** Other definitions are deployed in between. */
+  /** True if other definitions are deployed meanwhile. */
   readonly redeploys?: boolean;
-  /** Breaks what the processes see of the world, to prove that it would be noticed. */
+  /** Breaks the processes' view of the world, to prove that the trial detects it. */
   readonly sabotage?: Sabotage;
-  /** Looks at the world whenever it stands still for a moment, and must leave it as it is. */
+  /** Inspects the world whenever it is idle, and must not change it. */
   readonly watch?: (world: World) => Promise<void>;
 }
 
-/** More moves than any of these programs needs for each of its runs: one that is not at its end by then never will be. */
+/** Limit of moves for each run. A run that has not ended by then never will. */
 const MAX_TURNS = 20_000;
-/** Longer than all waits of any of these programs one after the other. */
+/** Longer than all waits of any of these programs in sequence. */
 const MAX_MS = 400 * 24 * 3_600_000;
 const TENANT = 't1';
 /** Share of trials in which an operator suspends a run. */
 const SUSPENDED = 0.15;
 
-/** An event of a journal, or what one of them says besides. */
+/** An event of a journal, or a detail of one. */
 export type Met = EventType | 'polled' | 'failed_from_outside';
 
 export interface TrialResult {
   /** End of each run. */
   readonly ends: readonly string[];
-  /** All that happened to any of them. */
+  /** All events and details of all runs. */
   readonly met: ReadonlySet<Met>;
   readonly redeploys: ReadonlySet<string>;
-  /** The most that a dispatch has kept of outputs at a time. */
+  /** Maximum of output bytes that a dispatch has kept at one time. */
   readonly mostBytes: number;
 }
 
-/** @throws Error with all that is needed to look into what went wrong */
+/** @throws Error with everything needed to investigate the failure */
 export async function trial(options: TrialOptions): Promise<TrialResult> {
   const underWay = new Trial(options);
   const watch = underWay.holdings.watch();
@@ -101,10 +101,10 @@ class Trial {
     this.#watch = watch;
     this.#program = generate(seed, repertoire);
     this.#programs = new Map([...allPrograms(this.#program)].map((program) => [program.type, program]));
-    // Another stream than the program's, so that a change of one leaves the other as it was.
+    // The program has a stream of its own, so that a change of one does not alter the other.
     const draw = new Draw(seed * 7_919 + 1);
     const trouble = drawTrouble(draw);
-    // Each deployment interrupts bodies as a termination does: with more of both a run would end as one that loses its workers.
+    // Each deployment interrupts bodies like a termination. With more of both, a run would end because it loses its workers.
     this.#trouble = redeploys ? { ...trouble, kills: Math.min(trouble.kills, 1), terminations: 0 } : trouble;
     this.#stage = new WatchedStage(draw, () => ({
       db: this.#world.db,
@@ -137,7 +137,7 @@ class Trial {
       config,
       statistics,
       planStore,
-      // Read by each process when it is born.
+      // Each process reads this when it starts.
       get registry() {
         return registryNow();
       },
@@ -202,7 +202,7 @@ class Trial {
     return new Error(report(findings), { cause: error });
   }
 
-  /** All runs have ended, and owe nobody anything. */
+  /** True if all runs have ended, without unfinished duties. */
   #isDone(): boolean {
     const runs = [...this.#world.db.runs.values()];
     return (
@@ -212,7 +212,7 @@ class Trial {
     );
   }
 
-  /** A task that comes after the end changes nothing. */
+  /** Delivers the remaining tasks, which must change nothing after the end. */
   async #deliverLeftovers(): Promise<void> {
     const { queue, deps, db } = this.#world;
     const heads = () => [...db.runs.values()].map(({ events }) => events.length).join();
@@ -226,7 +226,7 @@ class Trial {
 
   #mayBeCancelled(state: RunState): boolean {
     if (!state.parent) return this.#trouble.cancels;
-    // Children left by an ended parent are cancelled, and so are those of steps that were sent back.
+    // Children of an ended parent are cancelled, and so are those of steps that were sent back.
     const parent = this.#world.db.runs.get(state.parent.runId);
     const sentBack = parent?.events.some(({ type }) => type === 'feedback_given');
     return sentBack || parent?.snapshot.status !== 'completed';

@@ -1,7 +1,7 @@
 import { describe } from '@jest/globals';
 import { everySeed } from './every-seed.ts';
 
-/** A dispatch that only undid a run kept the parts of a result that it would never have. */
+/** Regression: a dispatch that only undid a run kept outputs for a result that the run would never have. */
 const UNDONE_RESULT = 20_365;
 
 describe('programs that wait for people, events and signals', () => {

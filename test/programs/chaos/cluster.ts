@@ -1,9 +1,9 @@
 /**
- * An installation in which everything goes wrong that may: several processes with different clocks over shared stores,
- * of which any may be killed; tasks that come twice, early, in any order or never; calls whose answers are lost; and a
- * scan a minute by whoever is there. Time is virtual, and all of it is drawn from one seed.
+ * An installation in which every possible fault occurs: several processes with different clocks over shared stores, any of
+ * which may be killed; tasks that are repeated, early, reordered or lost; calls whose answers are lost; and a scan each minute
+ * by any process. Time is virtual, and one seed determines everything.
  *
- * Must not: know what the runs are or how they should end.
+ * Must not: know the runs, or how they should end.
  */
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
@@ -16,7 +16,7 @@ import { Gate } from './gate.ts';
 import { DROPPED, MAX_SKEW_MS, REPEATED, type Trouble } from './trouble.ts';
 import { type Sabotage, type SharedDeps, Worker } from './worker.ts';
 
-/** Work given to a process. If that dies, or does not know how it ended, it is given to another. */
+/** Work given to a process. If that process dies, or does not know the outcome, another one gets the work. */
 export interface Job {
   readonly label: string;
   work(deps: SharedDeps): Promise<unknown>;
@@ -36,7 +36,7 @@ type Strike = 'kills' | 'terminations' | 'stalls' | 'early';
 
 const SCAN_EVERY_MS = 60_000;
 const REDELIVERY_MS = 5_000;
-/** Within it somebody tries again what the definitions deployed now do not take. */
+/** Time within which somebody repeats a request that the deployed definitions refuse. */
 const DEPLOYMENT_MS = 20 * 60_000;
 
 export class Cluster {
@@ -49,9 +49,9 @@ export class Cluster {
   #born = 0;
   #lastScanAt = 0;
   #left: Record<Strike, number>;
-  /** The first thing that went wrong and should not. */
+  /** The first unexpected error. */
   failure: unknown;
-  /** All processes did, for longer than a lease. */
+  /** True if all processes stalled for longer than a lease. */
   stoodStill = false;
   readonly trail: string[] = [];
 
@@ -67,22 +67,22 @@ export class Cluster {
     return this.#world.clock.now();
   }
 
-  /** Has the job done at that time (epoch ms) by some process, and by others until one knows how it ended. */
+  /** Gives the job to a process at that time (epoch ms), and to others until one knows the outcome. */
   plan(at: number, job: Job): void {
     this.#planned.push({ ...job, at });
   }
 
-  /** True once nothing is under way and nothing planned; tasks in the queue do not count. */
+  /** True once nothing is running and nothing planned; tasks in the queue do not count. */
   get idle(): boolean {
     return this.#underWay.size === 0 && this.#planned.length === 0 && this.#gate.waiting === 0;
   }
 
-  /** One move. False if nothing can ever happen again. */
+  /** Makes one move; false if nothing can happen any more. */
   turn(): boolean {
     if (this.#gate.waiting > 0 && this.#draw.chance(0.97)) {
       if (this.#draw.chance(0.015)) this.#strike();
       this.#gate.release();
-      // Now and then a task or another job begins while others are under way.
+      // Sometimes a task or another job begins while others are running.
       if (this.#draw.chance(0.1)) this.#begin();
       return true;
     }
@@ -94,7 +94,7 @@ export class Cluster {
     return this.#passTime();
   }
 
-  /** Gives out something that is due. */
+  /** Begins a due task or job. */
   #begin(): boolean {
     const { now } = this;
     const due = this.#planned.filter(({ at }) => at <= now);
@@ -111,7 +111,7 @@ export class Cluster {
     return false;
   }
 
-  /** A job that is given out again is the same task, delivered once more. */
+  /** Delivers a task. A job that is given out again is another delivery of the same task. */
   #deliver(task: QueuedTask): void {
     let { retryCount } = task;
     const work = (deps: SharedDeps) => {
@@ -166,7 +166,7 @@ export class Cluster {
     else this.#bury(this.#replace(index));
   }
 
-  /** All processes are asked to end, and have successors. */
+  /** Asks all processes to end, and starts their successors. */
   redeploy(what: string): void {
     this.trail.push(`deployed ${what} at ${this.now}`);
     for (const index of this.#workers.keys()) this.#terminate(index);
@@ -202,7 +202,7 @@ export class Cluster {
     return new Worker({ base, gate: this.#gate, seed, skewMs, sabotage });
   }
 
-  /** Nothing can be done at this time: on to the next at which something can. */
+  /** Advances time to the next possible action, if none is possible now. */
   #passTime(): boolean {
     const { clock, queue, db } = this.#world;
     const wakes = [...db.runs.values()].flatMap(({ wakeAt }) => (wakeAt === undefined ? [] : [wakeAt]));

@@ -1,8 +1,8 @@
 /**
- * Holds every call of a port until it is drawn, and loses some answers: a call may be refused without effect, or have
- * its effect without an answer, or be answered much later.
+ * Holds every call of a port until it is drawn, and loses some answers: a call may be refused without effect, take effect
+ * without an answer, or be answered much later.
  *
- * Must not: know what the calls are for.
+ * Must not: know the purpose of the calls.
  */
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept, never } from '../../support/intercept.ts';
@@ -20,8 +20,8 @@ export class Gate {
   readonly #lateRate: number;
 
   /**
-   * @param lossRate share of calls whose answer is lost; of those, half have their effect
-   * @param lateRate share of calls whose answer is on its way for as long as it takes to be drawn once more
+   * @param lossRate share of calls whose answer is lost; half of these take effect
+   * @param lateRate share of calls whose answer is delayed until it is drawn again
    */
   constructor(draw: Draw, lossRate: number, lateRate = 0) {
     this.#draw = draw;
@@ -33,7 +33,7 @@ export class Gate {
     return this.#held.length;
   }
 
-  /** The port as a process sees it that may die: from then on no call has any effect, and none is answered. */
+  /** The port as a mortal process sees it: after the death of the process, no call has an effect or an answer. */
   guard<T extends object>(port: T, isAlive: () => boolean): T {
     return intercept(port, async ({ method }, proceed) => {
       if (!isAlive()) return never();
@@ -42,7 +42,7 @@ export class Gate {
     });
   }
 
-  /** Lets one call through, drawn from all that wait. */
+  /** Lets one of the waiting calls through, drawn at random. */
   release(): void {
     const [held] = this.#held.splice(this.#draw.below(this.#held.length), 1);
     held?.pass();

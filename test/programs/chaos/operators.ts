@@ -1,4 +1,4 @@
-/** The people who run the installation: they start the run, and now and then cancel it, or hold everything for a while. */
+/** The operators of the installation: they start the run, and sometimes cancel it or pause everything for a while. */
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
@@ -24,7 +24,7 @@ export interface Installation {
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** The run of the program itself; its children are started by it. */
+/** Starts the main run of the program; its children are started by runs. */
 export function planStart({ cluster, tenantId }: Installation, program: Program, salt: number): void {
   const input: ProgramInput = { path: 'root', salt };
   const request = {
@@ -46,7 +46,7 @@ export function planStart({ cluster, tenantId }: Installation, program: Program,
   });
 }
 
-/** At some moment of the first seconds, or days. */
+/** Cancels the run at some time in the first seconds, or days. */
 export function planCancel({ cluster, db, draw, tenantId }: Installation): void {
   const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(3 * DAY));
   cluster.plan(at, {
@@ -62,7 +62,7 @@ export function planCancel({ cluster, db, draw, tenantId }: Installation): void 
   });
 }
 
-/** Suspends a run that is there by then, its own or a child's, for up to two hours. */
+/** Suspends an existing run, the main one or a child, for up to two hours. */
 export function planSuspension({ cluster, db, draw, tenantId }: Installation): void {
   const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(DAY));
   const which = draw.random.unit();
@@ -89,10 +89,10 @@ export function planSuspension({ cluster, db, draw, tenantId }: Installation): v
   });
 }
 
-/** Refusals of a suspension: the run has ended, or is about to. */
+/** Refusals of a suspension because the run has ended, or is ending. */
 const ENDING: ReadonlySet<string> = new Set(['RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION']);
 
-/** Holds the workflow, or all of them, for up to two hours. */
+/** Pauses the workflow, or all workflows, for up to two hours. */
 export function planPause({ cluster, draw }: Installation, program: Program): void {
   const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(DAY));
   const all = draw.chance(0.5);
@@ -108,7 +108,7 @@ export function planPause({ cluster, draw }: Installation, program: Program): vo
     label: 'hold',
     work: async (deps) => {
       await turn(true)(deps);
-      // Only now, so that whoever is slow does not hold what was let go.
+      // The end of the pause is planned only now, so that a slow pause does not come after it.
       cluster.plan(cluster.now + draw.below(120 * MINUTE), { label: 'let go', work: turn(false) });
     },
   });

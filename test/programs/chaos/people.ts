@@ -1,6 +1,6 @@
 /**
- * The people and systems outside: they watch what runs ask, and answer as their program says, in their own time, now
- * and then twice, or too late.
+ * The people and systems outside: they watch the questions of runs and answer as their program says, in their own time,
+ * sometimes twice or too late.
  *
  * Must not: know how an answer reaches a run.
  */
@@ -35,18 +35,18 @@ export interface Outside {
 }
 
 const MINUTE = 60_000;
-/** After a deadline, by every clock. */
+/** Time after a deadline, by every clock. */
 const TOO_LATE_MS = 10 * MINUTE;
-/** Before an early event is forgotten, by every clock. */
+/** Time before a buffered event expires, by every clock. */
 const STILL_KEPT_MS = 23 * 60 * MINUTE;
 const REPEATS = 0.2;
-/** Begins the id by which a journal knows that a wait was failed from outside. */
+/** Prefix of the id under which a journal records that a wait was failed from outside. */
 export const FAILS = 'fail';
 
 /** Absent: nothing is filled in. */
 const WRONG_DATA = [undefined, {}, { said: 'much' }, { said: 1, added: null }];
 
-/** Refusals that tell somebody he was too late: others, or the end of the run, were faster. */
+/** Refusals because an answer came too late: after other answers, or after the end of the run. */
 const TOO_LATE = new Set([
   'RUN_TERMINAL_STATE',
   'RUN_INVALID_TRANSITION',
@@ -58,14 +58,14 @@ const TOO_LATE = new Set([
 export class People {
   readonly #outside: Outside;
   readonly #seen = new Set<string>();
-  /** When an early event was sent, by run and step. */
+  /** Times at which early events were sent, by run and step. */
   readonly #sentEarly = new Map<string, number>();
 
   constructor(outside: Outside) {
     this.#outside = outside;
   }
 
-  /** Looks at what is asked, and plans the answers. */
+  /** Looks for open questions, and plans the answers. */
   look(): void {
     for (const [runId, run] of this.#outside.db.runs) {
       const program = this.#outside.programs.get(run.snapshot.type);
@@ -123,7 +123,7 @@ export class People {
     const sentAt = this.#sentEarly.get(`${snapshot.id} ${plan.id}`);
     const isKept = plan.delivery === 'early_signal' || this.#now < (sentAt ?? 0) + STILL_KEPT_MS;
     const lies = sentAt !== undefined && isKept && wait.execution.revision === 1;
-    // One that is too late for this question would be early for the next.
+    // An answer that is too late for this question would be early for the next one.
     const tooEarly = plan.delivery === 'late' && this.#isSentBack(snapshot, plan);
     if (plan.delivery === 'never' || lies || tooEarly) return;
     if (plan.delivery === 'failed') {
@@ -172,7 +172,7 @@ export class People {
     const job: Job = {
       label: `send ${eventId}`,
       work: async (deps) => {
-        // As long as nobody has noticed that the time is over, an event is not too late.
+        // Until the run notices the end of the time, an event is not too late.
         if (plan.delivery === 'late' && this.#isAsked(state.id, plan)) {
           cluster.plan(this.#now + TOO_LATE_MS, job);
           return;
@@ -204,7 +204,7 @@ export class People {
     return this.#outside.cluster.now;
   }
 
-  /** Long before any deadline. */
+  /** A time long before any deadline. */
   get #soon(): number {
     const { draw } = this.#outside;
     return this.#now + (draw.chance(0.5) ? draw.below(2_000) : draw.below(120 * MINUTE));
@@ -222,7 +222,7 @@ export function inputOf({ input }: RunState): ProgramInput {
   return JSON.parse(input.text) as ProgramInput;
 }
 
-/** The question stays open. */
+/** Expects a refusal, after which the question stays open. */
 async function refused(work: Promise<unknown>): Promise<void> {
   try {
     await work;

@@ -1,4 +1,4 @@
-/** Plays the bodies: gives them time that passes, and checks that none plays a part again that was recorded. */
+/** Executes the bodies: gives them time, and checks that no recorded one is executed again. */
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { type Clock, pause } from '../../../packages/cairn/src/ports/clock.ts';
@@ -8,7 +8,7 @@ import type { Draw } from '../data/draw.ts';
 export interface Surroundings {
   readonly db: MemoryDatabase;
   readonly clock: Clock;
-  /** A process that stood still may go on with what another has done meanwhile: nobody can keep it from that. */
+  /** True for a process that stalled: it may repeat what another process has done meanwhile, which nothing can prevent. */
   readonly stoodStill: () => boolean;
 }
 
@@ -17,7 +17,7 @@ export class WatchedStage implements Stage {
   readonly #surroundings: () => Surroundings;
   readonly #memos = new Map<string, number>();
   #fresh = 0;
-  /** The first thing a body saw that it should not have. */
+  /** The first wrong observation of a body. */
   failure: unknown;
 
   constructor(draw: Draw, surroundings: () => Surroundings) {
@@ -77,7 +77,7 @@ function keyOf({ stepId, index }: Beginning): string {
   return index === undefined ? stepId : `${stepId}[${index}]`;
 }
 
-/** A drive whose lease ran out, for its answers were lost for so long, is such a process too. */
+/** True if the lease of a drive expired because its answers were lost for long. Such a process counts as stalled too. */
 function wasOrphaned(events: readonly { readonly type: string }[] = []): boolean {
   return events.some(({ type }) => type === 'orphan_detected');
 }

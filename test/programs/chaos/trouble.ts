@@ -1,11 +1,11 @@
-/** Amounts of trouble in a trial, drawn once each. */
+/** Amounts of faults in a trial, drawn once each. */
 import type { Draw } from '../data/draw.ts';
 
 export interface Trouble {
   readonly workers: number;
   /** Share of calls whose answer is lost. */
   readonly lossRate: number;
-  /** Share of calls whose answer is long on its way; absent: none. */
+  /** Share of calls whose answer is delayed; absent: none. */
   readonly lateRate?: number;
   readonly kills: number;
   readonly terminations: number;
@@ -17,10 +17,10 @@ export interface Trouble {
   readonly pauses: boolean;
 }
 
-/** Clocks differ from the store's by at most so much. */
+/** Maximum difference of a process's clock from the store's clock. */
 export const MAX_SKEW_MS = 120_000;
 
-/** All may stand still for a little longer, and a body that takes its time meanwhile must not time out (60 s). */
+/** All processes may stall for a little longer than this. A running body must not time out then (60 s). */
 export const LEASE_MS = 30_000;
 
 /** Share of tasks that are delivered twice, or never. */

@@ -1,4 +1,4 @@
-/** A process of the installation: with a clock of its own, cut off by a gate, and mortal. */
+/** A process of the installation, with its own clock, behind a gate, and mortal. */
 import { CachedRuntimeConfig } from '../../../packages/cairn/src/engine/cached-runtime-config.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { KnownPlans } from '../../../packages/cairn/src/engine/plans/known-plans.ts';
@@ -19,7 +19,7 @@ export interface SharedDeps extends EngineDeps {
   readonly planStore: PlanStore;
 }
 
-/** Breaks what a process sees of its world, or adds to it what only this process has. */
+/** Breaks a process's view of the world, or adds something that only this process has. */
 export type Sabotage = (deps: SharedDeps, isAlive: () => boolean) => SharedDeps;
 
 /** Members of a process itself; it reaches all others through the gate. */
@@ -42,7 +42,7 @@ const OWN: ReadonlySet<string> = new Set([
 export interface WorkerOptions {
   readonly base: SharedDeps;
   readonly gate: Gate;
-  /** Another one for each process: owners of leases must differ. */
+  /** Differs for each process, because owners of leases must differ. */
   readonly seed: number;
   /** Clock of the process minus the clock of the store, ms. */
   readonly skewMs: number;
@@ -95,7 +95,7 @@ export class Worker {
     this.#shutdown.abort();
   }
 
-  /** Settles as the work does, unless the process dies before. */
+  /** Settles as the work does, unless the process dies first. */
   async run<T>(work: (deps: SharedDeps) => Promise<T>): Promise<T> {
     try {
       const result = await work(this.deps);

@@ -1,6 +1,6 @@
 /**
- * Crowds of runs: innocent ones of drawn steps, map items, retries and waits, and one hostile run whose bodies harm their
- * process. Owns the drawing and the workflow; what a harm does to a process is the stage's business.
+ * Crowds of runs: innocent ones with random steps, map items, retries and waits, and one hostile run whose bodies harm their
+ * process. Owns the drawing and the workflow; the stage defines the effect of a harm on a process.
  */
 import { z } from 'zod';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -9,8 +9,8 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { Draw } from '../data/draw.ts';
 
 /**
- * `timer` throws in a timer that outlives its body. `leave` asks its process to end and then does what it is to do. The others
- * strike while the body is under way, which never ends.
+ * `timer` throws in a timer that outlives its body. `leave` asks its process to end and then continues as planned. The others
+ * strike during the body, which never ends.
  */
 export const HARMS = ['exit', 'spin', 'memory', 'sigterm', 'leave', 'timer'] as const;
 export type HarmKind = (typeof HARMS)[number];
@@ -18,14 +18,14 @@ export type HarmKind = (typeof HARMS)[number];
 const HARM = z.object({ kind: z.enum(HARMS), afterMs: z.number() });
 const BODY = z.object({
   ms: z.number(),
-  /** So many attempts throw before one succeeds. */
+  /** Number of attempts that throw before one succeeds. */
   fails: z.number(),
   harm: HARM.optional(),
 });
 const PLAN = z.object({
   items: z.array(BODY),
   pauseMs: z.number(),
-  /** The first of {@link CHAIN}; steps beyond are skipped. */
+  /** The first steps of {@link CHAIN}; the others are skipped. */
   chain: z.array(BODY),
 });
 export type Harm = z.infer<typeof HARM>;
@@ -39,7 +39,7 @@ const MAX_FAILURES = 2;
 /** Carries out one attempt of a body. `attempt` counts from 1. */
 export type Act = (plan: BodyPlan, attempt: number) => Promise<string>;
 
-/** Map, pause, chain. Every run of a crowd is one of this workflow: the input says what each body does. */
+/** Map, pause, chain. All runs of a crowd have this workflow; the input determines each body. */
 export function crowd(act: Act): Workflow {
   const options = { timeout: '5m', retry: { maxAttempts: MAX_FAILURES + 1, initialMs: 100 } };
   return defineWorkflow({
@@ -98,7 +98,9 @@ function several(draw: Draw, count: number, { bodyMs }: Scale): BodyPlan[] {
   }));
 }
 
-/** Well bodies, some of which get a harm: one, several items of the map, timers, requests to end, or some of each. */
+/**
+ * Draws well-behaved bodies, and harms for some: one body, several items of the map, timers, requests to end, or some of each.
+ */
 function hostile(draw: Draw, scale: Scale): RunPlan {
   const plan = {
     items: several(draw, draw.below(6), scale),
@@ -128,7 +130,7 @@ function hostile(draw: Draw, scale: Scale): RunPlan {
   return plan;
 }
 
-/** Keys of the bodies that harm their process while they are under way: one of them must be what the run fails of. */
+/** Keys of the bodies that harm their process while they run: the run must fail because of one of them. */
 export function poisonous({ items, chain }: RunPlan): string[] {
   const harms = ({ harm }: BodyPlan) => harm !== undefined && !lets(harm);
   return [
@@ -137,12 +139,12 @@ export function poisonous({ items, chain }: RunPlan): string[] {
   ];
 }
 
-/** True if it has bodies that do harm and still succeed: then any step may be under way when its process ends. */
+/** True if some bodies do harm and still succeed: then any step may be running when the process ends. */
 export function progresses({ items, chain }: RunPlan): boolean {
   return [...items, ...chain].some(({ harm }) => harm && lets(harm));
 }
 
-/** The harm lets its body end. */
+/** True if the body of this harm ends. */
 export function lets({ kind }: Harm): boolean {
   return kind === 'timer' || kind === 'leave';
 }

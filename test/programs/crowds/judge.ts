@@ -1,8 +1,8 @@
-/** Judges a crowd by rules that hold whichever processes it met. */
+/** Judges a crowd by rules that do not depend on its processes. */
 import type { Crowd } from './grammar.ts';
 import { poisonous, progresses } from './grammar.ts';
 
-/** Most processes that a hostile run may cost. */
+/** Maximum number of processes that a hostile run may kill. */
 export const MAX_DEATHS = 5;
 
 export interface End {
@@ -13,7 +13,7 @@ export interface End {
 export interface Ends {
   readonly innocents: readonly End[];
   readonly hostile: End;
-  /** Processes that ended because of the hostile run; why, or which. */
+  /** Processes that ended because of the hostile run: the cause or the name of each. */
   readonly deaths: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface Outcome {
   readonly hostile: string;
 }
 
-/** @throws Error that names the seed, if something does not hold */
+/** @throws Error that names the seed, if a rule is broken */
 export function judge(seed: number, crowd: Crowd, { innocents, hostile, deaths }: Ends): Outcome {
   const problems = innocents.flatMap(({ status, error }) =>
     status === 'completed' ? [] : [`an innocent run is ${status}: ${error?.message}`],
@@ -41,7 +41,7 @@ function ofHostile({ hostile }: Crowd, { status, error }: End): string[] {
   const isNamed = status === 'failed' && error?.code === 'RUN_RESUME_FAILED';
   if (!isNamed && (guilty.length > 0 || status !== 'completed'))
     return [`the hostile run is ${status} (${error?.code})`];
-  // Leftovers of a body may strike while any step is under way.
+  // Leftovers of a body may strike while any step is running.
   if (!isNamed || progresses(hostile)) return [];
   return guilty.includes(error.stepId ?? '') ? [] : [`it was named for '${error.stepId}', not ${guilty}`];
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run crowds`: draws crowds of runs, each with one that harms its processes, on local clouds with real processes, and says
- * whether all innocent runs completed and what the hostile ones cost. The last line of standard output is the totals, as JSON;
- * the exit code is 0 only if everything held.
+ * `npm run crowds`: draws crowds of runs, each with one that harms its processes, on local clouds with real processes. Reports
+ * whether all innocent runs completed and how many processes the hostile ones killed. The last line of standard output is the
+ * totals, as JSON. The exit code is 0 only if every rule held.
  */
 import { countsOf } from '../../../scripts/flags.ts';
 import type { Outcome } from './judge.ts';
@@ -55,7 +55,7 @@ async function perform(): Promise<void> {
     } catch (error) {
       problems += 1;
       console.error(`\n${(error as Error).message}\n`);
-      // Runs of the draw may still be under way.
+      // Runs of the draw may still be active.
       await stage?.stop();
       stage = undefined;
     }

@@ -1,4 +1,4 @@
-/** As many as the environment variable SEEDS says, or the one that SEED names. */
+/** Number of draws: the environment variable SEEDS, or only the seed in SEED. */
 import { describe, expect, test } from '@jest/globals';
 import type { Outcome } from './judge.ts';
 import { trial } from './trial.ts';
@@ -22,7 +22,7 @@ describe('a hostile run in a crowd', () => {
       }
       expect(problems).toEqual([]);
       const ends = new Set(outcomes.map(({ hostile }) => hostile));
-      // Draws without deaths show nothing.
+      // Draws without deaths prove nothing.
       if (!only) expect(ends).toContain('RUN_RESUME_FAILED');
     },
     PATIENCE_MS,

@@ -1,6 +1,6 @@
 /**
- * Pretended processes that host many dispatches, or one of a suspect and no other, and die with all of them. Owns what a harm does to
- * a process and the redelivery of what it took along; time and deliveries are moved by `run`.
+ * Simulated processes that host many dispatches, or only one of a suspect, and die with all of them. Owns the effect of a harm
+ * on a process, and the redelivery of the lost tasks. `run` advances time and delivers.
  */
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
@@ -27,12 +27,12 @@ const REDELIVERY_MS = 100;
 const MAX_LINGERING_MS = 1_500;
 const LEASE_MS = 20_000;
 const GRACE_MS = 1_000;
-/** Many times what a crowd takes. */
+/** Limit of turns, many times what a crowd needs. */
 const MAX_TURNS = 20_000;
 
 export class Processes {
   readonly world: World;
-  /** Processes that died while they hosted a dispatch: what ended each, and how many dispatches it took along. */
+  /** Processes that died while they hosted a dispatch: the cause of each, and its number of lost dispatches. */
   readonly deaths: string[] = [];
   readonly #draw: Draw;
   readonly #all: Process[] = [];
@@ -43,7 +43,7 @@ export class Processes {
     this.world = new World({ workflows: [nowhere], settings: { leaseMs: LEASE_MS, graceMs: GRACE_MS } });
   }
 
-  /** Until nothing is left to do. */
+  /** Runs until nothing is left to do. */
   async run(): Promise<void> {
     const { clock, queue, store, deps } = this.world;
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
@@ -71,7 +71,7 @@ export class Processes {
       this.world.queue.take(task.id);
       host.tasks.add(task);
       delivered = true;
-      // Between the end of a drive and its answer lies what a busy machine makes of it; a timer may strike there.
+      // On a busy machine time passes between the end of a drive and its answer, in which a timer may strike.
       const lingersMs = this.#draw.chance(0.3) ? this.#draw.between(1, MAX_LINGERING_MS) : 0;
       const answer = (then: () => void) => {
         const tell = () => {
@@ -103,7 +103,7 @@ export class Processes {
     return free.length === 0 ? undefined : this.#draw.pick(free);
   }
 
-  /** A process for suspects serves one dispatch: what that one left would harm the next. */
+  /** A process for suspects serves one dispatch, because leftovers of it would harm the next. */
   #aloneHost(): Process | undefined {
     return this.#serving(true).length < ALONE_AT_MOST ? this.#spawn(true) : undefined;
   }
@@ -135,7 +135,7 @@ export class Processes {
 
   async #act(process: Process, { ms, fails, harm }: BodyPlan, attempt: number): Promise<string> {
     if (harm) this.world.clock.timer(harm.afterMs, () => this.#strike(process, harm));
-    // One that strikes while its body is under way strikes before it ends.
+    // A harm that strikes during its body strikes before the body ends.
     if (harm && !lets(harm)) return new Promise<string>(() => {});
     await new Promise<void>((resolve) => this.world.clock.timer(ms, resolve));
     if (attempt <= fails) throw new Error('not yet');

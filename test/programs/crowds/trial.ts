@@ -1,4 +1,4 @@
-/** One crowd from its seed, in memory. */
+/** One crowd in memory, from its seed. */
 import { assertStored } from '../../support/soundness.ts';
 import { Draw } from '../data/draw.ts';
 import { drawCrowd } from './grammar.ts';
@@ -8,7 +8,7 @@ import { Processes } from './processes.ts';
 const SCALE = { bodyMs: 400, timerMs: 2_000, pauseMs: 5_000 };
 const MAX_INNOCENTS = 8;
 
-/** @throws Error that names the seed, if something does not hold */
+/** @throws Error that names the seed, if a rule is broken */
 export async function trial(seed: number): Promise<Outcome> {
   const draw = new Draw(seed);
   const crowd = drawCrowd(draw, MAX_INNOCENTS, SCALE);

@@ -1,23 +1,23 @@
-/** Behaviour of the bodies of a program: as planned, and taking time. */
+/** Behaviour of the bodies of a program: as planned, and with a duration. */
 import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
 import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import type { Behaviour, BodyPlan, ProgramInput, StepPlan } from './program.ts';
 import { bodyValue, returned } from './values.ts';
 
-/** Plays the bodies. */
+/** Executes the bodies. */
 export interface Stage {
-  /** Resolves after as long as a body takes, or once the signal aborts. */
+  /** Resolves after the duration of a body, or once the signal aborts. */
   spend(signal: AbortSignal): Promise<void>;
   /** A body begins. Throws if it must not. */
   began(body: Beginning): void;
-  /** The next value of a memo's function: never the same twice. */
+  /** The next value of a memo's function, different each time. */
   fresh(): number;
-  /** A body got this from its memo. */
+  /** Reports the value that a body got from its memo. */
   recalled(body: Beginning, value: number): void;
   /** The time as a body knows it, epoch ms. */
   now(): number;
-  /** Half of the bodies that hang do not heed their signal. */
+  /** True for half of the bodies that hang: these end when their signal aborts. */
   heedsSignal(): boolean;
 }
 
@@ -30,10 +30,10 @@ export interface Beginning {
 
 export type Context = StepContext<ProgramInput> & { readonly index?: number };
 
-/** Longer than any body takes that does not hang, everything standing still meanwhile included. */
+/** Longer than any body takes that does not hang, including stalls of all processes. */
 export const BODY_TIMEOUT = '60s';
 
-/** The later of several polls come in less and less of a hurry. */
+/** Delay between polls, which grows with their number. */
 const POLL_MS = 20_000;
 
 interface Sight {
@@ -59,7 +59,7 @@ export async function perform(
   await stage.spend(signal);
   signal.throwIfAborted();
   const polls = plan.kind === 'step' ? (plan.polls ?? 0) : 0;
-  // In the past as well: then at once.
+  // The first of these times are in the past, so that the next poll is due at once.
   if (attempt <= polls) throw new RetryAt(stage.now() + POLL_MS * (attempt - 2));
   const behaviour = behaviourAt(body, attempt - polls);
   const value = bodyValue(plan, input, { needs, feedback, ...(index === undefined ? {} : { index }) });

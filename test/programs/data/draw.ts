@@ -1,4 +1,4 @@
-/** Draws of all kinds from one seed. The same seed draws the same, always. */
+/** Random choices of all kinds from one seed. The same seed always gives the same choices. */
 import type { Randomness } from '../../../packages/cairn/src/ports/randomness.ts';
 import { seededRandomness } from '../../support/world.ts';
 
@@ -38,7 +38,7 @@ export class Draw {
     throw new Error('nothing to pick from');
   }
 
-  /** At most `count` different ones, in their order. */
+  /** At most `count` different elements, in their order. */
   some<T>(from: readonly T[], count: number): T[] {
     const left = from.map((_, i) => i);
     const taken: number[] = [];

@@ -1,4 +1,4 @@
-/** Draws a program. What it may be made of is said by a repertoire, so that a test can keep to some of it. */
+/** Draws a program. A repertoire limits its parts, so that a test can use only some of them. */
 import { Draw } from './draw.ts';
 import { predict } from './predict.ts';
 import type {
@@ -16,14 +16,14 @@ export interface Repertoire {
   /** Relative frequency of each kind of step. */
   readonly kinds: Partial<Record<Kind, number>>;
   readonly maxSteps: number;
-  /** Without: no memos, policies, compensation, lesser results, nor any way out of a failure. */
+  /** False: no memos, policies, compensation, degraded results, or failures that do not fail the run. */
   readonly extras: boolean;
   /** Some approvals take data. */
   readonly data?: true;
 }
 
 const HOUR = 3_600_000;
-/** Children of children of children: deeper ones show nothing new. */
+/** Depth of children. Deeper ones prove nothing new. */
 const MAX_DEPTH = 2;
 
 export function generate(seed: number, repertoire: Repertoire): Program {
@@ -32,7 +32,7 @@ export function generate(seed: number, repertoire: Repertoire): Program {
 
 class Generator {
   readonly #draw: Draw;
-  /** Draws the features that were added later, so that the rest of each program stays the same. */
+  /** Draws features that were added later, so that the rest of each program stays the same. */
   readonly #more: Draw;
   readonly #repertoire: Repertoire;
   #sendsBack = false;
@@ -76,7 +76,7 @@ class Generator {
     const kind = draw.weighted(
       kinds.filter(([name]) => name !== 'child' || depth < MAX_DEPTH).map(([name, weight]) => [weight, name]),
     );
-    // Recent steps are needed more often: chains as well as wide graphs.
+    // Recent steps are needed more often, which gives chains as well as wide graphs.
     const near = earlier.slice(-4).map((step) => step.id);
     const any = {
       id,
@@ -127,7 +127,7 @@ class Generator {
     const draw = this.#draw;
     const idempotent = draw.chance(0.92);
     const maxAttempts = draw.between(1, 4);
-    // A doubt raises the number of the attempt: then that must not decide how the step ends.
+    // A doubt increases the number of the attempt, so the attempt must not decide the end of the step.
     const once: BodyPlan = { attempts: [draw.chance(0.9) ? 'ok' : 'fatal'], maxAttempts };
     return {
       ...any,
@@ -187,7 +187,7 @@ class Generator {
 
   #approval(needs: readonly string[]) {
     const draw = this.#draw;
-    // Twice sent back by different people, what a step was last told would depend on who came last.
+    // If two people sent a step back, its last feedback would depend on their order, so only one does.
     const sendsBack = needs.length > 0 && !this.#sendsBack && draw.chance(0.3) ? draw.some(needs, 1) : [];
     if (sendsBack.length > 0) this.#sendsBack = true;
     const { onExpiry, ...asked } = this.#answer();
@@ -213,7 +213,7 @@ class Generator {
     };
   }
 
-  /** A child whose end is open would leave open how its parent goes on. */
+  /** Draws a child with only one possible end, because otherwise the course of its parent would be open. */
   #child(any: Any, depth: number): ChildPlan {
     const draw = this.#draw;
     for (let version = 0; ; version += 1) {

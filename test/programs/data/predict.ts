@@ -1,7 +1,7 @@
 /**
- * The reference: what must become of a program, found by going through its steps once, one after the other. Knows
- * nothing of journals, drives, crashes or time. Where the order of things leaves the end open (one step fails while
- * another halts the run), it says every end that is right.
+ * The reference: predicts the end of a program by going through its steps once, one after the other. Knows nothing of journals,
+ * drives, crashes or time. If the order of events leaves the end open (one step fails while another halts the run), it returns
+ * every correct end.
  *
  * Must not: share code with the engine.
  */
@@ -28,7 +28,7 @@ import {
   seen,
 } from './values.ts';
 
-/** `never`: the run ends, or stands, before it. */
+/** `never`: the run ends, or stays blocked, before the step. */
 export type Outcome = 'succeeded' | 'degraded' | 'skipped' | 'failed' | 'never';
 export type BadEnd = 'failed' | 'halted' | 'denied';
 export type End = 'completed' | BadEnd;
@@ -46,17 +46,17 @@ export type Fates = ReadonlyMap<string, Fate>;
 
 export interface Prediction {
   readonly ends: ReadonlySet<End>;
-  /** Before and after a person sent steps back; one, where nobody does. */
+  /** Fates before and after a person sent steps back; only one element if nobody does. */
   readonly passes: readonly Fates[];
   /** Result of a completed run. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
-/** Losses of workers of a run and of its children, which no program tells. */
+/** Losses of workers of a run and of its children, which the program does not determine. */
 export interface Family {
   /** The run was ended because its workers died. */
   readonly isLost: boolean;
-  /** Runs of each child step or item, by its key; more than one, the oldest first, where a person sent the step back. */
+  /** Runs of each child step or item, by its key; if a person sent the step back, several, the oldest first. */
   readonly children: ReadonlyMap<string, readonly Family[]>;
 }
 
@@ -90,7 +90,7 @@ export function feedbackOf(approval: string): string {
   return `again, says ${approval}`;
 }
 
-/** End of a body that is tried as often as its plan says. */
+/** End of a body after all attempts of its plan. */
 export function bodyOutcome(plan: BodyPlan): 'succeeded' | 'degraded' | 'failed' {
   switch (lastBehaviour(plan)) {
     case 'ok':
@@ -124,7 +124,7 @@ interface Pass {
   readonly program: Program;
   readonly input: ProgramInput;
   readonly family: Family;
-  /** The approval whose answer is still to come. */
+  /** The approval whose answer is still open. */
   readonly undecided: string | undefined;
   readonly again: ReadonlySet<string>;
   readonly feedback: string;
@@ -144,7 +144,7 @@ function interpret({ program, input, family, undecided, again, feedback }: Pass)
 } {
   const fates = new Map<string, Fate>();
   const plans = new Map(program.steps.map((plan) => [plan.id, plan]));
-  // A child that was not sent back is the same in both passes.
+  // A child that was not sent back is the same run in both passes.
   const childOf = (key: string) => family.children.get(key)?.at(again.size === 0 ? 0 : -1);
   let reached = false;
   for (const plan of program.steps) {
@@ -244,7 +244,7 @@ function isEnough({ completion }: MapPlan | ChildPlan, items: readonly string[])
   return failed * 100 <= items.length * completion.share;
 }
 
-/** Fate of a step that failed for good. */
+/** Fate of a step after its final failure. */
 export function failure(plan: StepPlan): Fate {
   if (plan.onFailure === 'skip') return SKIPPED;
   if (plan.onFailure === 'degrade') return { outcome: 'degraded', output: replacement(plan) };

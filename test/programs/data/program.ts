@@ -1,6 +1,6 @@
 /**
- * A workflow as data. Both the real workflow (`workflow-of.ts`) and what must become of it (`predict.ts`) are made
- * from it, so nothing in here may refer to the engine.
+ * A workflow as data. Both the real workflow (`workflow-of.ts`) and the prediction (`predict.ts`) are made from it, so it must
+ * not refer to the engine.
  */
 
 /**
@@ -9,10 +9,10 @@
  */
 export type Behaviour = 'ok' | 'large' | 'degraded' | 'throw' | 'fatal' | 'hang';
 
-/** The behaviour of each attempt; the last one also of all that follow. */
+/** The behaviour of each attempt; the last element applies to all further ones. */
 export interface BodyPlan {
   readonly attempts: readonly Behaviour[];
-  /** The same for the items of a map, and for what undoes them. */
+  /** Applies to the items of a map and to compensations as well. */
   readonly maxAttempts: number;
 }
 
@@ -22,7 +22,7 @@ interface AnyPlan {
   readonly id: string;
   /** Ids of earlier steps. */
   readonly needs: readonly string[];
-  /** `odd`: decided by what it needs. */
+  /** `odd`: depends on the values of its needs. */
   readonly when: 'always' | 'never' | 'odd';
   readonly ifSkipped: 'skip' | 'run';
   readonly onFailure: OnFailure;
@@ -34,9 +34,9 @@ export interface PlainPlan extends AnyPlan {
   readonly idempotent: boolean;
   readonly memo: boolean;
   readonly policy: 'none' | 'allow' | 'deny';
-  /** It polls, and so many attempts find that its condition does not hold; absent: it does not poll. */
+  /** Number of polls whose condition does not hold yet; absent: it does not poll. */
   readonly polls?: number;
-  /** It may perform an action, which none of these bodies does. */
+  /** It may perform an action, but none of these bodies does. */
   readonly uses?: true;
   readonly compensate?: BodyPlan;
 }
@@ -68,17 +68,17 @@ export interface ApprovalPlan extends AnyPlan {
   readonly kind: 'approval';
   readonly answer: 'approve' | 'approve_with_waiver' | 'reject' | 'halt' | 'nobody';
   readonly onExpiry: 'fail' | 'approve' | 'halt';
-  /** An approval needs data. The person first sends some that is wrong. */
+  /** The approval needs data. The person first sends invalid data. */
   readonly data?: true;
-  /** Steps the person first sends back, once in a run. */
+  /** Steps that the person first sends back, once per run. */
   readonly sendsBack: readonly string[];
 }
 
 export interface EventPlan extends AnyPlan {
   readonly kind: 'event';
   /**
-   * `early`: before the run can have asked. `late`: after the time-out. A signal goes to the run itself. `failed`: its sender says
-   * that it will not come.
+   * `early`: before the run can have asked. `late`: after the time-out. A signal goes to the run itself. `failed`: the sender
+   * reports that it will not come.
    */
   readonly delivery: 'early' | 'on_time' | 'late' | 'never' | 'signal' | 'early_signal' | 'failed';
 }
@@ -97,7 +97,7 @@ export type Kind = StepPlan['kind'];
 export interface Program {
   /** Type of the workflow; children have their own. */
   readonly type: string;
-  /** Every step after those it needs. */
+  /** All steps, each after the steps that it needs. */
   readonly steps: readonly StepPlan[];
   /** Steps whose outputs make the result. */
   readonly result: readonly string[];
@@ -116,7 +116,7 @@ export function* allPrograms(program: Program): Generator<Program> {
   for (const step of program.steps) if (step.kind === 'child') yield* allPrograms(step.program);
 }
 
-/** The named steps and all that follow from them. */
+/** The named steps and all that depend on them. */
 export function withFollowers({ steps }: Program, ids: readonly string[]): ReadonlySet<string> {
   const found = new Set(ids);
   for (const { id, needs } of steps) if (needs.some((need) => found.has(need))) found.add(id);

@@ -1,5 +1,5 @@
 /**
- * Values computed by the bodies of a program: small numbers derived from all they see, so that a wrong value shows in
+ * Values computed by the bodies of a program: small numbers derived from all inputs of a body, so that a wrong value shows in
  * the result.
  */
 import type { Behaviour, ChildPlan, MapPlan, Program, ProgramInput, StepPlan } from './program.ts';
@@ -13,7 +13,7 @@ export function mix(...parts: readonly unknown[]): number {
   return hash;
 }
 
-/** The part of an output that others may depend on: not the actor of a decision, and not which items were in time. */
+/** The part of an output that others may depend on, without the actor of a decision and without which items were in time. */
 export function seen(plan: StepPlan, output: unknown): unknown {
   if (output === undefined || output === null) return null;
   if (plan.kind === 'approval') return { ...(output as object), by: null };
@@ -27,7 +27,7 @@ export function seen(plan: StepPlan, output: unknown): unknown {
     : seenResult(plan.program, output);
 }
 
-/** The result of a run, as others may depend on it. What came in its place stays as it is. */
+/** The result of a run, as others may depend on it. A replacement of the result stays unchanged. */
 export function seenResult({ steps, result }: Program, found: unknown): unknown {
   if (typeof found !== 'object' || found === null || 'instead' in found) return found;
   const outputs = found as Readonly<Record<string, unknown>>;
@@ -48,13 +48,13 @@ export function bodyValue(
   return mix(plan.id, input.salt, given.needs, given.feedback ?? null, given.index ?? null);
 }
 
-/** In which form it returns it. */
+/** Returns the value in the form of the behaviour. */
 export function returned(behaviour: Behaviour, value: number): unknown {
   if (behaviour === 'degraded') return { lesser: value };
   return behaviour === 'large' ? { value, filler: FILLER } : value;
 }
 
-/** More than a checkpoint carries. */
+/** More than fits into a checkpoint. */
 const FILLER = 'x'.repeat(300_000);
 
 export function replacement(plan: StepPlan): unknown {

@@ -1,4 +1,4 @@
-/** Makes a real workflow of a program, whose bodies do as planned and take their time. */
+/** Makes a real workflow of a program, whose bodies behave as planned and take their time. */
 import { z } from 'zod';
 import { defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -17,9 +17,9 @@ import type {
 } from './program.ts';
 import { ADDED, childInput, eventKey, isOdd, replacement, seen } from './values.ts';
 
-/** The world answers well before it, or well after. */
+/** Time-out of waits. Answers come well before it, or well after. */
 const WAIT_TIMEOUT_MS = 24 * 3_600_000;
-/** Nothing performs it: only the shape of a graph names it. */
+/** No body performs this capability; it only appears in the graph. */
 const UNUSED = defineCapability({
   id: 'mail.send',
   sideEffects: 'external_action',

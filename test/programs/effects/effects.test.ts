@@ -3,9 +3,9 @@ import { intercept } from '../../support/intercept.ts';
 import type { Sabotage } from '../chaos/worker.ts';
 import { ASKED_FIRST, trial } from './trial.ts';
 
-/** A quiet core needs two hundredths of a second for each; the full size is asked for by SEEDS. */
+/** An idle core needs two hundredths of a second for each; SEEDS sets another number. */
 const SEEDS = 40;
-/** A sabotage must be noticed by one of so many. */
+/** Number of seeds of which one must detect a sabotage. */
 const NOTICED_WITHIN = 100;
 const FROM = 1;
 const PATIENCE_MS = 240_000;
@@ -36,7 +36,7 @@ describe('programs whose bodies act outside', () => {
   );
 });
 
-/** Seeds that meet with nothing show nothing. */
+/** Seeds without these events prove nothing. */
 const MEET = [
   'settled recorded',
   'settled failed',
@@ -52,7 +52,7 @@ const MEET = [
   'run_cancelled',
 ];
 
-/** Message of the first lineage, from this seed on, that notices it. */
+/** Message of the first lineage, from this seed on, that detects the sabotage. */
 async function noticed(sabotage: Sabotage, first = 1): Promise<string> {
   for (let seed = first; seed < first + NOTICED_WITHIN; seed += 1) {
     try {
@@ -72,7 +72,7 @@ describe('such a trial detects', () => {
         method === 'rowsOf' ? Promise.resolve([]) : proceed(),
       ),
     });
-    // The lineage of seed 8 notices it too, by going on and on, which takes seconds.
+    // The lineage of seed 8 detects it too, but by running without end, which takes seconds.
     expect(await noticed(blind, 9)).not.toBe('nothing');
   });
 

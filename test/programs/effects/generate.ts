@@ -11,7 +11,7 @@ export function generate(seed: number): Program {
 
 interface Draws {
   readonly draw: Draw;
-  /** Draws the features that were added later, so that the rest of each program stays the same. */
+  /** Draws features that were added later, so that the rest of each program stays the same. */
   readonly more: Draw;
 }
 
@@ -19,7 +19,7 @@ function program(draws: Draws, type: string, depth: number): Program {
   const { draw, more } = draws;
   const steps: StepPlan[] = [];
   const count = draw.between(1, depth === 0 ? MAX_STEPS : 2);
-  // A few natures in each program, so that the same one is met in more than one place.
+  // A program has only a few natures, so that each occurs in several places.
   const natures = Array.from({ length: 3 }, () => draw.below(ASKED_FIRST)).map((nature) =>
     more.chance(0.15) ? nature + ASKED_FIRST : nature,
   );

@@ -1,6 +1,6 @@
 /**
- * Judges what became of the side effects of a lineage by the receiver's own books: what was done twice and should not,
- * what was called again without anybody's word, and what is missing of a step that is done. Throws in words that name it.
+ * Judges the side effects of a lineage by the receiver's own records: forbidden repetitions, repeated calls without permission,
+ * and missing effects of completed steps. Throws an error that names the effect.
  */
 import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
@@ -14,9 +14,9 @@ export interface Judged {
   readonly db: MemoryDatabase;
   readonly receiver: Receiver;
   readonly programs: ReadonlyMap<string, Program>;
-  /** Repetitions that the policy asks about and a person allowed: runs by action. */
+  /** Repetitions that a person allowed because the policy asked: runs by action. */
   readonly allowed: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Runs of which a person had a step fail. */
+  /** Runs in which a person had a step fail. */
   readonly failed: ReadonlySet<string>;
   readonly mayBeCancelled: boolean;
 }
@@ -35,7 +35,7 @@ export function judge(judged: Judged): void {
   }
 }
 
-/** Nobody who tells the truth ever has the same key acted upon twice. */
+/** A receiver never acts twice on a key if people answer truthfully. */
 function assertOncePerKey({ applied }: Receiver): void {
   const keys = new Set<string>();
   for (const { key, what } of applied) {
@@ -44,7 +44,7 @@ function assertOncePerKey({ applied }: Receiver): void {
   }
 }
 
-/** The same action of a run and of one before it: only where the policy, or a person, says so. */
+/** A run may repeat an action of an earlier run only if the policy, or a person, allows it. */
 function assertOncePerLineage({ db, receiver, allowed }: Judged, rows: readonly EffectRecord[]): void {
   const policies = new Map(rows.map((row) => [row.idempotencyKey, row.replayPolicy]));
   for (const group of Map.groupBy(receiver.applied, ({ what }) => what).values()) {
@@ -69,21 +69,21 @@ function assertOncePerLineage({ db, receiver, allowed }: Judged, rows: readonly 
   }
 }
 
-/** The run and all it goes back to, the nearest first. */
+/** The run and all runs from which it was made, the nearest first. */
 function linesOf(db: MemoryDatabase, runId: string): string[] {
   const line: string[] = [];
   for (let id: string | undefined = runId; id; id = db.runs.get(id)?.snapshot.source?.runId) line.push(id);
   return line;
 }
 
-/** The replay or fork that a run is, or resumes; its root, if it is neither. */
+/** The nearest replay or fork: the run itself, or the one that it resumes; otherwise its root. */
 function scopeOf(db: MemoryDatabase, runId: string): string {
   const line = linesOf(db, runId);
   const scope = line.find((id) => (db.runs.get(id)?.snapshot.source?.mode ?? 'resume') !== 'resume');
   return scope ?? line.at(-1) ?? runId;
 }
 
-/** A receiver that does not dedupe is called again only after a refusal, a look that found nothing, or somebody's word. */
+/** A receiver that does not dedupe is called again only after a refusal, a lookup without a result, or a person's answer. */
 function assertAsked(receiver: Receiver, rows: readonly EffectRecord[]): void {
   for (const [key, ofKey] of Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)) {
     const nature = NATURES[Number(ofKey[0]?.capabilityId.slice('outside.act'.length))];
@@ -102,7 +102,7 @@ function assertAsked(receiver: Receiver, rows: readonly EffectRecord[]): void {
   }
 }
 
-/** Asserts that an action which asks a person first is not called before somebody has allowed it. */
+/** Asserts that an action which requires a permission is not called before a person has given it. */
 function assertConfirmed(receiver: Receiver, rows: readonly EffectRecord[]): void {
   for (const [key, ofKey] of Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)) {
     const nature = NATURES[Number(ofKey[0]?.capabilityId.slice('outside.act'.length))];
@@ -120,7 +120,7 @@ function isPerson(by: string): boolean {
 
 const OWN_ENDS = new Set(['RUN_RESUME_FAILED', 'RUN_ORPHANED']);
 
-/** A run ends badly only where its program, its trouble or a person gives it a reason. */
+/** A run ends badly only for a reason in its program, its faults or a person's answer. */
 function assertEnd({ programs, failed, mayBeCancelled }: Judged, { snapshot }: RunDocuments): void {
   const { status, error, type, id, parent } = snapshot;
   if (status === 'completed') return;
@@ -140,7 +140,7 @@ function assertEnd({ programs, failed, mayBeCancelled }: Judged, { snapshot }: R
 
 function mayFail(plan: StepPlan, { source }: RunState, message: string): boolean {
   if (message.includes('is making this call')) return true;
-  // Nobody knows what one that must not run twice has done by then.
+  // The outcome of a step that must not run twice is then unknown.
   if (!plan.idempotent && message.includes('did not end within')) return true;
   return (
     !plan.patient ||
@@ -153,8 +153,8 @@ function mayFail(plan: StepPlan, { source }: RunState, message: string): boolean
 }
 
 /**
- * Asserts for every completed step that each effect took place once, with the right request, or was refused where the
- * body tolerates it.
+ * Asserts for every completed step that each effect took place once with the right request, or was refused and the body
+ * tolerates that.
  */
 function assertDone({ programs, receiver, db }: Judged, run: RunDocuments): void {
   const { snapshot, checkpoints, events } = run;
@@ -182,7 +182,10 @@ function assertDone({ programs, receiver, db }: Judged, run: RunDocuments): void
   }
 }
 
-/** By the run, one before it, or another one of the same lineage: replays share what nobody had done. */
+/**
+ * True if the action belongs to the run, an earlier one, or another of the same lineage: replays share actions that no run had
+ * made.
+ */
 function isOfLine(db: MemoryDatabase, { runId }: Applied, line: readonly string[]): boolean {
   return line.includes(runId) || linesOf(db, runId).at(-1) === line.at(-1);
 }

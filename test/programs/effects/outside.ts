@@ -11,7 +11,7 @@ import {
 import { NATURES, type Welcome } from './plan.ts';
 import type { Receiver } from './receiver.ts';
 
-/** Request; `welcome` is the behaviour of the receiver, so that it need not know the program. */
+/** A request. `welcome` is the behaviour of the receiver, so that the receiver need not know the program. */
 export interface Asked {
   readonly what: string;
   readonly welcome: Welcome;
@@ -33,7 +33,7 @@ export const CAPABILITIES: readonly Capability<Asked, Done>[] = NATURES.map(({ w
   }),
 );
 
-/** For which run a body is under way: what a receiver is told for its books only. */
+/** The run of the current body, for the receiver's records only. */
 export const acting = new AsyncLocalStorage<{ readonly runId: string }>();
 
 /** @param arrivals the receiver as the process reaches it: calls may be lost, late, and never answered */
@@ -55,7 +55,7 @@ export function bindingsTo(
             receiver.drop(letter);
             throw error;
           });
-          // Every other binding gives up when it is told to; what it has sent is on its way all the same.
+          // Every second binding stops at its signal. Its request still arrives.
           return i % 2 === 0 ? arrival : Promise.race([arrival, aborted(signal)]);
         },
         ...(withLookup

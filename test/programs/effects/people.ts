@@ -1,6 +1,6 @@
 /**
- * The people: one who knows the receiver answers, truthfully, whatever is asked of a side effect, in his own time and now
- * and then twice; others make successors of what has ended, of any mode and from anywhere.
+ * The people. One knows the receiver and truthfully answers every question about a side effect, in their own time and sometimes
+ * twice. Others create successors of ended runs, of any mode and from any point.
  */
 import {
   type EffectRecord,
@@ -33,7 +33,7 @@ export interface PeopleOptions {
 
 const MINUTE = 60_000;
 const REPEATS = 0.3;
-/** Errors that mean that others were faster, or that the run has ended. */
+/** Errors because others were faster, or because the run has ended. */
 const TOO_LATE = new Set([
   'EFFECT_RESOLVED',
   'RUN_TERMINAL_STATE',
@@ -46,9 +46,9 @@ export class People {
   readonly #options: PeopleOptions;
   readonly #seen = new Set<string>();
   #left: number;
-  /** Runs in which a person allowed what was done before to be done once more, by what is done. */
+  /** Repetitions that a person allowed: runs by action. */
   readonly allowed = new Map<string, Set<string>>();
-  /** Runs of which somebody had a step fail. */
+  /** Runs in which a person had a step fail. */
   readonly failed = new Set<string>();
 
   constructor(options: PeopleOptions) {
@@ -56,12 +56,12 @@ export class People {
     this.#left = options.successors;
   }
 
-  /** Somebody may still come. */
+  /** True if a person may still act. */
   get busy(): boolean {
     return this.#left > 0;
   }
 
-  /** Looks at what is asked, and at what has ended. */
+  /** Looks for open questions, and for ended runs. */
   look(): void {
     const { db, draw } = this.#options;
     for (const [runId, { snapshot }] of db.runs) {
@@ -83,7 +83,7 @@ export class People {
     this.#left -= times;
   }
 
-  /** Somebody looks after some of what a run left in doubt, while others make successors of it. */
+  /** Resolves some of the doubts that a run left, while others create successors of it. */
   #lookAtLeft({ id, effects }: RunState): void {
     const { db, draw } = this.#options;
     for (const { effectId } of effects) {
@@ -130,7 +130,7 @@ export class People {
     const { runId, effectId } = asked;
     const row = db.effects.get(effectId)?.record;
     if (!row) throw new Error(`nobody has row ${effectId}, of which run ${runId} asks`);
-    // Whoever knows that something is on its way waits for what becomes of it.
+    // A person who knows that a request is on its way waits for its outcome.
     const isPermission = row.blockedBy === 'policy' || row.blockedBy === 'confirmation';
     if (!isPermission && receiver.isUnderWay(row.idempotencyKey)) {
       return this.#resolve(runId, effectId, cluster.now + MINUTE);
@@ -153,7 +153,7 @@ export class People {
     return run.snapshot;
   }
 
-  /** Nothing is called any more for a run that has ended. */
+  /** The outcome at the end of a run, for which no call is made any more. */
   #truthAtEnd({ idempotencyKey }: EffectRecord): Resolution {
     return this.#options.receiver.find(idempotencyKey) ? 'recorded' : 'failed';
   }
@@ -223,7 +223,7 @@ async function unlessTooLate(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Not every seq at which a step ended is that of a checkpoint of this run: some were taken over. */
+/** True for a step whose end is not a checkpoint of this run, because it was reused. */
 function isNoCheckpoint({ code, message }: CairnError): boolean {
   return code === 'INVALID_INPUT' && message.includes('has no checkpoint');
 }

@@ -1,6 +1,6 @@
 /**
- * A workflow whose bodies act outside, as data: both the real workflow (workflow.ts) and what may become of it (judge.ts) are
- * made from it, so nothing in here may refer to the engine.
+ * A workflow whose bodies act externally, as data. Both the real workflow (workflow.ts) and its possible outcomes (judge.ts)
+ * are made from it, so it must not refer to the engine.
  */
 import type { Nature } from '../../sweep/receiver.ts';
 
@@ -17,11 +17,11 @@ export interface ActionPlan {
 
 export interface BodyPlan {
   readonly actions: readonly ActionPlan[];
-  /** One after the other, at once under keys, or without waiting for any. */
+  /** One after the other, concurrently with keys, or without awaiting any. */
   readonly order: 'sequence' | 'together' | 'unawaited';
-  /** The body catches what its calls throw, and goes on. */
+  /** True if the body catches errors of its calls and continues. */
   readonly swallows: boolean;
-  /** Behaviour after its effects. `fatal`: in every run that is not a successor. */
+  /** Behaviour after its effects. `fatal`: fails in every run that is not a successor. */
   readonly end: 'returns' | 'throws_once' | 'fatal';
 }
 
@@ -32,7 +32,7 @@ export interface StepPlan {
   readonly bodies: readonly BodyPlan[];
   readonly kind: 'step' | 'map' | 'child';
   readonly idempotent: boolean;
-  /** `patient` ones have attempts enough for all that can go wrong. */
+  /** `patient` steps have enough attempts for all possible faults. */
   readonly patient: boolean;
   readonly onFailure: 'fail' | 'skip';
   readonly compensate?: BodyPlan;
@@ -49,7 +49,7 @@ export interface ProgramInput {
   readonly salt: number;
 }
 
-/** The identity of an action: another value of any member is another action. */
+/** The identity of an action. Another value of any member identifies another action. */
 export interface Place {
   readonly path: string;
   readonly stepId: string;
@@ -58,7 +58,7 @@ export interface Place {
   readonly undo: boolean;
 }
 
-/** Request to the receiver: names one effect of one caller, and nothing of the run. */
+/** Request to the receiver: identifies one effect of one caller, without the run. */
 export function whatOf(place: Place, ordinal: number, { salted }: ActionPlan, salt: number): string {
   const { path, stepId, index = '', revision, undo } = place;
   return [path, stepId, index, revision, undo ? 'undo' : 'do', ordinal, salted ? salt : ''].join('|');
@@ -69,7 +69,7 @@ export function* allPrograms(program: Program): Generator<Program> {
   for (const { child } of program.steps) if (child) yield* allPrograms(child);
 }
 
-/** Natures of every kind but those that ask a person first. */
+/** Natures of every kind, except those that require a permission. */
 const UNASKED: readonly Nature[] = (['required', 'optional', 'not_supported'] as const).flatMap(
   (idempotency) =>
     (['use_recorded_result', 'reexecute', 'require_human'] as const).flatMap((replayPolicy, i) =>
@@ -82,10 +82,10 @@ const UNASKED: readonly Nature[] = (['required', 'optional', 'not_supported'] as
     ),
 );
 
-/** Distance from each nature that is not asked about first to the same one that is. */
+/** Distance from each nature without a required permission to the same nature with it. */
 export const ASKED_FIRST = UNASKED.length;
 
-/** In an order that a plan can name them by. */
+/** The natures, in a fixed order so that a plan can refer to them by index. */
 export const NATURES: readonly Nature[] = [
   ...UNASKED,
   ...UNASKED.map((nature) => ({ ...nature, requiresConfirmation: true })),

@@ -1,9 +1,9 @@
 /**
- * The receiver of side effects: it outlives all processes, and its own count of what it was asked and of what it did is the
- * judge of the ledger. It knows which requests are still on their way to it, which no real one does: so nobody who asks it
- * is told "it did not take place" of what is yet to come. That much no ledger can make up for.
+ * The receiver of side effects. It outlives all processes, and its own count of requests and actions judges the ledger. Unlike
+ * a real receiver, it knows which requests are still on their way. So its lookup never denies an action that comes later, which
+ * no ledger could correct.
  *
- * Must not: know what runs, steps or rows are, but for whom it acted.
+ * Must not: know runs, steps or rows, except the run for which it acted.
  */
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
 import { type Clock, pause } from '../../../packages/cairn/src/ports/clock.ts';
@@ -32,7 +32,7 @@ export interface Applied {
 export interface Count {
   sent: number;
   refused: number;
-  /** Looks that found nothing. */
+  /** Lookups that found nothing. */
   missed: number;
 }
 
@@ -48,19 +48,19 @@ export class Receiver {
     this.#clock = clock;
   }
 
-  /** A call begins: from now on it may arrive at any time, whatever becomes of its sender's patience. */
+  /** Begins a call, which may arrive at any time from now on, even if its sender has given up. */
   send(letter: Letter): void {
     if (!letter.isAlive()) return;
     this.countOf(letter.key).sent += 1;
     this.#underWay.add(letter);
   }
 
-  /** It never will arrive. */
+  /** Removes a call that will never arrive. */
   drop(letter: Letter): void {
     this.#underWay.delete(letter);
   }
 
-  /** It has arrived: this is where what happens outside happens. */
+  /** Lets the call arrive. Only here does the action take place. */
   async arrive(letter: Letter): Promise<{ readonly serial: number }> {
     this.#underWay.delete(letter);
     const { key, what, dedupes, welcome, runId } = letter;
@@ -102,7 +102,7 @@ export class Receiver {
     return applied;
   }
 
-  /** At once, late, very late, or never. */
+  /** Answers at once, late, very late, or never. */
   async #answer<T>(answer: T): Promise<T> {
     const ms = this.#draw.weighted([
       [20, 0],

@@ -1,6 +1,6 @@
 /**
- * One trial: a lineage of runs whose bodies act outside, drawn from a seed, where everything goes wrong that may. It must come
- * to its end, journal and ledger must agree, and the receiver's books must show nothing done twice and nothing left out.
+ * One trial: a random lineage of runs with external actions, under every possible fault. It must end, journal and ledger must
+ * agree, and the receiver's records must show no repeated and no missing action.
  */
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
@@ -28,31 +28,31 @@ import { workflowOf } from './workflow.ts';
 
 export interface TrialOptions {
   readonly seed: number;
-  /** Breaks what the processes see of the world, to prove that it would be noticed. */
+  /** Breaks the processes' view of the world, to prove that the trial detects it. */
   readonly sabotage?: Sabotage;
 }
 
 export interface EffectTrialResult {
   readonly ends: readonly string[];
-  /** Types of events that any of the runs met with, those of effects with what became of them. */
+  /** Types of all events of the runs; those of effects with their outcomes. */
   readonly met: ReadonlySet<string>;
   /** Number of effects that took place. */
   readonly applied: number;
 }
 
 const MAX_TURNS = 20_000;
-/** Longer than all that any of these lineages may wait for. */
+/** Longer than any possible wait of these lineages. */
 const MAX_MS = 60 * 24 * 3_600_000;
-/** Answers that came to nobody are waited for so often. */
+/** Number of waits for answers whose caller is gone. */
 const MAX_LATE = 300;
 const TENANT = 't1';
 
 interface Shared extends SharedDeps {
-  /** Reached through the gate, like everything outside of a process. */
+  /** The receiver behind the gate, like everything outside of a process. */
   readonly arrivals: Pick<Receiver, 'arrive' | 'look'>;
 }
 
-/** @throws Error with all that is needed to look into what went wrong */
+/** @throws Error with everything needed to investigate the failure */
 export async function trial(options: TrialOptions): Promise<EffectTrialResult> {
   const underWay = new Trial(options);
   try {
@@ -173,8 +173,8 @@ class Trial {
   }
 
   /**
-   * Journal, documents and ledger say the same. Nobody need know what became of an action of a run that ended badly, of a
-   * step that a person had fail, or of an item of a set that had failed without it.
+   * Checks that journal, documents and ledger agree. The outcome of an action may be unknown in a run that ended badly, in a
+   * step that a person had fail, or in an item of a set that failed for another reason.
    */
   async #assertConsistent(runId: string, status: string): Promise<void> {
     const { db, clock, deps, store } = this.#world;
@@ -218,7 +218,7 @@ class Trial {
     );
   }
 
-  /** Calls that are still under way when everything has ended may answer yet. */
+  /** Waits for calls that may still answer after everything has ended. */
   async #hearTheLast(): Promise<void> {
     const { clock } = this.#world;
     for (let i = 0; i < MAX_LATE && clock.nextAt !== undefined; i += 1) {

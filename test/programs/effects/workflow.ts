@@ -1,4 +1,4 @@
-/** Makes a real workflow of a program, whose bodies act outside as planned and take their time. */
+/** Makes a real workflow of a program, whose bodies act externally as planned and take their time. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -15,9 +15,9 @@ import {
   whatOf,
 } from './plan.ts';
 
-/** Plays the bodies. */
+/** Executes the bodies. */
 export interface Stage {
-  /** Resolves after as long as something takes, or once the signal aborts. */
+  /** Resolves after the duration of an action, or once the signal aborts. */
   spend(signal: AbortSignal): Promise<void>;
   isSuccessor(runId: string): boolean;
 }
@@ -83,7 +83,7 @@ function declare(
   return step(id, options, (context) => perform(context as Context, bodies[0] as BodyPlan, stage, false));
 }
 
-/** Serials of what was done; null for what was not. */
+/** Serial numbers of the actions; null for an action that did not take place. */
 async function perform(
   context: Context,
   plan: BodyPlan,

@@ -1,4 +1,4 @@
-/** A loop beside the tree: drawn, and what its turns come to without durability. */
+/** A random loop beside the tree, and the result of its turns without durability. */
 import type { Draw } from '../data/draw.ts';
 import { mixed, worth } from './run-tree.ts';
 
@@ -6,11 +6,11 @@ export interface Loop {
   readonly first: number;
   readonly turns: number;
   readonly pauseMs?: number;
-  /** Each turn acts outside. */
+  /** True if each turn acts externally. */
   readonly acts: boolean;
-  /** The first attempt of each turn fails. */
+  /** True if the first attempt of each turn fails. */
   readonly isRetried: boolean;
-  /** It continues in child runs after so many turns; absent: it stays in its run. */
+  /** Number of turns after which it continues in child runs; absent: it stays in its run. */
   readonly turnsOfARun?: number;
 }
 
@@ -37,7 +37,7 @@ export function turnOf(turn: number): string {
 export interface LoopPrediction {
   readonly value: number;
   readonly acted: readonly string[];
-  /** Turns and pauses between them, in whatever run. */
+  /** Number of turns and pauses, in all its runs. */
   readonly operations: number;
 }
 

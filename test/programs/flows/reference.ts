@@ -1,4 +1,4 @@
-/** The reference: the operations of a tree as plain functions, without time, failures of machines, or memory of anything. */
+/** The reference: the operations of a tree as plain functions, without time, faults or durability. */
 import { Failed, type Operations, runTree, worth } from './run-tree.ts';
 import type { Tree } from './tree.ts';
 
@@ -6,7 +6,7 @@ export interface Prediction {
   readonly value?: number;
   /** Code of the error that the code ends with. */
   readonly failsWith?: string;
-  /** The places from which the code acted outside. */
+  /** The places from which the code acted externally. */
   readonly acted: ReadonlySet<string>;
   readonly operations: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs a tree over operations that somebody provides: a flow, or the plain functions of the reference, which know nothing of
- * durability. Both run this same code.
+ * Runs a tree over given operations: those of a flow, or the plain functions of the reference without durability. Both run this
+ * same code.
  */
 import type { Tree } from './tree.ts';
 
@@ -24,18 +24,18 @@ export interface Operations {
   codeOf(error: unknown): string;
 }
 
-/** The number of an operation: what it is worth in all runs. */
+/** The value of an operation, equal in all runs. */
 export function worth(at: string): number {
   let sum = 7;
   for (const char of at) sum = (sum * 31 + char.charCodeAt(0)) % 1_009;
   return sum;
 }
 
-/** @returns a number that depends on every answer and on their places, not on their order in time */
+/** @returns a number that depends on every answer and its place, but not on the order in time */
 export function runTree(tree: Tree, operations: Operations): Promise<number> {
   return run(tree, '', 1);
 
-  /** @param at where in loops the code is: the same operation of another turn is another one */
+  /** @param at position of the code in loops: the same operation of another turn is another operation */
   async function run(tree: Tree, at: string, before: number): Promise<number> {
     switch (tree.kind) {
       case 'sequence': {

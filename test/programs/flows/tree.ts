@@ -1,4 +1,4 @@
-/** Code trees: what the code of a drawn flow does. The same tree is run durably and, for comparison, without durability. */
+/** Code trees: the code of a random flow. The same tree runs durably and, for comparison, without durability. */
 import type { Draw } from '../data/draw.ts';
 
 export type Tree =
@@ -23,16 +23,16 @@ export type Tree =
   | { readonly kind: 'sequence'; readonly parts: readonly Tree[] }
   | { readonly kind: 'all'; readonly parts: readonly Tree[] }
   | { readonly kind: 'loop'; readonly times: number; readonly body: Tree }
-  /** By what came before. */
+  /** Depends on the previous value. */
   | { readonly kind: 'branch'; readonly even: Tree; readonly otherwise: Tree }
   | { readonly kind: 'try'; readonly body: Tree; readonly otherwise: Tree }
   | { readonly kind: 'throw'; readonly path: string };
 
-/** Few, so that names are repeated, also in branches that run at once. */
+/** Only a few names, so that they are repeated, also in concurrent branches. */
 const NAMES = ['a', 'b', 'c'] as const;
 const HOUR = 3_600_000;
 
-/** Operations per tree, loops not counted. */
+/** Maximum of operations per tree, without loops. */
 const MOST = 14;
 
 export function drawTree(draw: Draw): Tree {

@@ -3,7 +3,7 @@ import { flowTrial } from './trial.ts';
 
 const FIRST = 1;
 const COUNT = 60;
-/** One quiet core needs a few seconds of it. */
+/** Time limit for a busy machine. An idle core needs a few seconds. */
 const PATIENCE_MS = 240_000;
 
 const MEET = [

@@ -1,7 +1,4 @@
-/**
- * One trial: the code of a drawn tree runs as a flow where everything goes wrong that may, must come to its end, and that must be
- * the end of the reference.
- */
+/** One trial: the code of a random tree runs as a flow under every possible fault. It must end, and as the reference does. */
 import { z } from 'zod';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/ending-facts.ts';
 import { CairnError, Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
@@ -29,9 +26,9 @@ import { Failed, mixed, type Operations, runTree, worth } from './run-tree.ts';
 import { drawTree, type Tree } from './tree.ts';
 
 const TENANT = 't1';
-/** More moves than any of these trees needs. */
+/** Limit of moves, more than any of these trees needs. */
 const MAX_TURNS = 60_000;
-/** An answer comes within so many ms. */
+/** Maximum time until an answer, ms. */
 const SOON_MS = 20_000;
 /** Type of the parts of the loop. */
 const PART = partType('coded', 'loop');
@@ -101,7 +98,7 @@ export interface FlowTrialResult {
   readonly met: ReadonlySet<EventType>;
 }
 
-/** @throws Error with the tree and the journal, if the end is not that of the reference */
+/** @throws Error with the tree and the journal, if the end differs from the reference */
 export async function flowTrial(seed: number): Promise<FlowTrialResult> {
   const draw = new Draw(seed);
   const tree = drawTree(draw);
@@ -113,7 +110,7 @@ export async function flowTrial(seed: number): Promise<FlowTrialResult> {
   }
 }
 
-/** A task whose answers were lost is delivered again, which counts as a death of its worker: three may end a run. */
+/** A task whose answers were lost is delivered again, which counts as a death of its worker. Three deaths may end a run. */
 function isGivenUp({ events, snapshot }: RunDocuments): boolean {
   const lost = events.filter(({ type }) => type === 'orphan_detected' || type === 'worker_lost').length;
   return snapshot.error?.code === 'RUN_RESUME_FAILED' && lost >= MAX_DEATHS_ALONE;
@@ -126,7 +123,7 @@ class Trial {
   readonly #draw: Draw;
   readonly #world: World;
   readonly #cluster: Cluster;
-  /** Keys under which the outside was asked to act, by place. */
+  /** Idempotency keys of external actions, by place. */
   readonly #keys = new Map<string, Set<string>>();
   readonly #seen = new Set<string>();
 
@@ -211,7 +208,7 @@ class Trial {
     const isCompleted = state.status === 'completed';
     const result = isCompleted ? JSON.parse((state.result as { readonly text: string }).text) : {};
     const found = isCompleted ? result.output : `${state.status} ${state.error?.code}`;
-    // An error of the code itself is one of a body, for the run.
+    // For the run, an error of the code itself is an error of a body.
     const failsWith = predicted.failsWith === 'THROWN' ? 'STEP_FAILED' : predicted.failsWith;
     const expected = predicted.value ?? `failed ${failsWith}`;
     for (const [at, keys] of this.#keys)
@@ -223,7 +220,7 @@ class Trial {
     if (isCompleted && result.looped !== looped.value) {
       throw new Error(`its loop ended as ${result.looped}, and must as ${looped.value}`);
     }
-    // A run that fails leaves its loop where it is.
+    // A failing run stops its loop anywhere.
     const isKnown = (at: string) => isCompleted || !looped.acted.includes(at);
     const acted = [...this.#keys.keys()].filter(isKnown).sort().join();
     const mustAct = [...predicted.acted, ...looped.acted].filter(isKnown).sort().join();
@@ -258,7 +255,7 @@ class Trial {
     return all.length > 0 && all.every(({ snapshot }) => isOver(snapshot)) && this.#cluster.idle;
   }
 
-  /** People and systems answer what is open, in their own time, and now and then twice. */
+  /** People and systems answer open questions, in their own time and sometimes twice. */
   #answer(): void {
     for (const [runId, { snapshot }] of this.#world.db.runs) {
       for (const wait of snapshot.waits) {

@@ -1,4 +1,4 @@
-/** Changes a program as somebody does who edits a workflow and forgets its version. */
+/** Changes a program like an author who edits a workflow and forgets to raise its version. */
 import type { Draw } from '../data/draw.ts';
 import type { PlainPlan, Program, StepPlan } from '../data/program.ts';
 
@@ -14,11 +14,11 @@ export const MUTATIONS = [
 ] as const;
 export type Mutation = (typeof MUTATIONS)[number];
 
-/** A program that differs in one thing, and what that is. */
+/** A program with one difference, and the kind of difference. */
 export function mutated(program: Program, draw: Draw): { readonly program: Program; readonly by: Mutation } {
   const by = draw.pick(MUTATIONS);
   const changed = mutate(program, by, draw);
-  // Not every program has what a mutation needs, but each has a step to rename.
+  // A program may lack the part that a mutation needs, but each has a step to rename.
   return changed ? { program: changed, by } : { program: renamed(program, draw), by: 'rename' };
 }
 

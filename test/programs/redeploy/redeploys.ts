@@ -1,6 +1,6 @@
 /**
- * A deployment of another definition in the middle of a trial: all processes are replaced by ones that have it, and after a
- * while by ones that have what was there before.
+ * A deployment of another definition during a trial: all processes are replaced by ones that have it, and later by ones with
+ * the original definition.
  */
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -13,8 +13,8 @@ import { workflowOf } from '../data/workflow-of.ts';
 import { mutated } from './mutate.ts';
 
 /**
- * `changed`: it has the version of what it replaces. `gone`: it has the next version, and the one before is no longer
- * deployed. `beside`: it has the next version, and the one before stands beside it.
+ * `changed`: the new definition has the version of the replaced one. `gone`: it has the next version, and the earlier one is no
+ * longer deployed. `beside`: it has the next version, and the earlier one is still deployed.
  */
 const WAYS = ['changed', 'changed', 'gone', 'beside'] as const;
 export type Way = (typeof WAYS)[number];
@@ -23,26 +23,26 @@ export interface Surroundings {
   readonly cluster: Cluster;
   readonly db: MemoryDatabase;
   readonly draw: Draw;
-  /** By type. */
+  /** Programs by type. */
   readonly programs: ReadonlyMap<string, Program>;
   readonly workflows: readonly Workflow[];
 }
 
 const HOUR = 3_600_000;
-/** Events of all runs before it: most programs come to some dozens. */
+/** Maximum number of events of all runs before the deployment. Most programs have some dozens. */
 const MAX_EVENTS_BEFORE = 40;
 
 export class Redeploys {
   readonly #surroundings: () => Surroundings;
   readonly #original: WorkflowRegistry;
-  /** It comes once there are so many events; undefined: it has come. */
+  /** Number of events at which the deployment comes; undefined: it has come. */
   #at: number | undefined;
   #way: Way | undefined;
   /** The registry of new processes. */
   registry: WorkflowRegistry;
   /** Changes made, and outcomes of runs meanwhile: "changed by rename", "blocked for PLAN_CHANGED". */
   readonly met = new Set<string>();
-  /** The first thing that a definition did that no run is on. */
+  /** The first action of a definition on which no run was started. */
   failure: unknown;
 
   constructor(draw: Draw, workflows: readonly Workflow[], surroundings: () => Surroundings) {
@@ -52,7 +52,7 @@ export class Redeploys {
     this.#at = draw.between(1, MAX_EVENTS_BEFORE);
   }
 
-  /** Call after each move: a move makes one call of a process, so a redeploy comes between any two commits. */
+  /** Call after each move. A move makes one call of a process, so a deployment may come between any two commits. */
   look(): void {
     const { db } = this.#surroundings();
     for (const { snapshot } of db.runs.values()) {
@@ -73,7 +73,7 @@ export class Redeploys {
     const { cluster, db, draw, programs, workflows } = this.#surroundings();
     const way = draw.pick(WAYS);
     const [root] = programs.values();
-    // A version of which no run was started is whatever starts first, and children start on the newest.
+    // The first start fixes the definition of a version, and children start on the newest version.
     const started = [...programs.values()].filter(({ type }) =>
       [...db.plans.values()].some((plan) => plan.type === type),
     );
@@ -91,14 +91,14 @@ export class Redeploys {
   }
 
   #restore(): void {
-    // The process that had it to do may have died after it was done.
+    // The process that carried this out may have died afterwards.
     if (this.#way === undefined) return;
     this.#way = undefined;
     this.registry = this.#original;
     this.#surroundings().cluster.redeploy('what was there before');
   }
 
-  /** Plays bodies that no run may call. */
+  /** A stage whose bodies no run may call. */
   #forbidden(what: string): Stage {
     const fail = () => {
       const error = new Error(`a run was driven by a definition that it was not started on (${what})`);

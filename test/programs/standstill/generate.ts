@@ -1,6 +1,6 @@
 /**
- * Draws a workflow in which nothing can go on by itself: receivers that are down for ever, questions that nobody answers and that
- * do not fit among the open waits, policies that cannot be asked, conditions that never hold.
+ * Draws a workflow in which nothing can continue by itself: receivers that never answer, questions that nobody answers and that
+ * exceed the room for open waits, policies that cannot be evaluated, conditions that never hold.
  */
 import { z } from 'zod';
 import { RetryAt } from '../../../packages/cairn/src/core/errors.ts';
@@ -22,18 +22,18 @@ export interface Place {
 
 export interface Standstill {
   readonly places: readonly Place[];
-  /** The policy of the workflow itself cannot be asked. */
+  /** True if the policy of the workflow itself cannot be evaluated. */
   readonly unasked: boolean;
-  /** Long names make long questions, of which fewer fit. */
+  /** Length of names. Longer names make longer questions, of which fewer fit. */
   readonly nameLength: number;
-  /** The side effect can be looked up; the look-up is not answered either. */
+  /** True if the side effect can be looked up; the lookup gets no answer either. */
   readonly canLookUp: boolean;
 }
 
-/** More questions than fit among the open waits, with names as long as these. */
+/** More questions than fit among the open waits with the longest names. */
 const CROWD = 540;
 const LONG_NAME = 80;
-/** Between two looks of a poll. */
+/** Interval between two polls. */
 export const POLL_MS = 6 * 3_600_000;
 
 export function drawStandstill(draw: Draw): Standstill {

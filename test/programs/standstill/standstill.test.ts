@@ -1,4 +1,7 @@
-/** Runs that nothing can move on: what they append has to end, or to become as rare as their back-off says, and each says why it stands. */
+/**
+ * Runs that nothing can continue: their appends must end, or become as rare as their back-off requires, and each run must
+ * report why it is blocked.
+ */
 import { expect, test } from '@jest/globals';
 import { runView } from '../../../packages/cairn/src/api/views/run.ts';
 import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -11,33 +14,33 @@ import { Draw } from '../data/draw.ts';
 import { assertLively } from '../liveness.ts';
 import { drawStandstill, KINDS, POLL_MS, type Standstill, stand } from './generate.ts';
 
-/** They take a second in all on a quiet core; `SEEDS=500` draws more, `SEED=7` only that one. */
+/** An idle core takes a second for all; `SEEDS=500` draws more, `SEED=7` only that one. */
 const SEEDS = 12;
 const FROM = 70_001;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Until what can be done has been done, and every back-off has reached its cap. */
+/** Time until all possible work is done, and every back-off has reached its cap. */
 const SETTLED_MS = 3 * DAY_MS;
 const LOOK_MS = 10 * DAY_MS;
-/** A claim, what was found out, and a release, with room for a suspension and its end. */
+/** A claim, the result of the attempt, and a release, with a reserve for a suspension and its end. */
 const EVENTS_A_LOOK = 6;
 
 interface Outcome {
   readonly plan: Standstill;
   readonly ended: boolean;
   readonly events: number;
-  /** Appended in {@link LOOK_MS} once it had settled. */
+  /** Events appended in {@link LOOK_MS} after that time. */
   readonly later: number;
 }
 
-/** Most events that a run may append in {@link LOOK_MS}: the looks of each place that asks by the clock, and no others. */
+/** Maximum number of events that a run may append in {@link LOOK_MS}: only places that are retried by the clock append. */
 function most({ places, unasked }: Standstill): number {
   const hasPolicy = unasked || places.some(({ kind }) => kind === 'step policy');
   const polls = unasked ? 0 : places.filter(({ kind }) => kind === 'poll').length;
   return EVENTS_A_LOOK * ((hasPolicy ? LOOK_MS / HOUR_MS : 0) + polls * (LOOK_MS / POLL_MS));
 }
 
-/** @throws Error if a person who asks why the run stands is not told */
+/** @throws Error if the run does not report why it is blocked */
 function assertExplained(state: RunState, { unasked }: Standstill): void {
   const view = runView({ state, metadata: {} }, { input: { text: '{}' }, result: undefined }, 'cairn');
   const { text, moves } = explainRun(view as unknown as ExplainedRun);
@@ -50,7 +53,7 @@ async function standstill(seed: number): Promise<Outcome> {
   const { workflow, outside } = stand(plan, () => world.clock.now());
   const world: World = new World({ workflows: [workflow], bindings: [outside.binding], seed });
   const runId = await world.start('standing');
-  // The scan puts off the next look at a run that nobody moves.
+  // The scan defers the next check of a run that nothing changes.
   let movedTo = 0;
   const store = intercept(world.store, ({ method, args }, proceed) => {
     const { wakeAt } = method === 'touch' ? (args[0] as SnapshotTouch) : {};
@@ -88,7 +91,7 @@ test(`runs that cannot progress append nothing, or as seldom as their back-off s
     outcomes.push(one);
   }
   if (only !== undefined) return;
-  // Seeds that meet with nothing show nothing.
+  // Seeds without these places prove nothing.
   const met = new Set(outcomes.flatMap(({ plan }) => plan.places.map(({ kind }) => kind)));
   expect(KINDS.filter((kind) => !met.has(kind))).toEqual([]);
   expect(outcomes.some(({ ended, later }) => !ended && later === 0)).toBe(true);

@@ -1,4 +1,4 @@
-/** Harms the process that runs a body, for real. Each harmed process is noted in a file, by its id. */
+/** Harms the real process that runs a body. Records each harmed process in a file, by its id. */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import { type BodyPlan, type Harm, lets } from '../grammar.ts';
 /** Environment variable that names the file. */
 export const NOTES = 'CROWD_NOTES';
 
-/** A process carries something that will harm it, or is harmed; or the one dispatch that it is for is answered. */
+/** A process that will be harmed (armed) or is harmed (struck), or the answer of the only dispatch of a process. */
 export interface Note {
   readonly what: 'armed' | 'struck' | 'answered';
   readonly pid: number;
@@ -18,7 +18,7 @@ export interface Note {
 /** Elements of an array that V8 keeps at 8 bytes each. */
 const CHUNK = 1_000_000;
 
-/** To be called once in a process. */
+/** Call once in a process. */
 export function noteAnswers(): void {
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
@@ -63,7 +63,7 @@ function note(what: Note['what']): void {
   appendFileSync(process.env[NOTES] as string, `${what} ${process.pid} ${new Date().toISOString()}\n`);
 }
 
-/** Those of all processes so far, in their order. */
+/** The notes of all processes so far, in their order. */
 export function notesIn(file: string): Note[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);

@@ -17,9 +17,9 @@ import { NOTES, type Note, notesIn } from './harm.ts';
 
 const SCALE = { bodyMs: 300, timerMs: 1_500, pauseMs: 1_500 };
 const MAX_INNOCENTS = 8;
-/** A body that takes memory is to meet the end of it soon; the cloud has the same bound. */
+/** Heap limit, so that a body that takes memory soon reaches it. The cloud has the same limit. */
 const HEAP_MB = 256;
-/** Time limit of a draw, ms: each of its processes may have to be started anew. */
+/** Time limit of a draw, ms: each of its processes may have to be restarted. */
 const LIMIT_MS = 300_000;
 const LOST = /worker (\d+) .*; starting another/g;
 const LINES_OF_WORKERS = /^.*worker \d+ .*$/gm;
@@ -55,7 +55,7 @@ export class RealStage {
     });
   }
 
-  /** @param watchdogSeconds how long a worker that spins lives */
+  /** @param watchdogSeconds lifetime of a worker that spins */
   static async start(watchdogSeconds: number): Promise<RealStage> {
     const folder = mkdtempSync(join(tmpdir(), 'cairn-crowds-'));
     const cloud = await startCloudProcess({
@@ -78,7 +78,7 @@ export class RealStage {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** @throws Error that names the seed, if something does not hold */
+  /** @throws Error that names the seed, if a rule is broken */
   async trial(seed: number): Promise<Outcome> {
     const crowd = crowdOf(seed);
     const { ready } = this.#cloud;
@@ -104,22 +104,22 @@ export class RealStage {
   }
 
   /**
-   * Those that were struck, and those that the cloud lost without that. A process that serves one dispatch and has answered it
-   * has nothing to lose and is ended anyway, so what strikes it then counts for nothing. One that was not struck and was silent
-   * for too long had no share of a busy machine.
+   * Processes that were struck, and those that the cloud lost without a strike. A process whose only dispatch is answered
+   * has nothing to lose and is ended anyway, so a later strike does not count. A process that was not struck and was silent for
+   * too long got too little time on a busy machine.
    */
   #deaths(notes: readonly Note[]): string[] {
     const firsts = new Map<number, Note['what']>();
     for (const { what, pid } of notes) if (what !== 'armed' && !firsts.has(pid)) firsts.set(pid, what);
     const struck = [...firsts].filter(([, what]) => what === 'struck').map(([pid]) => `process ${pid}`);
-    // Also of earlier draws: the cloud may tell of the last of them late.
+    // Earlier draws count too, because the cloud may report the last of their ends late.
     const known = new Set(this.#notes.filter(({ what }) => what === 'struck').map(({ pid }) => pid));
     for (const pid of told(this.#complaints, SILENT)) known.add(pid);
     const others = told(this.#complaints, LOST).filter((pid) => !known.has(pid));
     return [...struck, ...others.map((pid) => `process ${pid}, which was not struck`)];
   }
 
-  /** The journal of a run, and what its processes noted meanwhile, by the time; then what the cloud said of their ends. */
+  /** The journal of a run with the notes of its processes, by time, and then the cloud's reports of their ends. */
   async #storyOf(runId: string, notes: readonly Note[]): Promise<string> {
     const path = `/v1/runs/${runId}/events?limit=100`;
     const page = await tryGet<{ items: RunEventView[] }>(this.#cloud.ready, path);
@@ -151,7 +151,7 @@ export function harmsOf(seed: number): HarmKind[] {
   return HARMS.filter((kind) => kinds.has(kind));
 }
 
-/** A busy machine may answer 503, which says: send again. */
+/** Starts a run. A busy machine may answer 503, after which the request is repeated. */
 function start(ready: Ready, plan: RunPlan): Promise<string> {
   const key = randomUUID();
   return eventually(
