@@ -289,7 +289,7 @@ describe('a step is refused at definition, by its name, for', () => {
       'loop',
       { max: undefined },
       'bad',
-      "'max' is the most turns it may take: an integer from 1 to 1000000; such as max: 100",
+      "'max' must be an integer from 1 to 1000000; for example max: 100",
     ],
     ['no turn at all', 'loop', { max: 0 }, 'bad', 'an integer from 1 to 1000000'],
     ['more turns than a run has room for', 'loop', { max: 1_000_001 }, 'bad', 'an integer from 1 to 1000000'],

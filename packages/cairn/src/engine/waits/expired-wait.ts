@@ -33,7 +33,7 @@ export function expiredWaitDrafts(end: EndOfWait): EventDraft[] {
 
 function heartbeatMissed({ execution, heartbeat: { lastAt, withinMs } }: WaitWithHeartbeat): RecordedError {
   const after = lastAt === undefined ? 'the wait was opened' : 'the last one';
-  const message = `no heartbeat came within ${durationText(withinMs)} after ${after}`;
+  const message = `no heartbeat arrived within ${durationText(withinMs)} after ${after}`;
   return { code: 'HEARTBEAT_MISSED', message, stepId: stepKey(execution), retryable: false };
 }
 

@@ -226,10 +226,7 @@ function assertMax(name: StepName, { max, compensate }: UncheckedOptions): void 
   const most = compensate === undefined ? MAX_TURNS : MAX_TURNS_IN_A_RUN;
   if (Number.isSafeInteger(max) && (max as number) >= 1 && (max as number) <= most) return;
   const why = compensate === undefined ? '' : `, because a loop with 'compensate' stays in its run`;
-  throw stepError(
-    name,
-    `'max' is the most turns it may take: an integer from 1 to ${most}${why}; such as max: 100`,
-  );
+  throw stepError(name, `'max' must be an integer from 1 to ${most}${why}; for example max: 100`);
 }
 
 function assertPause(name: StepName, pause: unknown): void {
