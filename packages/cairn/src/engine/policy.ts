@@ -8,7 +8,7 @@ import type { AnyPolicy } from './define/steps.ts';
 import type { PolicyDecision, PolicyQuestion } from './define/types.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** Calls of a policy that throws before the run is deferred. */
+/** Maximum calls of a throwing policy before the run is deferred. */
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
 /** Time limit of all calls of a policy together, ms: that of a step attempt without a declared timeout. */

@@ -17,7 +17,7 @@ const current = new AsyncLocalStorage<RequestBudget>();
 export class RequestBudget {
   readonly #clock: Clock;
   readonly #budgetMs: number;
-  /** Begin of the oldest call that has failed since the last answer of the store. */
+  /** Start of the oldest call that has failed since the last answer of the store. */
   #failingSince: number | undefined;
 
   constructor(clock: Clock, budgetMs: number = REQUEST_BUDGET_MS) {

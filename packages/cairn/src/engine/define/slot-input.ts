@@ -29,10 +29,7 @@ interface Taker {
   readonly secretInput: readonly string[];
 }
 
-/**
- * Called when a schedule is made, because otherwise each run fails. @throws CairnError INVALID_INPUT
- * naming the member
- */
+/** Called when a schedule is made, because otherwise each run fails. @throws CairnError INVALID_INPUT naming the member */
 export function assertTakesInput({ input: schema, secretInput }: Taker, input: Json): void {
   const text = canonicalJson(input);
   const secret = secretInput.find((path) => maskPaths(text, [path]) !== text);

@@ -93,7 +93,7 @@ export type Command =
   | { readonly kind: 'cancel_children'; readonly runIds: readonly string[]; readonly message?: Message }
   /** Reads the outcome of a step that another process ended. */
   | { readonly kind: 'read_outcome'; readonly executed: Executed }
-  /** Reads into their set the results of items that ended in an earlier dispatch. */
+  /** Reads the results of items that ended in an earlier dispatch into their set. */
   | { readonly kind: 'read_results'; readonly set: ItemSet; readonly done: readonly DoneItem[] };
 
 export interface EffectDoubt {

@@ -299,7 +299,7 @@ function pendingDoubt({ once, owner }: ExternalCall, effectId: string, cause: un
   return new EffectPending({ why: 'doubt', effectId, owner: owner.id, what, cause });
 }
 
-/** The error when no call was made, because the row may not exist. */
+/** The error if no row is known to exist, so that no call was made. */
 function noAnswer(cause: unknown): CairnError {
   const help = 'Call again with the same key: it is safe at any time.';
   return new CairnError('UNAVAILABLE', 'the ledger did not respond in time', { help, cause });

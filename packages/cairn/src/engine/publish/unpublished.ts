@@ -19,7 +19,7 @@ const FIRST_RETRY_MS = 60_000;
 /** Time after the last event of the run until publishing is given up. Subscribers have read the journal by then. */
 const GIVE_UP_MS = 24 * 3_600_000;
 
-/** The bus of a run that began with one and ends without one. */
+/** Stands in for the bus if a run began with one and ends without it. */
 const NOBODY_LISTENS: EventBus = { publish: async () => {} };
 
 /** Events that may not have been published. */

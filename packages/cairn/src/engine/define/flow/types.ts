@@ -192,10 +192,7 @@ interface Turned<S> {
 /** Values of a loop before a turn. These functions must be pure: they may be called again after a crash. */
 type SeenByLoop<Input, N extends Needs, S> = Seen<Input, N> & Turned<S>;
 
-/**
- * A type without its literals, for values that a schema checks: before the compiler knows the schema, it infers `{ status:
- * 'waiting' }` as `{ status: string }`.
- */
+/** A type without its literals, for values that a schema checks: before it knows the schema, the compiler infers `string`. */
 type Wide<T> = T extends string
   ? string
   : T extends number

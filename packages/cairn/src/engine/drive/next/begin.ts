@@ -148,7 +148,7 @@ function enter(dispatch: DispatchState, unit: Unit): StepExecution | undefined {
   return undefined;
 }
 
-/** True if the journal has the begin of the set or flow. An interrupted body begins again. */
+/** True if the journal has the start of the set or flow. An interrupted body begins again. */
 function hasBegun({ journal }: DispatchState, step: StepDefinition): boolean {
   return (step.kind === 'flow' || isSet(step)) && journal.state.steps.get(step.id)?.phase === 'running';
 }
