@@ -116,6 +116,17 @@ test('an explanation has the question about a side effect', () => {
   expect(explanationPage(run, text, NOW, shape as unknown as Shape)).toContain(`“${question}”`);
 });
 
+test('an explanation has the details of a question, so that nobody approves them unseen', () => {
+  const page = (details: unknown) => {
+    const waits = [{ id: 'w', kind: 'approval', detail: { question: 'Allow it?', details } }];
+    const run = { ...RUN, waits } as unknown as RunView;
+    return explanationPage(run, { text: 'Waiting.', moves: [], code: [] }, NOW, shape as unknown as Shape);
+  };
+  expect(page({ title: 'Tides' })).toContain('  “Allow it?”\n  {"title":"Tides"}\n');
+  expect(page(undefined)).toMatch(/“Allow it\?”\n$/);
+  expect(page('x'.repeat(5_000)).replaceAll(/[^x…]/g, '')).toMatch(/^x{1000}…$/);
+});
+
 test('an explanation has one row per code position', () => {
   const page = (code: Parameters<typeof explanationPage>[1]['code']) =>
     explanationPage(RUN, { text: 'Running.', moves: [], code }, NOW, shape as unknown as Shape);

@@ -13,6 +13,8 @@ import { stackText } from './stack.ts';
 
 /** Questions that are printed; `runs show` has the others. */
 const MAX_QUESTIONS = 3;
+/** Characters of the details of a question. */
+const MAX_DETAILS = 1_000;
 /** Without a terminal. */
 const DEFAULT_COLUMNS = 100;
 const INDENT = 2;
@@ -36,7 +38,10 @@ export function explanationPage(
   return [
     `${style.bold(`${run.type} v${run.planVersion}`)} ${status}  ${style.dim(run.id)}\n\n`,
     paragraph(text),
-    ...questions(run).map((question) => paragraph(`“${question}”`)),
+    ...approvals(run).flatMap(({ detail }) => [
+      paragraph(`“${questionText(detail)}”`),
+      ...detailsOf(detail).map(paragraph),
+    ]),
     error ? paragraph(`${error.code}: ${error.message}`) + stackText(error.trace, { ...shape, columns }) : '',
     at('since', since),
     at('until', until),
@@ -64,9 +69,14 @@ function codeTable(places: readonly CodePlace[], shape: OutputShape): string {
   );
 }
 
-function questions({ waits }: RunView): readonly string[] {
-  return waits
-    .filter(({ kind }) => kind === 'approval')
-    .slice(0, MAX_QUESTIONS)
-    .map(({ detail }) => questionText(detail));
+function approvals({ waits }: RunView): RunView['waits'] {
+  return waits.filter(({ kind }) => kind === 'approval').slice(0, MAX_QUESTIONS);
+}
+
+/** What the question is about, such as the input of an agent's tool: nobody should approve it unseen. */
+function detailsOf(detail: unknown): readonly string[] {
+  const { details } = Object(detail) as { readonly details?: unknown };
+  if (details === undefined) return [];
+  const text = typeof details === 'string' ? details : JSON.stringify(details);
+  return [text.length > MAX_DETAILS ? `${text.slice(0, MAX_DETAILS)}…` : text];
 }
