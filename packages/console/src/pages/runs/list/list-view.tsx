@@ -71,7 +71,14 @@ export function ListView() {
             )}
           </span>
         </div>
-        <ActButtons which="matching" disabled={isEmpty} onAct={act(undefined)} />
+        <ActButtons
+          which="matching"
+          // They would change more than what is selected.
+          unable={
+            selection.size > 0 ? 'Runs are selected: use the bar below, or clear the selection' : isEmpty
+          }
+          onAct={act(undefined)}
+        />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
           Start a run
         </GuardedButton>
@@ -174,12 +181,13 @@ function capital(text: string): string {
 
 interface ActButtonsProps {
   readonly which: 'chosen' | 'matching';
-  readonly disabled?: boolean;
+  /** Disabled, perhaps with the reason. */
+  readonly unable?: string | boolean;
   onAct(mode: BulkMode): void;
 }
 
 /** The buttons. If the role does not allow them, a text says so, not only a tooltip. */
-function ActButtons({ which, disabled, onAct }: ActButtonsProps) {
+function ActButtons({ which, unable = false, onAct }: ActButtonsProps) {
   const mayAct = useMay('operator');
   const why = mayAct ? undefined : 'Requires the role operator';
   const word = which === 'chosen' ? '' : ' all';
@@ -190,9 +198,9 @@ function ActButtons({ which, disabled, onAct }: ActButtonsProps) {
         <button
           key={mode}
           type="button"
-          title={why}
+          title={why ?? (typeof unable === 'string' ? unable : undefined)}
           className={mode === 'cancel' ? 'quiet-danger' : undefined}
-          disabled={!mayAct || disabled}
+          disabled={!mayAct || unable !== false}
           onClick={() => onAct(mode)}
         >
           {VERBS[mode]}
