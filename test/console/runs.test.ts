@@ -9,6 +9,7 @@ import { versions } from './one-stage/versions.suite.ts';
 import { childRuns } from './runs/child-runs.suite.ts';
 import { layoutOfList } from './runs/layout.suite.ts';
 import { placeInList } from './runs/place.suite.ts';
+import { searchOfRuns } from './runs/search.suite.ts';
 import { PAGE, pageOf } from './runs/support/pages.ts';
 import { becomes } from './support/becomes.ts';
 import { goTo } from './support/browser.ts';
@@ -83,22 +84,6 @@ test.each([
   },
 );
 
-test('several runs with one name are listed; a search without results says what can be searched for', async () => {
-  const ids = [await start('chain-10', {}, 'thread-of-two'), await start('chain-10', {}, 'thread-of-two')];
-  const page = await stage.browser.open('/runs?q=thread-of-two');
-  for (const id of ids) await page.getByText(id).waitFor();
-  await becomes(() => page.getByText('its thread', { exact: true }).count(), 2);
-
-  await page.keyboard.press('/');
-  await page.keyboard.type('<b>nobody knows this</b>');
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
-  await page.getByText('X-GitHub-Delivery').waitFor();
-  await page.getByText('Inputs and results are not searched').waitFor();
-  expect(new URL(page.url()).searchParams.get('q')).toBe('<b>nobody knows this</b>');
-  await page.locator('main').getByText('<b>nobody knows this</b>').waitFor();
-});
-
 test.each(['/runs', '/runs?thread=typed'])(
   'a text typed at %s is not applied after *Show all runs*, however late its timer fires',
   async (path) => {
@@ -172,6 +157,8 @@ test('runs selected by keyboard are cancelled after a preview of the runs, and r
   for (const id of long) await rowOf(page, id).locator('[data-status=waiting_external]').waitFor();
   for (const key of ['j', 'x', 'Shift+J', 'Shift+J']) await page.keyboard.press(key);
   await page.getByText('3 selected').waitFor();
+  // With runs selected, a change of all that match is a mistake.
+  expect(await page.getByRole('button', { name: 'Cancel all…' }).isDisabled()).toBe(true);
 
   await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
   const dialog = page.getByRole('dialog');
@@ -252,6 +239,7 @@ test('disabled buttons say which role is missing', async () => {
 childRuns(stage);
 layoutOfList(stage);
 placeInList(stage);
+searchOfRuns(stage);
 
 describe('ten thousand runs', () => {
   /** Upper limit of the rows on a screen and rendered ahead. */

@@ -91,6 +91,11 @@ function NothingFound({ sought }: { readonly sought: string }) {
       </p>
       <WorkflowsNamed sought={sought} />
       <p>
+        <Link href={`/runs?${NAMES.match}=${encodeURIComponent(sought)}`}>
+          Look for it at the beginning of ids, keys, threads and tags
+        </Link>
+      </p>
+      <p>
         <Link href="/runs">All runs</Link>
       </p>
     </Empty>
