@@ -81,7 +81,7 @@ export function submitText(
   verb: string,
   { included, left }: { readonly included: number; readonly left: number },
 ): string {
-  return left > 0 ? `Send the other ${left} again` : `${verb} ${countOf(included, 'run')}`;
+  return left > 0 ? `Send the other ${left}` : `${verb} ${countOf(included, 'run')}`;
 }
 
 /**
