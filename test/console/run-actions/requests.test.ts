@@ -119,6 +119,8 @@ describe('a decision that can be sent', () => {
     expect(meaning({ budget: { ...budget, raise } })).toBe(
       'Without amounts, it is raised by 1.5 US dollars and 20,000 tokens and 2h of time.',
     );
+    const byOne = shownAmounts({ microUsd: 1_000_000, effects: 1 });
+    expect(meaning({ budget: { ...budget, raise: byOne } })).toContain('by 1 US dollar and 1 effect.');
   });
 
   test('can send back any earlier step, and no other', () => {

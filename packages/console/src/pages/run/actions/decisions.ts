@@ -145,7 +145,9 @@ export const amountText = (amount = 0): string => amount.toLocaleString('en', { 
 function raiseText({ wallClockMs, ...amounts }: NonNullable<AskedBudget['raise']>): string {
   const counted = namedLimits(amounts).map(([limit, name]) => {
     const amount = amountText(amounts[limit]);
-    return `${amount} ${limit === 'usd' ? name : name.toLowerCase()}`;
+    const word = limit === 'usd' ? name : name.toLowerCase();
+    // Names of limits are plurals in -s.
+    return `${amount} ${amounts[limit] === 1 ? word.slice(0, -1) : word}`;
   });
   const words = wallClockMs === undefined ? counted : [...counted, `${duration(wallClockMs)} of time`];
   return words.join(' and ');
