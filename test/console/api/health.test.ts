@@ -32,3 +32,9 @@ test.each([
   await expect(health.health()).rejects.toMatchObject({ problem: { code, help } });
   expect(health.reach.shown().lostAt).toBeDefined();
 });
+
+test('a function that fails before it answers is sought in its log, not between', async () => {
+  answering(500, 'Internal Server Error');
+  const help = expect.stringMatching(/^The function api failed before it could answer.*read the log/);
+  await expect(api().health()).rejects.toMatchObject({ problem: { code: 'HTTP_500', help } });
+});

@@ -33,6 +33,12 @@ export class ApiError extends Error {
 const NOT_OF_API =
   'Something between this page and the API answered. Try again in a moment. If it stays, check the function api.';
 
+const SERVER_ERROR = 500;
+
+/** The function answers so itself if it cannot begin, as with a workflow that is not valid. */
+const FAILED_AT_START =
+  'The function api failed before it could answer, or something between this page and the API did. If it stays, read the log of the function api.';
+
 /** The problem of an unsuccessful answer. Without a problem document it is made from the status. */
 export function problemOf(status: number, text: string): ShownProblem {
   return shownOf(readProblem(status, text));
@@ -42,7 +48,7 @@ function shownOf({ detail = '', details, ...problem }: Refusal['problem']): Show
   const isOfApi = problem.code !== `HTTP_${problem.status}`;
   return {
     ...problem,
-    ...(!isOfApi && { help: NOT_OF_API }),
+    ...(!isOfApi && { help: problem.status === SERVER_ERROR ? FAILED_AT_START : NOT_OF_API }),
     detail,
     retryAfterMs: retryAfterMs({ details }),
   };
