@@ -257,7 +257,7 @@ test('a schedule is created, backfilled after its slots are counted, paused, cha
   };
   for (const came of ['1 run started; 0 slots had one.', '0 runs started; 1 slot had one.']) {
     await backfill('1 slot. Slots that already have a run are skipped.');
-    await send(page, 'Start the runs').click();
+    await send(page, 'Start 1 run').click();
     await dialog(page).getByText(came).waitFor();
     await page.keyboard.press('Escape');
     await isGone(page);

@@ -58,7 +58,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
   return (
     <ActionDialog
       title="Backfill"
-      verb="Start the runs"
+      verb={most > 0 ? `Start ${most > 1 ? 'up to ' : ''}${countOf(most, 'run')}` : 'Start the runs'}
       act={isRange && most > 0 ? backfillSchedule(id, slots) : undefined}
       lack={wrong ?? (error ? lackOf(error) : data && 'No slot is between these times.')}
       onDone={setDone}
