@@ -73,7 +73,7 @@ function approvals({ waits }: RunView): RunView['waits'] {
   return waits.filter(({ kind }) => kind === 'approval').slice(0, MAX_QUESTIONS);
 }
 
-/** What the question is about, such as the input of an agent's tool: nobody should approve it unseen. */
+/** Details of the question, such as the input of an agent's tool: nobody should approve them unseen. */
 function detailsOf(detail: unknown): readonly string[] {
   const { details } = Object(detail) as { readonly details?: unknown };
   if (details === undefined) return [];
