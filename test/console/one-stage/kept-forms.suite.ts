@@ -46,6 +46,32 @@ test('a form survives the expiry of the key, and is sent with the next key', asy
   await page.getByText('"half filled"').first().waitFor();
 });
 
+test('Escape asks before it discards a text, and not before a choice', async () => {
+  const page = await stage.browser.open('/workflows/gift');
+  const form = page.getByRole('dialog', { name: /^Start/ });
+  const to = form.getByRole('textbox', { name: 'to' });
+  const held = form.getByText('The form is still open, with what you typed. Escape once more discards it.');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await to.fill('a long address');
+  await page.keyboard.press('Escape');
+  await held.waitFor();
+  expect(await to.inputValue()).toBe('a long address');
+  // Typing on is an answer: the next Escape asks again.
+  await to.pressSequentially('!');
+  await held.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await held.waitFor();
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+
+  await page.goto('/runs');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await form.getByRole('combobox').first().selectOption('gift');
+  await to.waitFor();
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+});
+
 test('a page whose key expired follows its run again after the next sign-in', async () => {
   const [old, next] = [await clientOf('operator'), await clientOf('operator')];
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {

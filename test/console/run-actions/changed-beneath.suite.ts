@@ -157,5 +157,7 @@ test('the form of an effect without a run says that somebody else has resolved i
   }, true);
   expect(await note.inputValue()).toBe('they say yes');
   await page.keyboard.press('Escape');
+  await dialog.getByText('Escape once more discards it.').waitFor();
+  await page.keyboard.press('Escape');
   await section.waitFor({ state: 'detached' });
 });

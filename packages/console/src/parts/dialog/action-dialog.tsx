@@ -70,7 +70,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
     }
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isSent={busy}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

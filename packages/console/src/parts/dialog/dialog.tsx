@@ -7,13 +7,15 @@ interface DialogProps {
   readonly title: string;
   /** Absent: the dialog cannot be closed. */
   onClose?(): void;
+  /** True once the typed text is sent: Escape then closes the dialog at once. */
+  readonly isSent?: boolean;
   readonly children: ReactNode;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isSent = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const { isHeldUp, onInput } = useBack(element, onClose);
+  const { heldUp, onInput, onEscape } = useBack(element, onClose, isSent);
   // The dialog is closed while it is still in the page, so that the browser returns the focus to the opener.
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -33,7 +35,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       onInput={onInput}
       onCancel={(event) => {
         event.preventDefault();
-        onClose?.();
+        onEscape(!event.cancelable);
       }}
       // The browser lets a second Escape close the dialog even if the first was prevented.
       onClose={({ currentTarget: dialog }) => {
@@ -53,9 +55,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         )}
       </div>
       <div className="dialog-back" role="status">
-        {isHeldUp && (
+        {heldUp && (
           <p className="note">
-            The {onClose ? 'form' : 'page'} is still open, with what you typed. Back once more discards it.
+            The {onClose ? 'form' : 'page'} is still open, with what you typed. {heldUp} once more discards
+            it.
           </p>
         )}
       </div>

@@ -1,26 +1,39 @@
 /**
- * The browser's Back while a dialog is open: it closes the dialog instead of leaving the page. A dialog with typed text, or one
- * that cannot be closed, such as a sign-in over a form, stays until Back is pressed again. In browsers without the Navigation
- * API (Firefox before 147) Back leaves the page.
+ * The browser's Back and Escape while a dialog is open: they close the dialog, and Back does not leave the page. A dialog with
+ * typed text stays until either is pressed again; so does, for Back, one that cannot be closed, such as a sign-in over a form.
+ * In browsers without the Navigation API (Firefox before 147) Back leaves the page.
  */
 import { type RefObject, useEffect, useState } from 'react';
 
+type LeavingKey = 'Back' | 'Escape';
+
 interface Back {
-  /** True after Back was prevented once. */
-  readonly isHeldUp: boolean;
+  /** The key that was prevented once. */
+  readonly heldUp: LeavingKey | undefined;
+  /** Closes the dialog, or holds Escape up. @param isFinal true if the browser closes the dialog in any case */
+  onEscape(isFinal: boolean): void;
   /** Must be called by React for each input: an update before React's own would draw the fields without the typed text. */
-  onInput(): void;
+  onInput(event: { readonly target: EventTarget }): void;
 }
 
 export function useBack(
   element: RefObject<HTMLDialogElement | null>,
   onClose: (() => void) | undefined,
+  isSent: boolean,
 ): Back {
   const [isTyped, setTyped] = useState(false);
-  const [isHeldUp, setHeldUp] = useState(false);
-  const onInput = () => {
+  const [hasText, setHasText] = useState(false);
+  const [heldUp, setHeldUp] = useState<LeavingKey>();
+  const isHeldUp = heldUp !== undefined;
+  const onInput = ({ target }: { readonly target: EventTarget }) => {
     setTyped(true);
-    setHeldUp(false);
+    if (isTextField(target)) setHasText(true);
+    setHeldUp(undefined);
+  };
+  const onEscape = (isFinal: boolean) => {
+    // A choice is made again in a moment, and what was sent is not lost with the form.
+    if (onClose && hasText && !isSent && !isHeldUp && !isFinal) setHeldUp('Escape');
+    else onClose?.();
   };
   useEffect(() => {
     if (!('navigation' in window)) return;
@@ -34,7 +47,7 @@ export function useBack(
       const isKept = isTyped || !onClose;
       if (isWithinPage && !isKept) return;
       event.preventDefault();
-      if (isKept) setHeldUp(true);
+      if (isKept) setHeldUp('Back');
       else onClose();
     };
     window.navigation.addEventListener('navigate', onNavigate);
@@ -46,7 +59,12 @@ export function useBack(
     window.addEventListener('beforeunload', warn);
     return () => window.removeEventListener('beforeunload', warn);
   }, [isTyped]);
-  return { isHeldUp, onInput };
+  return { heldUp, onInput, onEscape };
+}
+
+function isTextField(target: EventTarget): boolean {
+  if (target instanceof HTMLTextAreaElement) return true;
+  return target instanceof HTMLInputElement && target.type !== 'radio' && target.type !== 'checkbox';
 }
 
 /** Returns the topmost dialog. */

@@ -47,7 +47,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const change = { mode, runs: hitBy(bulk.targets), batch: bulk.batch, reason: why };
   const description = of instanceof Map ? undefined : meantText(mode, of as RunListFilter);
   return (
-    <Dialog title={`${verb} runs`} onClose={close}>
+    <Dialog title={`${verb} runs`} onClose={close} isSent={hasBegun}>
       <form
         className="bulk"
         onSubmit={(event) => {
