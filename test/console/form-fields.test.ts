@@ -5,6 +5,7 @@ import { inputSchemaOf, MAX_SCHEMA_CHARS } from '../../packages/cairn/src/api/vi
 import {
   asForm,
   asJson,
+  type Entered,
   isUntouched,
   NOTHING_ENTERED,
   readEntered,
@@ -126,4 +127,29 @@ test('a value that was not edited is unchanged between form and JSON', () => {
   expect(JSON.parse(readEntered(schema, asText, begin).jsonText)).toEqual(begin);
   const back = asForm(readEntered(schema, asText, begin), schema, asText);
   expect([asText, back].map(isUntouched)).toEqual([true, true]);
+});
+
+test('what is typed in a form that is not complete comes back from JSON, and a text that is no JSON from the form', () => {
+  const schema = inputSchemaOf({ input: order });
+  const see = (entered: Entered) => readEntered(schema, entered);
+  const toJson = (entered: Entered) => asJson(see(entered), schema, entered);
+  const toForm = (entered: Entered) => asForm(see(entered), schema, entered);
+
+  const typed = { ...see(NOTHING_ENTERED).typed, orderId: 'o-1', amount: '12x' };
+  const json = toJson({ ...NOTHING_ENTERED, typed });
+  expect(JSON.parse(see(json).jsonText)).toMatchObject({ orderId: 'o-1' });
+  expect(see(toForm(json)).typed).toEqual(typed);
+
+  const broken = { ...json, text: '{"orderId": "o-2", amount' };
+  const form = toForm(broken);
+  expect(see(form).typed).toEqual(typed);
+  expect(see(toJson(form)).jsonText).toBe(broken.text);
+  // The form was changed since: the text is made of it.
+  const changed = toJson({ ...form, typed: { ...typed, amount: '3' } });
+  expect(JSON.parse(see(changed).jsonText)).toMatchObject({ orderId: 'o-1', amount: 3 });
+  // The text was changed since: the form is made of it.
+  expect(see(toForm({ ...changed, text: '{"orderId":"o-3","amount":4}' })).typed).toMatchObject({
+    orderId: 'o-3',
+    amount: '4',
+  });
 });

@@ -19,6 +19,8 @@ export interface Entered {
   /** Absent: the JSON of the form. */
   readonly text?: string | undefined;
   readonly wantsJson: boolean;
+  /** The form and the text when one was last made of the other. The one that is unchanged since comes back whole, with what does not fit the other. */
+  readonly alike?: Pick<Entered, 'typed' | 'text'> | undefined;
 }
 
 export const NOTHING_ENTERED: Entered = { wantsJson: false };
@@ -82,21 +84,27 @@ export function isUntouched({ typed, text }: Entered): boolean {
   return typed === undefined && text === undefined;
 }
 
-/** Switches from the form to JSON. A form with issues leaves the JSON text unchanged. */
+/** Switches from the form to JSON. Fields with issues are left out of the text. */
 export function asJson({ issues, fields, typed }: EnteredForm, schema: unknown, entered: Entered): Entered {
-  if (issues.length > 0 || isUntouched(entered)) return { ...entered, wantsJson: true };
-  const form = formValue(fields, typed);
-  const value = form.kind === 'value' ? (formOf(schema).isAlone ? form.value[ALONE] : form.value) : {};
-  return { ...entered, text: escapedJson(value), wantsJson: true };
+  if (isUntouched(entered)) return { ...entered, wantsJson: true };
+  if (entered.alike && entered.alike.typed === entered.typed) return { ...entered, wantsJson: true };
+  const valid = fields.filter((field) => issues.every(({ name }) => name !== field.name));
+  const form = formValue(valid, typed);
+  const members = form.kind === 'value' ? form.value : {};
+  const value = formOf(schema).isAlone && valid.length > 0 ? members[ALONE] : members;
+  const text = escapedJson(value);
+  return { ...entered, text, wantsJson: true, alike: { typed: entered.typed, text } };
 }
 
 /** Switches from JSON to the form. A text that does not fit the form leaves the form unchanged. */
 export function asForm({ fields, jsonText }: EnteredForm, schema: unknown, entered: Entered): Entered {
   if (isUntouched(entered)) return { ...entered, wantsJson: false };
+  if (entered.alike && entered.alike.text === entered.text) return { ...entered, wantsJson: false };
   const json = readJson(jsonText);
   const value = json.kind === 'value' ? json.value : undefined;
   const back = typedFrom(fields, formOf(schema).isAlone ? { [ALONE]: value } : value);
-  return { ...entered, ...(back ? { typed: back } : {}), wantsJson: false };
+  const typed = back ?? entered.typed;
+  return { ...entered, typed, wantsJson: false, alike: { typed, text: entered.text } };
 }
 
 /** Fills in examples. Undefined if nothing is empty or no example exists. Form fields keep their values; a JSON text is replaced. */
