@@ -55,7 +55,8 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
       onClick={() => onSelect(id)}
     >
       <span className="step-name">
-        <bdi>{visibleText(id)}</bdi>
+        {/* A long name is cut at its end, where similar names differ. */}
+        <bdi title={visibleText(id)}>{visibleText(id)}</bdi>
         {kind !== 'step' && <span className="step-kind">{kind}</span>}
       </span>
       <span className="step-state">
