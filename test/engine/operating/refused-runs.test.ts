@@ -1,5 +1,5 @@
 /** Runs that the store refuses to write: they neither fail nor block other runs. */
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import type { BufferedEvent } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
@@ -12,6 +12,7 @@ import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts'
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
 import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../../support/intercept.ts';
 import { NEWER, World } from '../../support/world.ts';
 
@@ -42,6 +43,19 @@ const family = defineWorkflow({
     ),
 });
 
+const undone: string[] = [];
+
+/** Waits for a child after a step that must be undone when it fails. */
+const booking = defineWorkflow({
+  type: 'booking',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => {
+    const book = step('book', { compensate: ({ runId }) => void undone.push(runId) }, () => ({}));
+    return { book, night: step.child('night', { workflow: kid, needs: { book }, input: () => ({}) }) };
+  },
+});
+
 class Scene extends World {
   /** The run whose commits the store refuses. */
   refused: string | undefined;
@@ -50,7 +64,7 @@ class Scene extends World {
   readonly hostile: EngineDeps;
 
   constructor() {
-    super({ workflows: [waiting, kid, family] });
+    super({ workflows: [waiting, kid, family, booking] });
     const store = intercept(this.deps.store, ({ method, args }, proceed) => {
       const commit = method === 'commit' ? (args[0] as JournalCommit) : undefined;
       const isRefused = commit !== undefined && commit.runId === this.refused && this.refuses(commit);
@@ -197,6 +211,74 @@ test('a parent that can store neither the outcome of its child nor the failure o
   await world.run(undefined, world.hostile);
   expect(world.stateOf(parent)).toMatchObject({ status: 'failed', error: { code: 'RUN_UNWRITABLE' } });
   expect(kids.map((id) => world.db.runs.get(id)?.wakeAt)).toEqual([undefined, undefined]);
+});
+
+describe('a run that is ended without a lease, because it cannot be written, is compensated first', () => {
+  const failed = {
+    status: 'failed',
+    error: { code: 'RUN_UNWRITABLE' },
+    compensationLog: [{ stepId: 'book' }],
+  };
+
+  beforeEach(() => void undone.splice(0));
+
+  test('if it takes no outcome of its child', async () => {
+    const world = new Scene();
+    const parent = await world.waits('booking');
+    world.refused = parent;
+    world.refuses = hasOf('wait_resolved');
+    await world.run(undefined, world.hostile);
+    expect(world.stateOf(parent)).toMatchObject(failed);
+    expect(undone).toEqual([parent]);
+    expect(world.db.findings.size).toBe(0);
+    expect(world.db.runs.get(parent)?.wakeAt).toBeUndefined();
+  });
+
+  test('if its claim is refused', async () => {
+    const world = new Scene();
+    const parent = await world.waits('booking');
+    world.refused = parent;
+    let isRefused = true;
+    world.refuses = (commit) => isRefused && hasOf('run_claimed')(commit);
+    const child = childRunId(parent, 'night.1');
+    await world.run(() => world.stateOf(child).status === 'completed', world.hostile);
+    await world.run(() => world.stateOf(parent).compensating, world.hostile);
+    isRefused = false;
+    await world.run(undefined, world.hostile);
+    expect(world.stateOf(parent)).toMatchObject(failed);
+    expect(undone).toEqual([parent]);
+  });
+
+  test('unless its claim is refused again', async () => {
+    const world = new Scene();
+    const parent = await world.waits('booking');
+    world.refused = parent;
+    world.refuses = hasOf('run_claimed');
+    await world.run(undefined, world.hostile);
+    expect(world.stateOf(parent)).toMatchObject({ ...failed, compensationLog: [] });
+    expect(undone).toEqual([]);
+  });
+
+  test('if the scan finds its worker dead and the store refuses its recovery', async () => {
+    const world = new Scene();
+    const parent = await world.start('booking');
+    let isDead = false;
+    const store = intercept(world.deps.store, ({ method, args }, proceed) => {
+      if (isDead) return Promise.reject(new Error('the process was killed'));
+      isDead = method === 'commit' && hasOf('step_succeeded')(args[0] as JournalCommit);
+      return proceed();
+    });
+    await expect(drive({ ...world.deps, store }, { runId: parent })).rejects.toThrow();
+    expect(world.stateOf(parent).lease).toBeDefined();
+    world.clock.jump(10 * 60_000);
+    world.refused = parent;
+    world.refuses = ({ events }) => events.some(({ type }) => type === 'run_resumed') && events.length === 1;
+    await scan(world.hostile);
+    expect(world.stateOf(parent)).toMatchObject({ status: 'running', compensating: true });
+    await world.run(undefined, world.hostile);
+    expect(world.stateOf(parent)).toMatchObject(failed);
+    expect(undone).toEqual([parent]);
+  });
 });
 
 test('an ended run whose duties cannot be recorded is left to the repetition of its task', async () => {

@@ -3,8 +3,9 @@
  * nothing else, after its due compensations. If that commit is refused too, or the store refuses all runs, the run gets a
  * finding and is retried with back-off. So does a run whose dispatches all throw.
  */
-import { compensationsDue } from '../core/decisions/compensation.ts';
+import { compensationsDue, leftUndone } from '../core/decisions/compensation.ts';
 import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
+import { MAX_SHOWN } from '../core/run/bounded.ts';
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
@@ -13,12 +14,13 @@ import { messageOf } from '../core/thrown.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { FINDINGS_READ, MAX_FINDING_CHARS, type RunFinding } from '../ports/diagnosis/findings.ts';
 import { isOfDocument, type StoreRefused } from '../ports/store-errors.ts';
-import { deployedFor } from './definition-of-run.ts';
+import { deployedFor, learnUndoable, workflowOf } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { placementOf } from './enqueue-soon.ts';
 import { compensationStarted } from './recording/event-builders.ts';
 import { runFailed } from './recording/terminal.ts';
+import { resumptionDrafts } from './waits/end-of-wait.ts';
 
 interface RefusedRun {
   readonly runId: string;
@@ -43,9 +45,12 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     const loaded = await store.load(runId);
     if (!loaded) return { kind: 'named' };
     stepId = stepAt(loaded.state, loaded.metadata);
-    log.error('run_unwritable', { runId, stepId, reason, error: refusal });
+    const notUndone = reason === 'request' ? notUndoneOf(deps, loaded.state) : undefined;
+    log.error('run_unwritable', { runId, stepId, reason, notUndone, error: refusal });
     // If the run has ended, only the record of its duties was refused, and the queue retries its task with back-off.
     if (reason === 'request' && !isOver(loaded.state)) {
+      // For a version that is not deployed, only its stored plan shows whether there are compensations.
+      if (!workflowOf(deps.registry, loaded.state)) await learnUndoable(deps, loaded.state);
       const journal = new RunJournal(deps, loaded, { ...deps.settings, owner: refused.owner });
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
@@ -106,14 +111,29 @@ function endDrafts(
   };
   const due = compensationsDue(state, deployedFor(registry, state).isCompensable);
   // A compensation is an append too: if it was refused, nothing more is undone.
-  if (state.compensating || due.length === 0 || !state.lease) return [runFailed(error)];
+  if (state.compensating || due.length === 0) return [runFailed(error)];
+  const undoing = compensationStarted(
+    due.map(({ step }) => step),
+    error,
+  );
+  if (!state.lease) return [...resumedDrafts(state), undoing];
   return [
-    compensationStarted(
-      due.map(({ step }) => step),
-      error,
-    ),
+    undoing,
     { type: 'run_released', initiator: 'system', data: { reason: 'retry', inFlight: refsInFlight(state) } },
   ];
+}
+
+/** Steps that stay as they are, because the store refuses the run while it compensates. */
+function notUndoneOf({ registry }: EngineDeps, state: RunState): string[] | undefined {
+  if (isOver(state) || !state.compensating) return undefined;
+  return leftUndone(state, deployedFor(registry, state).isCompensable).slice(0, MAX_SHOWN);
+}
+
+/** A run that waits, or whose worker died, compensates in a dispatch. */
+function resumedDrafts(state: RunState): EventDraft[] {
+  const reason = 'completed steps are undone first';
+  if (state.status === 'interrupted') return [{ type: 'run_resumed', initiator: 'system', data: { reason } }];
+  return resumptionDrafts(state, reason);
 }
 
 interface RefusalText {
