@@ -163,6 +163,7 @@ test('a run whose child cannot be cancelled is not failed, and its other child i
   expect(world.stateOf(parent).status).toBe('running');
   expect(world.stateOf(parent).error).toBeUndefined();
   expect(world.stateOf(second).status).toBe('cancelled');
+  expect([...world.db.findings.values()]).toMatchObject([{ runId: first, reason: 'request' }]);
   world.refused = undefined;
   await world.run();
   expect([parent, first].map((id) => world.stateOf(id).status)).toEqual(['cancelled', 'cancelled']);
@@ -278,6 +279,40 @@ describe('a run that is ended without a lease, because it cannot be written, is 
     await world.run(undefined, world.hostile);
     expect(world.stateOf(parent)).toMatchObject(failed);
     expect(undone).toEqual([parent]);
+  });
+});
+
+describe('a child that takes no cancellation after its parent has ended', () => {
+  async function abandoned() {
+    const world = new Scene();
+    const parent = await world.waits('booking');
+    const child = childRunId(parent, 'night.1');
+    world.refused = child;
+    return { world, parent, child };
+  }
+
+  test('is ended by name', async () => {
+    const { world, parent, child } = await abandoned();
+    world.refuses = hasOf('cancel_requested');
+    await cancelRun(world.hostile, { runId: parent, tenantId: 't1', stopKind: 'user' });
+    await world.run(() => world.stateOf(child).status === 'failed', world.hostile);
+    expect(world.stateOf(child)).toMatchObject({ error: { code: 'RUN_UNWRITABLE' } });
+    await world.run(undefined, world.hostile);
+    expect([parent, child].map((id) => world.db.runs.get(id)?.wakeAt)).toEqual([undefined, undefined]);
+    expect(world.db.findings.size).toBe(0);
+  });
+
+  test('has a finding if nothing can be written to it, and is cancelled once it can', async () => {
+    const { world, parent, child } = await abandoned();
+    await cancelRun(world.hostile, { runId: parent, tenantId: 't1', stopKind: 'user' });
+    await expect(world.run(undefined, world.hostile)).rejects.toThrow('the document is too large');
+    expect([...world.db.findings.values()]).toMatchObject([{ runId: child, reason: 'request' }]);
+    expect(world.stateOf(parent).status).toBe('cancelled');
+    world.refused = undefined;
+    await world.run();
+    expect(world.stateOf(child).status).toBe('cancelled');
+    await scan(world.deps);
+    expect(world.db.findings.size).toBe(0);
   });
 });
 

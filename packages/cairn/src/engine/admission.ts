@@ -25,17 +25,17 @@ const JITTER = 0.2;
 type AdmissionDeps = Pick<EngineDeps, 'runtime'>;
 type DrivenRun = Pick<RunState, 'type' | 'status'>;
 
-/** The reason why no run may be driven and nothing may be deleted; undefined if there is none. */
-export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
+/** The reason why no run may be driven and nothing may be deleted. */
+export type Stop = 'kill_switch' | 'restored';
+
+/** Undefined if runs may be driven. */
+export function stoppedBy({ killSwitch, restore }: RuntimeConfig): Stop | undefined {
   if (killSwitch) return 'kill_switch';
   return restore?.isPaused ? 'restored' : undefined;
 }
 
 /** The reason why a run may not be driven; undefined: it may. */
-export function pausedBy(
-  config: RuntimeConfig,
-  run: DrivenRun,
-): 'kill_switch' | 'restored' | 'paused' | undefined {
+export function pausedBy(config: RuntimeConfig, run: DrivenRun): Stop | 'paused' | undefined {
   const stopped = stoppedBy(config);
   if (stopped) return stopped;
   const { paused } = config;

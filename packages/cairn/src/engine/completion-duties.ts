@@ -15,9 +15,9 @@ import { isPlanMissing } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { eachReadable } from './each-readable.ts';
 import { leaveMailbox } from './mailbox/leave.ts';
-import { isOfOtherRun, OtherRunRefused, onOtherRun } from './other-run.ts';
+import { isOfOtherRun } from './other-run.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/unpublished.ts';
-import { endUnwritable } from './unwritable.ts';
+import { orEnd } from './unwritable.ts';
 
 /**
  * Call for a run that no worker holds. If the run is live or has no completion duties, this only publishes `events`, without a
@@ -65,17 +65,7 @@ function settleWithOthers(deps: EngineDeps, state: RunState): Promise<void> {
 
 /** A parent that accepts no outcome has ended and needs none, or has a finding and is notified when the duty is repeated. */
 async function notifyParent(deps: EngineDeps, state: RunState): Promise<void> {
-  try {
-    await deps.otherRuns.notifyParent(state);
-  } catch (error) {
-    if (!(error instanceof OtherRunRefused) || !state.parent) throw error;
-    const { kind } = await endUnwritable(deps, {
-      runId: state.parent.runId,
-      owner: undefined,
-      refusal: error.refusal,
-    });
-    if (kind !== 'ended') throw error;
-  }
+  if (state.parent) await orEnd(deps, state.parent.runId, deps.otherRuns.notifyParent(state));
 }
 
 async function remove(deps: EngineDeps, state: RunState, registration: ExternalRegistration): Promise<void> {
@@ -84,6 +74,6 @@ async function remove(deps: EngineDeps, state: RunState, registration: ExternalR
     const { name: event, key } = registration;
     await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => hasReceived(state, eventId));
   } else if (registration.onParentEnd !== 'abandon') {
-    await onOtherRun(deps.otherRuns.cancelChild(state, registration.runId));
+    await orEnd(deps, registration.runId, deps.otherRuns.cancelChild(state, registration.runId));
   }
 }

@@ -18,6 +18,7 @@ import { deployedFor, learnUndoable, workflowOf } from './definition-of-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { placementOf } from './enqueue-soon.ts';
+import { OtherRunRefused, onOtherRun } from './other-run.ts';
 import { compensationStarted } from './recording/event-builders.ts';
 import { runFailed } from './recording/terminal.ts';
 import { resumptionDrafts } from './waits/end-of-wait.ts';
@@ -67,6 +68,22 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     const released = await release(deps, refused);
     await nameAnyway(deps, refused, error);
     return released ? { kind: 'released', ...released } : { kind: 'named' };
+  }
+}
+
+/**
+ * Awaits work on another run, such as the cancellation of a child. If the store refuses to write that run, the run is ended and
+ * no longer needs the work; or it gets a finding, and the caller must repeat the work.
+ *
+ * @throws OtherRunRefused
+ */
+export async function orEnd(deps: EngineDeps, runId: string, work: Promise<void>): Promise<void> {
+  try {
+    await onOtherRun(work);
+  } catch (error) {
+    if (!(error instanceof OtherRunRefused)) throw error;
+    const { kind } = await endUnwritable(deps, { runId, owner: undefined, refusal: error.refusal });
+    if (kind !== 'ended') throw error;
   }
 }
 

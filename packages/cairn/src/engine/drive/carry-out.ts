@@ -9,8 +9,8 @@ import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { eachReadable } from '../each-readable.ts';
 import { askAbout } from '../effects/questions.ts';
-import { onOtherRun } from '../other-run.ts';
 import { NO_OUTPUT, type Outcome, type Output, storeIfLarge } from '../recording/output.ts';
+import { orEnd } from '../unwritable.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import {
   type Command,
@@ -97,7 +97,7 @@ async function cancelChildren(
   { deps, journal }: DispatchState,
   { runIds, message }: CommandOf<'cancel_children'>,
 ): Promise<Message> {
-  await eachReadable(runIds, (runId) => onOtherRun(deps.otherRuns.cancelChild(journal.state, runId)));
+  await eachReadable(runIds, (runId) => orEnd(deps, runId, deps.otherRuns.cancelChild(journal.state, runId)));
   return message ?? MOVED;
 }
 

@@ -13,9 +13,10 @@ import { isPlanMissing } from '../../definition-of-run.ts';
 import { eachReadable } from '../../each-readable.ts';
 import { joinMailbox } from '../../mailbox/join.ts';
 import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
-import { isOfOtherRun, onOtherRun } from '../../other-run.ts';
+import { isOfOtherRun } from '../../other-run.ts';
 import { recordedError } from '../../recording/output.ts';
 import { runExists } from '../../run-exists.ts';
+import { orEnd } from '../../unwritable.ts';
 import { answerDrafts, refusalDrafts } from '../../waits/end-of-wait.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement } from '../messages.ts';
@@ -192,7 +193,7 @@ export class Announcer {
     await this.quiet();
     await eachReadable(waits.childrenOf(journal.state), async ({ id, child }) => {
       if (!child) return;
-      await onOtherRun(deps.otherRuns.cancelChild(journal.state, child.runId));
+      await orEnd(deps, child.runId, deps.otherRuns.cancelChild(journal.state, child.runId));
       if (!(await runExists(deps, child.runId))) waits.neverStarted.add(id);
     });
   }
