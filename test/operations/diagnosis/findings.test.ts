@@ -174,18 +174,31 @@ describe('the scheduled functions', () => {
 describe('runs, schedules, the hourly check', () => {
   const calm: work.Waking = { lagMs: 0, due: 0, held: 3, stale: 0, behind: 0, isCut: false };
   test.each([
-    ['nothing due', calm, false, ['well RUNS_IN_TIME']],
-    ['some due', { ...calm, due: 3, lagMs: 90_000 }, false, ['well RUNS_IN_TIME']],
-    ['overdue', { ...calm, due: 3, lagMs: 5 * MINUTE_MS + 1 }, false, ['wrong RUNS_OVERDUE']],
-    ['overdue while all is stopped', { ...calm, due: 3, lagMs: HOUR_MS, stale: 2 }, true, ['note RUNS_HELD']],
-    ['dead workers', { ...calm, stale: 1 }, false, ['wrong LEASES_STALE']],
-    ['events unpublished', { ...calm, behind: 2 }, false, ['well RUNS_IN_TIME', 'note EVENTS_BEHIND']],
-  ] as const)('runs: %s', (_, waking, isOff, expected) => {
-    expect(seen(work.ofRuns(waking, isOff))).toEqual(expected);
+    ['nothing due', calm, undefined, ['well RUNS_IN_TIME']],
+    ['some due', { ...calm, due: 3, lagMs: 90_000 }, undefined, ['well RUNS_IN_TIME']],
+    ['overdue', { ...calm, due: 3, lagMs: 5 * MINUTE_MS + 1 }, undefined, ['wrong RUNS_OVERDUE']],
+    [
+      'overdue while all is stopped',
+      { ...calm, due: 3, lagMs: HOUR_MS, stale: 2 },
+      'kill_switch',
+      ['note RUNS_HELD'],
+    ],
+    ['dead workers', { ...calm, stale: 1 }, undefined, ['wrong LEASES_STALE']],
+    ['events unpublished', { ...calm, behind: 2 }, undefined, ['well RUNS_IN_TIME', 'note EVENTS_BEHIND']],
+  ] as const)('runs: %s', (_, waking, stop, expected) => {
+    expect(seen(work.ofRuns(waking, stop))).toEqual(expected);
+  });
+
+  test.each([
+    ['kill_switch', 'the kill switch is on'],
+    ['restored', 'the installation is paused after a restore'],
+  ] as const)('runs held by %s are said to be held by it', (stop, why) => {
+    const [finding] = work.ofRuns({ ...calm, due: 3, lagMs: HOUR_MS }, stop);
+    expect(finding?.what).toMatch(new RegExp(`: ${why}$`));
   });
 
   test('runs: a truncated count is marked as such', () => {
-    const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, false);
+    const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, undefined);
     expect(found?.what).toBe('at least 200 runs are overdue, the first by 60 min');
   });
 

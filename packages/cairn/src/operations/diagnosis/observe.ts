@@ -91,12 +91,12 @@ export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations
   ]);
   if (probes.isUnanswered) throw new CairnError('UNAVAILABLE', 'the store did not respond');
   const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_CHECKED };
-  const isOff = switches !== undefined && stoppedBy(switches) !== undefined;
+  const stop = switches && stoppedBy(switches);
   const findings = [
     ...(skewMs === undefined ? [] : [store.ofClock(skewMs)]),
     ...(switches ? deployment.ofSwitches(switches, now) : []),
     ...(stored ? [...work.ofFunctions(stored), ...work.ofInstallations(stored)] : []),
-    ...(waking ? work.ofRuns(waking, isOff) : []),
+    ...(waking ? work.ofRuns(waking, stop) : []),
     ...(named ? work.ofNamed(named, now) : []),
     ...work.ofQueues(queues ?? [], now),
     ...(lateSchedules ? [work.ofSchedules(lateSchedules.late, lateSchedules.isCut)] : []),

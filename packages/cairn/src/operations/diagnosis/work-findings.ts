@@ -1,5 +1,6 @@
 /** Findings about the work: scheduled functions, queue, overdue runs, schedules, events. Pure. */
 import { findingCode } from '../../core/findings.ts';
+import type { Stop } from '../../engine/admission.ts';
 import { FINDINGS_READ, type RunFinding } from '../../ports/diagnosis/findings.ts';
 import {
   SCHEDULED_FUNCTIONS,
@@ -114,21 +115,30 @@ export interface Waking {
   readonly isCut: boolean;
 }
 
-export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: boolean): DiagnosisFinding[] {
+const WHY_HELD: Readonly<Record<Stop, string>> = {
+  kill_switch: 'the kill switch is on',
+  restored: 'the installation is paused after a restore',
+};
+
+/** @param stop undefined: runs are dispatched */
+export function ofRuns(
+  { lagMs, due, stale, behind, isCut }: Waking,
+  stop: Stop | undefined,
+): DiagnosisFinding[] {
   const evidence = { lagMs, due, stale, isCut };
   const found: DiagnosisFinding[] = [];
   if (lagMs > OVERDUE_MS) {
     const what = `${counted(due, 'run', isCut)} are overdue, the first by ${span(lagMs)}`;
     found.push(
-      isOff
-        ? note('RUNS_HELD', `${what}: the kill switch is on`, { evidence })
+      stop
+        ? note('RUNS_HELD', `${what}: ${WHY_HELD[stop]}`, { evidence })
         : wrong('RUNS_OVERDUE', what, {
             help: 'recoverRuns does not run, is overloaded (it handles 200 runs a minute), or fails: see scan_failed in its log.',
             evidence,
           }),
     );
   }
-  if (stale > 0 && !isOff)
+  if (stale > 0 && !stop)
     found.push(
       wrong(
         'LEASES_STALE',
