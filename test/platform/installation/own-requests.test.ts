@@ -43,6 +43,19 @@ test('a run belongs to the conversation that the app names; an invalid one is re
   expect(world.db.runs.size).toBe(1);
 });
 
+test.each(['', 'two words', 'x'.repeat(256)])('a thread with the id %j is refused', async (threadId) => {
+  const { world, deps } = installed();
+  const start = startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme, threadId });
+  await expect(start).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'threadId' });
+  expect(world.db.runs.size).toBe(0);
+});
+
+test('an input with a date that the schema drops is accepted, as of a Firestore document', async () => {
+  const { world, deps } = installed();
+  await startOwn(deps, { type: 'order', input: { amount: 3, createdAt: new Date(0) }, ...acme });
+  expect(world.db.runs.size).toBe(1);
+});
+
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 

@@ -3,8 +3,8 @@ import { correlationId } from '../core/encoding/correlation.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
 import { type Json, toJsonText } from '../core/encoding/json.ts';
+import { threadIdOf } from '../core/encoding/thread-id.ts';
 import { CairnError, invalidInput } from '../core/errors.ts';
-import { messageOf } from '../core/thrown.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { loadOwn } from '../operations/append-to-run.ts';
@@ -27,7 +27,8 @@ export async function startOwn(
   deps: OwnDeps,
   { type, input, ...asking }: StartAsking & { readonly type: string; readonly input: unknown },
 ): Promise<StartedRun> {
-  const { tenantId, actor = APP, threadId } = asking;
+  const { tenantId, actor = APP } = asking;
+  const threadId = threadIdOf(asking.threadId);
   const key = keyOf(asking);
   const keyed = {
     tenantId,
@@ -52,7 +53,7 @@ export async function startOwn(
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
 }
 
-/** The schema may still change the input, for example a date into text. @throws CairnError INVALID_INPUT */
+/** Takes instances such as `Date`, because the schema may still drop or transform them. @throws CairnError INVALID_INPUT */
 function startHash(body: Pick<StartAsking, 'threadId'> & Record<'type' | 'input', unknown>): string {
   try {
     return requestHash('POST /v1/runs', body as Json);

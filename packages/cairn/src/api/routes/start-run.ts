@@ -3,6 +3,7 @@ import { closest } from '../../core/closest.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/idempotency-keys.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
+import { threadIdOf } from '../../core/encoding/thread-id.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut } from '../../core/run/records.ts';
@@ -93,9 +94,7 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
     );
   }
   if (!('input' in body)) throw invalid('input', 'input is missing');
-  const { success, data: threadId } = StartBody.shape.threadId.safeParse(body.threadId);
-  if (!success) throw invalid('threadId', 'threadId must be 1 to 255 visible ASCII characters');
-  return { workflow, threadId };
+  return { workflow, threadId: threadIdOf(body.threadId) };
 }
 
 /** The same bytes for the first answer and every repetition: canonical text, whichever way the response was kept. */

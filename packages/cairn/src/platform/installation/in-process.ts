@@ -13,6 +13,7 @@ export interface Asking {
 }
 
 export interface StartAsking extends Asking {
+  /** 1 to 255 visible ASCII characters. */
   readonly threadId?: string | undefined;
   /** The conversation that the run and its children belong to: 1 to 200 printable ASCII characters without spaces. */
   readonly a2aCorrelationId?: string | undefined;
@@ -41,7 +42,11 @@ export interface RunResult {
 }
 
 export interface InProcess {
-  /** @throws CairnError as `POST /v1/runs` answers: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, UNAVAILABLE and so on */
+  /**
+   * @param input what JSON can carry unchanged: plain objects, no Date or Map
+   *
+   * @throws CairnError as `POST /v1/runs` answers: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, UNAVAILABLE and so on
+   */
   start(type: string, input: unknown, asking: StartAsking): Promise<StartedRun>;
   /** @throws CairnError as `POST /v1/runs/{id}/signals` answers */
   signal(runId: string, signal: Signal, asking: Asking): Promise<{ readonly outcome: 'taken_in' | 'kept' }>;

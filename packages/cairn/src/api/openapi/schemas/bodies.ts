@@ -5,13 +5,13 @@
 import { z } from 'zod';
 import { RESOLUTIONS } from '../../../core/effects/effect.ts';
 import type { Json } from '../../../core/encoding/json.ts';
+import { THREAD_ID } from '../../../core/encoding/thread-id.ts';
 import { DECISIONS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { CATCH_UPS } from '../../../core/schedule/schedule.ts';
 import { BULK_ACTS, MAX_TARGETS } from '../../../operations/bulk/target.ts';
 import { ROLES } from '../../auth.ts';
 
-/** Visible ASCII: used in queries, logs and other systems. */
-const ThreadId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+const ThreadId = z.string().regex(THREAD_ID);
 /** A sentence or two; stored in the snapshot and shown in every list. */
 const MAX_REASON_CHARS = 1_000;
 const Text = z.string().min(1).max(MAX_REASON_CHARS);
