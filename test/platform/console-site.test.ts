@@ -92,6 +92,29 @@ describe('the console served by the function api', () => {
     expect(gunzipSync(Buffer.from(await small.arrayBuffer())).toString()).toBe(SCRIPT);
   });
 
+  test('a compressed script has a validator of its own', async () => {
+    const of = async (headers: Record<string, string>) =>
+      (await get('/assets/app.js', headers)).headers.get('etag') ?? '';
+    const plain = await of({});
+    const small = await of({ 'accept-encoding': 'gzip' });
+    expect(small).not.toBe(plain);
+    const status = async (etag: string, accepted: string) =>
+      (await get('/assets/app.js', { 'if-none-match': etag, 'accept-encoding': accepted })).status;
+    expect(await status(small, 'gzip')).toBe(304);
+    expect(await status(plain, 'gzip')).toBe(200);
+    expect(await status(plain, 'gzip;q=0')).toBe(304);
+  });
+
+  test.each([
+    ['weakened by a proxy', (etag: string) => `W/${etag}`, 304],
+    ['among others', (etag: string) => `"other", ${etag}`, 304],
+    ['any', () => '*', 304],
+    ['another', () => '"other"', 200],
+  ])('a request that names %s as known is answered accordingly', async (_, known, status) => {
+    const etag = (await get('/')).headers.get('etag') ?? '';
+    expect((await get('/', { 'if-none-match': known(etag) })).status).toBe(status);
+  });
+
   test('is read-only', async () => {
     const answer = await get('/', {}, 'POST');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -26,6 +26,7 @@ interface File {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
   readonly etag: string;
+  readonly gzipEtag: string;
   /** Compressed for the first client that accepts it. */
   gzipped?: Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -44,6 +45,8 @@ const TRANSPORT = 'max-age=31556926; includeSubDomains; preload';
 const MISSING_PAGE = '/404.html';
 /** A smaller answer gains nothing. */
 const COMPRESSED_BYTES = 1_024;
+/** `gzip` in an `Accept-Encoding`, unless its weight is 0. */
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/;
 
 const compress = promisify(gzip);
 let site: SiteHandler | undefined;
@@ -86,16 +89,24 @@ interface SiteResponse {
 
 async function sent(file: File, { request, status, headers }: SiteResponse): Promise<Response> {
   headers.set('content-type', file.type);
-  headers.set('etag', file.etag);
   headers.set('vary', 'accept-encoding');
-  if (status === 200 && request.headers.get('if-none-match') === file.etag)
+  const takesGzip = GZIP.test(request.headers.get('accept-encoding') ?? '');
+  const isCompressed = takesGzip && file.bytes.length >= COMPRESSED_BYTES;
+  // A strong validator names bytes, which differ (RFC 9110, section 8.8.3.3).
+  const etag = isCompressed ? file.gzipEtag : file.etag;
+  headers.set('etag', etag);
+  if (status === 200 && isKnown(etag, request.headers.get('if-none-match')))
     return new Response(null, { status: 304, headers });
-  const takesGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
-  if (!takesGzip || file.bytes.length < COMPRESSED_BYTES)
-    return new Response(file.bytes, { status, headers });
+  if (!isCompressed) return new Response(file.bytes, { status, headers });
   headers.set('content-encoding', 'gzip');
   file.gzipped ??= compress(file.bytes).then((bytes) => new Uint8Array(bytes));
   return new Response(await file.gzipped, { status, headers });
+}
+
+/** Compares weakly, because a proxy that compresses weakens the validator. */
+function isKnown(etag: string, ifNoneMatch: string | null): boolean {
+  const known = ifNoneMatch?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? [];
+  return known.includes(etag) || known.includes('*');
 }
 
 /** By path. Files whose names begin with a dot are not served, like on Hosting. */
@@ -106,9 +117,12 @@ function filesIn(root: string): Map<string, File> {
   return new Map(
     names.map((name): [string, File] => {
       const bytes = new Uint8Array(readFileSync(name));
-      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`;
+      const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 27);
       const type = TYPES[extname(name)] ?? 'application/octet-stream';
-      return [`/${relative(root, name).split(sep).join('/')}`, { bytes, type, etag }];
+      return [
+        `/${relative(root, name).split(sep).join('/')}`,
+        { bytes, type, etag: `"${hash}"`, gzipEtag: `"${hash}-gzip"` },
+      ];
     }),
   );
 }
