@@ -4,6 +4,7 @@
  *
  * Must not: cut requests of a replaced generation.
  */
+import { type AskFunction, asking } from './ask-function.ts';
 import { Forwarder } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import type { PoolOptions } from './workers/pool-options.ts';
@@ -38,13 +39,6 @@ export interface StartWorkers {
   verify?(ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
 }
 
-/** A GET of a path of a function. */
-export type AskFunction = (
-  functionName: string,
-  path: string,
-  headers: Record<string, string>,
-) => Promise<Response>;
-
 /** Workers that loaded the same state of the module. */
 interface Generation {
   /** Higher for a codebase that was loaded later. */
@@ -56,30 +50,6 @@ interface Generation {
   readonly verified: Promise<void>;
   /** True once its workers served: then workers that are killed have replacements, and only its check can fail. */
   isLoaded: boolean;
-}
-
-/** Workers that are asked one after the other, if each is killed meanwhile. */
-const MOST_ASKED = 3;
-
-function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): AskFunction {
-  return async (name, path, headers) => {
-    const spec = functions.get(name);
-    if (spec === undefined) throw new Error(`no function named '${name}'`);
-    for (let asked = 1; ; asked += 1) {
-      const { port, release, broken } = await pool.acquireAside(spec);
-      const signal = AbortSignal.timeout(spec.timeoutSeconds * 1000);
-      try {
-        const answer = await fetch(`http://127.0.0.1:${port}/${name}${path}`, { headers, signal });
-        return new Response(await answer.arrayBuffer(), answer);
-      } catch (error) {
-        if (signal.aborted || asked === MOST_ASKED) throw error;
-        // The worker may be dead: the next one is another, or it has answered since.
-        broken();
-      } finally {
-        release();
-      }
-    }
-  };
 }
 
 /** Attempts to load the same state of a module, if a worker is killed meanwhile. A module that needs too much memory is killed each time. */
@@ -200,7 +170,7 @@ export class ServedCodebase {
       },
     });
     // Starts when one worker can answer; others may still be starting.
-    const verified = loaded.promise.then(() => verify?.(asking({ pool, functions }), functions));
+    const verified = loaded.promise.then(() => verify?.(asking(pool, functions), functions));
     verified.catch(() => {});
     this.#started += 1;
     const generation = { number: this.#started, pool, functions, verified, isLoaded: false };
