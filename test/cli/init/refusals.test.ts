@@ -45,6 +45,8 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
     ],
     ...[
       'module.exports.cairn = {};',
+      "exports['cairn'] = {};",
+      'exports["cairn"]={};',
       'module.exports = { order, cairn: { api } };',
       'module.exports = { cairn };',
       "export { order as cairn } from './order.js';",
@@ -56,6 +58,24 @@ describe('cairn init is refused, and leaves nothing behind,', () => {
       [],
       'NAME_TAKEN',
     ]),
+    ...[
+      ["export * from './cairn';", 'cairn.ts'],
+      ["export * from './more/index.js';", 'more/index.ts'],
+      ["__exportStar(require('./cairn'), exports);", 'cairn/index.js'],
+      ["Object.assign(exports, require('./cairn.js'));", 'cairn.js'],
+      ["module.exports = require('./more');", 'more.js'],
+    ].map(([text = '', file]): [string, Readonly<Record<string, string>>, readonly string[], string] => [
+      `where ${text} exports the name of another module`,
+      { ...js, 'functions/index.js': text, [`functions/${file}`]: 'export const cairn = {};' },
+      [],
+      'NAME_TAKEN',
+    ]),
+    [
+      'where Cairn is in a module that is re-exported',
+      { ...js, 'functions/index.js': "export * from './a';", 'functions/a.js': 'cairnFunctions({});' },
+      [],
+      'ALREADY_ADOPTED',
+    ],
     [
       'where the prefix of a codebase is the name',
       { 'firebase.json': '{"functions": [{"source": "a", "prefix": "cairn"}]}' },

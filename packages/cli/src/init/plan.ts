@@ -218,7 +218,7 @@ function exportsName(text: string, name: string): boolean {
   const patterns = [
     `\\bexport\\s+(?:const|let|var|function|class)\\s+${name}\\b`,
     `\\bexport\\s*(?:\\*\\s*as\\s+${name}\\b|\\{(?:[^}]*[\\s,])?${name}\\s*[,}])`,
-    `\\bexports\\.${name}\\s*=`,
+    `\\bexports(?:\\.${name}|\\[\\s*(['"\`])${name}\\1\\s*\\])\\s*=`,
     `\\bmodule\\.exports\\s*=\\s*\\{(?:[^;]{0,${MAX_LIST_CHARS}}[\\s,])?${name}\\s*[:,}]`,
   ];
   return patterns.some((pattern) => new RegExp(pattern).test(text));

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import { upwards } from '../project.ts';
+import { entryTextsOf, looseText } from './entry-modules.ts';
 import type { Files } from './files.ts';
 import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
 import { InitProblem, unreadable } from './problem.ts';
@@ -20,7 +21,7 @@ interface ProjectCodebase {
   readonly prefix: string | undefined;
   /** `ignore` of `firebase.json`: files that a deployment leaves out. */
   readonly ignore: unknown;
-  /** Text of entry modules, found by the package.json and the usual layouts. */
+  /** Text of entry modules, found by the package.json and the usual layouts, and of modules that they re-export whole. */
   readonly entryTexts: readonly string[];
 }
 
@@ -157,7 +158,7 @@ function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omi
     prefix: typeof entry.prefix === 'string' ? entry.prefix : undefined,
     ignore: entry.ignore,
     language: isTypescript(folders, files) ? 'ts' : 'js',
-    entryTexts: [...paths].flatMap((path) => looseText(files, path) ?? []),
+    entryTexts: entryTextsOf(files, paths),
   };
 }
 
@@ -175,12 +176,6 @@ function isTypescript([source = '', origin]: readonly string[], files: Files): b
   if (isThere(origin)) return true;
   // The sources may be anywhere: `dist/functions` may be built from `libs/api`.
   return !files.isFolder(origin) && TYPESCRIPT.some((file) => files.exists(file));
-}
-
-/** Text of a file that is only searched for ASCII, so that its encoding does not matter. */
-function looseText(files: Files, path: string): string | undefined {
-  const bytes = files.read(path);
-  return bytes && new TextDecoder().decode(bytes);
 }
 
 /** Ignores an unreadable package.json, which its own tools report. */
