@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
+import type { RunStatus } from '../../packages/cairn/src/core/run/status.ts';
 import { type FollowedRun, followRun } from '../../packages/cairn/src/operations/follow/follow-run.ts';
 import type { RunObserver } from '../../packages/cairn/src/ports/runs/run-watch.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
@@ -39,15 +40,15 @@ class Scene {
     for (let i = 0; i < count; i += 1) this.journal.push(event(this.journal.length + 1, type));
   }
 
-  async follow(after: number, untilMs = 60_000): Promise<void> {
+  async follow(after: number, untilMs = 60_000, status: RunStatus = 'running'): Promise<void> {
     const following = {
       runId: 'run_1',
       after,
-      status: 'running',
+      status,
       quietMs: QUIET_MS,
       until: this.clock.now() + untilMs,
       signal: this.gone.signal,
-    } as const;
+    };
     for await (const one of followRun(this, following)) this.told.push(one);
   }
 
@@ -138,6 +139,16 @@ describe('a follower of a run', () => {
     scene.gone.abort();
     await left;
     expect([timed.told, scene.told, timed.stopped, scene.stopped]).toEqual([[], [], 1, 1]);
+  });
+
+  test('is not told of the end while events are left, because the instance shuts down', async () => {
+    const scene = new Scene();
+    scene.append(230);
+    scene.append(1, 'run_failed');
+    scene.gone.abort();
+    await scene.follow(0, 60_000, 'failed');
+    expect(scene.told).toHaveLength(100);
+    expect(scene.told.at(-1)).toMatchObject({ kind: 'event', event: { seq: 100 } });
   });
 
   test('receives the failure of the watch after the events before it', async () => {

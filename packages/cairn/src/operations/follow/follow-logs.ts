@@ -51,20 +51,22 @@ export async function* followLogs(
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;
   let place = following.after;
-  async function* rest(): AsyncGenerator<LogStreamItem> {
+  /** False: some are left for the next request of the reader. */
+  async function* rest(): AsyncGenerator<LogStreamItem, boolean> {
     for (;;) {
       const segments = await deps.logs.readLogs(runId, place?.[1], SEGMENTS_AT_ONCE);
       for (const { line, after } of linesAfter(place, segments)) {
         place = after;
         if (isWanted(line, following.filter, following.sort)) yield { kind: 'line', line, after };
       }
-      if (segments.length < SEGMENTS_AT_ONCE || signal.aborted) return;
+      if (segments.length < SEGMENTS_AT_ONCE) return true;
+      if (signal.aborted) return false;
     }
   }
   let { status, stopKind } = following;
   if (following.onlyNow || isTerminal(status)) {
-    yield* rest();
-    if (isTerminal(status)) yield { kind: 'ended', status, stopKind };
+    const isRead = yield* rest();
+    if (isRead && isTerminal(status)) yield { kind: 'ended', status, stopKind };
     return;
   }
   const news = new WatchReports<{ readonly ended: RunEnd | undefined }>(clock);
@@ -78,11 +80,13 @@ export async function* followLogs(
       if (signal.aborted) return;
       // Lines that were written with the end of the run exist by the time that the end is reported.
       if (update) {
-        for await (const one of rest()) {
+        const lines = rest();
+        let next = await lines.next();
+        for (; !next.done; next = await lines.next()) {
           sentAt = clock.now();
-          yield one;
+          yield next.value;
         }
-        if (update.ended) {
+        if (update.ended && next.value) {
           ({ status, stopKind } = update.ended);
           yield { kind: 'ended', status, stopKind };
           return;

@@ -46,15 +46,17 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
   const { runId, quietMs, until, signal } = following;
   const { store, watch, clock } = deps;
   const reported = new Reported(following);
-  async function* unread(): AsyncGenerator<FollowedRun> {
+  /** False: some are left for the next request of the reader. */
+  async function* unread(): AsyncGenerator<FollowedRun, boolean> {
     for (;;) {
       const page = await store.readEvents(runId, reported.seq, PAGE);
       for (const event of page) yield reported.with(event);
-      if (page.length < PAGE || signal.aborted) return;
+      if (page.length < PAGE) return true;
+      if (signal.aborted) return false;
     }
   }
-  yield* unread();
-  if (following.onlyNow && !reported.hasEnded) return;
+  const isRead = yield* unread();
+  if (!isRead || (following.onlyNow && !reported.hasEnded)) return;
   const arrivals = new WatchReports<readonly RunEvent[]>(clock);
   const onEvents = (events: readonly RunEvent[]) => {
     const all = [...(arrivals.waiting ?? []), ...events];
