@@ -4,7 +4,7 @@ import { segmentId } from '../../packages/cairn/src/core/logs/segment.ts';
 import type { StoredLine } from '../../packages/cairn/src/core/logs/text.ts';
 import type { RunStatus } from '../../packages/cairn/src/core/run/status.ts';
 import { followLogs, type LogStreamItem } from '../../packages/cairn/src/operations/follow/follow-logs.ts';
-import type { LogsObserver } from '../../packages/cairn/src/ports/runs/run-watch.ts';
+import type { LogObserver } from '../../packages/cairn/src/ports/runs/run-watch.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const LINE = { kind: 'log', at: 0, level: 'info', message: 'm', step: 'a', revision: 1, attempt: 1 };
@@ -17,13 +17,13 @@ class Scene {
   readonly clock = new VirtualClock();
   readonly gone = new AbortController();
   readonly told: LogStreamItem[] = [];
-  observer: LogsObserver | undefined;
+  observer: LogObserver | undefined;
   readonly logs = {
     readLogs: async (_runId: string, from = '', limit: number) =>
       SEGMENTS.filter(({ id }) => id >= from).slice(0, limit),
   };
   readonly watch = {
-    watchLogs: (_runId: string, observer: LogsObserver) => {
+    watchLogs: (_runId: string, observer: LogObserver) => {
       this.observer = observer;
       return () => {};
     },

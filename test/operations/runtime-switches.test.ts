@@ -10,6 +10,7 @@ import {
   pauseWorkflow,
   unpauseWorkflow,
 } from '../../packages/cairn/src/operations/runtime/pause-workflow.ts';
+import { beginRestore } from '../../packages/cairn/src/operations/runtime/restore.ts';
 import { MAX_READ, MAX_WOKEN } from '../../packages/cairn/src/operations/runtime/wake-paused.ts';
 import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
@@ -291,3 +292,19 @@ describe('unpausing', () => {
     expect(await current()).toEqual({ killSwitch: false, paused: new Map() });
   });
 });
+
+test.each(['the kill switch', 'a pause'])(
+  'the end of %s enqueues nothing while the installation is paused after a restore',
+  async (what) => {
+    await world.start('alpha');
+    const ops = { actor: 'c.ops', tenantId: 't1' };
+    await beginRestore({ ...deps, home: 'projects/p/databases/d' }, ops);
+    const tasks = world.queue.due(world.clock.now()).length;
+    const ended =
+      what === 'a pause'
+        ? await unpauseWorkflow(deps, { type: 'alpha', ...ops })
+        : await setKillSwitch(deps, { on: false, ...ops });
+    expect(ended).toEqual({ woken: 0 });
+    expect(world.queue.due(world.clock.now())).toHaveLength(tasks);
+  },
+);

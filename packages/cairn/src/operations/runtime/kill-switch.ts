@@ -9,8 +9,8 @@ interface KillSwitchRequest {
 }
 
 /**
- * Returns the number of runs of the caller's tenant that were enqueued: those of workflows that are not paused, if the
- * switch is off now.
+ * Returns the number of runs of the caller's tenant that were enqueued: those of workflows that are not paused, unless the
+ * switch is on now, or the installation is paused after a restore.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */
@@ -22,5 +22,5 @@ export async function setKillSwitch(
     current.killSwitch === on ? undefined : { ...current, killSwitch: on },
   );
   deps.log.warn('kill_switch_set', { on, by: actor });
-  return { woken: on ? 0 : await wakePaused(deps, after, { tenantId }) };
+  return { woken: await wakePaused(deps, after, { tenantId }) };
 }

@@ -54,8 +54,6 @@ export async function unpauseWorkflow(
     return undefined;
   });
   deps.log.info('workflow_unpaused', { type, by: actor, reason });
-  // Under the kill switch they would only be put aside again.
-  if (after.killSwitch) return { woken: 0 };
   let woken = 0;
   for (const paused of [type, ...deps.registry.partTypes(type)])
     woken += await wakePaused(deps, after, { tenantId, type: paused });

@@ -78,8 +78,7 @@ export async function releaseRestore(
   });
   const { restore } = after;
   if (restore) log.warn('restore_released', { by: actor, restoredAt: restore.at });
-  const mayGo = restore !== undefined && !after.killSwitch;
-  return { restore, woken: mayGo ? await wakePaused(deps, after, { tenantId }) : 0 };
+  return { restore, woken: restore ? await wakePaused(deps, after, { tenantId }) : 0 };
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { declaredType } from '../../core/flow/parts.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
-import { DEFER_MS } from '../../engine/admission.ts';
+import { DEFER_MS, stoppedBy } from '../../engine/admission.ts';
 import { poolAndTenant } from '../../engine/enqueue-soon.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
@@ -37,9 +37,12 @@ interface WakeRequest {
  */
 export async function wakePaused(
   deps: WakeDeps,
-  { paused }: RuntimeConfig,
+  config: RuntimeConfig,
   { tenantId, type }: WakeRequest,
 ): Promise<number> {
+  // By the kill switch, or the pause after a restore, they would only be put aside again.
+  if (stoppedBy(config)) return 0;
+  const { paused } = config;
   // A paused run has its time within this; so have a few that were not paused.
   const until = deps.clock.now() + DEFER_MS;
   let woken = 0;
