@@ -63,7 +63,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   app.use('*', async (c, next) => {
     assertHead(c.req.raw);
     await next();
-    // Before the first request a test may ask without any bindings.
+    // A test may send requests without bindings.
     if (c.env?.span) nameSpan(c.env.span, c.req.raw, routePath(c, -1));
   });
   const paths = [...Map.groupBy(Object.keys(ROUTES) as OperationName[], (name) => partsOf(name)[1])];

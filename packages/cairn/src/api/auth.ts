@@ -33,7 +33,7 @@ export const CLIENT_MISS_TTL_MS = 5_000;
 const MISSES_KEPT = 1_000;
 const CLIENTS_KEPT = 1_000;
 
-/** Each may do what those before it may. */
+/** In ascending order: each role includes the earlier ones. */
 export const ROLES = [
   'viewer',
   'submitter',
@@ -41,7 +41,7 @@ export const ROLES = [
   'admin',
   'installation',
 ] as const satisfies readonly Role[];
-/** Compared with when there is no client, so that an unknown id takes as long as a wrong secret. */
+/** Compared when there is no client, so that an unknown id takes as long as a wrong secret. */
 const NO_HASH = secretHashOf('');
 const NO_CLIENT = Promise.resolve(undefined);
 
@@ -60,7 +60,7 @@ interface AuthenticatorDeps {
 export class Authenticator {
   readonly #deps: AuthenticatorDeps;
   readonly #cache = new BoundedMap<string, CachedClient>(CLIENTS_KEPT);
-  /** Time until which an id counts as one without a client, epoch ms. */
+  /** By unknown client id: end of the time it is cached, epoch ms. */
   readonly #misses = new BoundedMap<string, number>(MISSES_KEPT);
 
   constructor(deps: AuthenticatorDeps) {
@@ -101,18 +101,18 @@ export class Authenticator {
     const forget = () => {
       if (this.#cache.get(clientId)?.client === client) this.#cache.delete(clientId);
     };
-    // A read that failed is made again by the next request.
+    // A failed read is not cached: the next request repeats it.
     client.then((found) => {
       if (found) return;
       forget();
-      // A flood of requests with a made-up id costs a read every few seconds, not one each.
+      // A flood of requests with one made-up id costs one read every few seconds, not one each.
       this.#misses.set(clientId, this.#deps.clock.now() + CLIENT_MISS_TTL_MS);
     }, forget);
     return client;
   }
 }
 
-/** Compares with all that are accepted, whichever fits. */
+/** Compares with every accepted secret, so that the time does not reveal a match. */
 function isSecretOf(client: ApiClient | undefined, hash: string, now: number): boolean {
   const accepted = (client?.retired ?? []).filter(({ until }) => now < until);
   const hashes = [client?.secretHash ?? NO_HASH, ...accepted.map(({ secretHash }) => secretHash)];

@@ -1,25 +1,25 @@
 /**
- * Cursors as callers see them: the place in a list, bound to the list. A place means nothing among other matches: what stands before it there
- * would be missing, without a word.
+ * Cursors as callers see them: a position in a list, bound to that list. With other parameters a position would silently skip
+ * every match before it.
  *
- * Must not: know what a place is (core/search/cursor.ts).
+ * Must not: know the form of a position (core/search/cursor.ts).
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { invalidInput } from '../core/errors.ts';
 
-/** Separates place and list: no place has it. */
+/** Separates position and list. No position contains it. */
 const SEPARATOR = '.';
-/** Finds mistakes, not attacks: a forged cursor shows nothing that the list does not show. */
+/** Enough to find mistakes. A forged cursor needs no defence: it shows nothing that the list does not show. */
 const LIST_CHARS = 12;
 
 /**
- * Parameters that may differ from page to page. Times are often reckoned from now, with each request; the console reads its first page with
- * child runs and the others without; a vocabulary selects nothing.
+ * Parameters that may differ from page to page. Clients often compute times from the current time in each request. The console
+ * requests only its first page with child runs. A vocabulary selects nothing.
  */
 const MAY_DIFFER: ReadonlySet<string> = new Set(['since', 'until', 'topLevel', 'vocabulary']);
 
-/** A list: the operation, and whatever selects or orders its items, but not the size of pages. */
+/** A list: the operation, and every parameter that selects or orders its items, but not the page size. */
 export interface CursorList {
   readonly tenantId: string | undefined;
   readonly operation: string;
@@ -31,7 +31,7 @@ export function boundCursor(place: string, list: CursorList): string {
 }
 
 /**
- * The place of a cursor. One that names no list is a place: earlier versions handed these out.
+ * The position in a cursor. Earlier versions issued cursors without a list: these are positions.
  *
  * @throws CairnError INVALID_INPUT for the cursor of another list
  */
@@ -43,7 +43,7 @@ export function placeOf(cursor: string, list: CursorList): string {
   });
 }
 
-/** An answer whose cursors continue this list. */
+/** A response whose cursors continue this list. */
 export function boundPage(page: object, list: CursorList): object {
   const { next, after } = page as { readonly next?: unknown; readonly after?: unknown };
   return {
@@ -53,7 +53,7 @@ export function boundPage(page: object, list: CursorList): object {
   };
 }
 
-/** The place of a cursor of any list. */
+/** The position in a cursor of any list. */
 export function anyPlaceOf(cursor: string): string {
   return cursor.split(SEPARATOR, 1)[0] ?? '';
 }

@@ -44,7 +44,7 @@ export async function userOf(
   return { principal, tenantId: tenant, role: known };
 }
 
-/** Imported user ids may contain anything; percent-encoded they have no colon and stay distinct. */
+/** Imported user ids may contain any character. Percent-encoding removes colons and keeps ids distinct. */
 function principalOf({ uid }: VerifiedToken): string | undefined {
   if (uid === '' || !uid.isWellFormed()) return undefined;
   const principal = `u.${encodeURIComponent(uid)}`;

@@ -30,10 +30,10 @@ import type { ApiDeps } from './deps.ts';
 import type { SentQuery } from './query.ts';
 
 const NO_PROGRESS: Progress = { before: undefined, keep: () => Promise.resolve() };
-/** 128 bits: no two requests meet. */
+/** 128 bits make a collision impossible in practice. */
 const REQUEST_ID_DIGITS = 32;
 
-/** A change request, checked except for its subject. */
+/** A change request. Everything except its subject is checked. */
 export interface Mutation<Body> extends RequestContext {
   readonly key: string | undefined;
   readonly body: Body;
@@ -73,7 +73,7 @@ export async function readMutation<Body>(
   };
 }
 
-/** A request of a caller, as far as it is known by its key. */
+/** The part of a request that identifies it by its key. */
 export type RequestByKey = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
   readonly deps: ApiDeps;
   readonly caller: Caller;
@@ -108,7 +108,7 @@ const LATER_REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
   'RUN_NOT_FOUND',
 ]);
 
-/** The record under the key is of another request, or no longer counts. */
+/** Decisions for which the record is not of a repetition: it belongs to another request, or has expired. */
 const OF_NO_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<ExistingDecision['kind']>([
   'foreign_tenant',
   'expired',
@@ -116,8 +116,8 @@ const OF_NO_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<Existing
 ]);
 
 /**
- * Checks a request before it is recorded. A repetition is answered with the first response even if the check would refuse it
- * now, because its subject or its workflow may be missing since.
+ * Checks a request before it is recorded. A repetition is not checked: its subject or workflow may have been removed since, and it
+ * still gets the first response.
  *
  * @param check throws the refusal
  */
@@ -181,7 +181,7 @@ function checked<Body>(schema: z.ZodType<Body>, json: JsonObject): Body {
       ? [{ path: [...issue.path, unknown], message: 'is not a known member' }]
       : parsed.error.issues,
   );
-  // A problem of the whole body has no other name, and a member may have an empty one.
+  // A problem of the whole body has no path, and a member may have an empty name.
   const named = field !== '' ? field : unknown === '' ? 'the member ""' : 'the body';
   throw new CairnError(
     'INVALID_INPUT',

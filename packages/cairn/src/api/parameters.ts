@@ -1,5 +1,5 @@
 /**
- * The kinds of query parameters: what the OpenAPI document says of each, and how its text is read. The table of operations
+ * The kinds of query parameters: their descriptions in the OpenAPI document, and how their text is read. The table of operations
  * (`openapi/paths/`) names the parameters of a route; handlers get their values.
  */
 import type { Json } from '../core/encoding/json.ts';
@@ -11,13 +11,13 @@ import { MAX_TIME, MIN_TIME } from '../core/time.ts';
 export const DEFAULT_LIMIT = 20;
 /** Default number of runs in a stream. */
 export const DEFAULT_STREAMED = 50;
-/** Largest page size: a hundred checkpoints of 256 KiB fit in a response. */
+/** Largest page size: a response has room for a hundred checkpoints of 256 KiB. */
 export const MAX_LIMIT = 100;
-/** Longest wait of a read, s: below the 60 that a request of the deployed function, and one through Hosting, may take. */
+/** Longest wait of a read, s. The deployed function and Hosting end requests after 60 s. */
 export const MAX_WAIT_S = 50;
 
 /**
- * `Value` is what handlers get. `Sent` is what callers of the typed client may give besides a string, as `String` writes it.
+ * `Value` is the type that handlers get. `Sent` is the type that the typed client accepts besides strings; `String` converts it.
  */
 export interface QueryParameter<Value, Sent = never> {
   readonly description: string;
@@ -25,7 +25,7 @@ export interface QueryParameter<Value, Sent = never> {
   readonly required?: true;
   /** @param text undefined if the request has no such parameter. @throws CairnError INVALID_INPUT */
   readonly read: (text: string | undefined, name: string) => Value;
-  /** Never set: it carries the type. */
+  /** Never set. It only carries the type. */
   readonly sent?: Sent;
 }
 
@@ -35,7 +35,7 @@ export type QueryValues<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends QueryParameter<infer Value, infer _> ? Value : never;
 };
 
-/** @param schema for a text of another form */
+/** @param schema for text with a more specific form */
 export function text(
   description: string,
   schema: Readonly<Record<string, Json>> = { type: 'string' },
@@ -43,7 +43,7 @@ export function text(
   return { description, schema, read: (sent) => sent };
 }
 
-/** Most bytes of a text that Firestore compares with an indexed one. No stored text is as long. */
+/** Longest text that Firestore compares with an indexed one. No stored text is as long. */
 const MAX_COMPARED_BYTES = 1_500;
 
 /** A text that the store compares with a stored one. */
@@ -58,7 +58,7 @@ export function comparedText(description: string): QueryParameter<string | undef
   };
 }
 
-/** @param help for a request without it */
+/** @param help for a request without the parameter */
 export function requiredText(description: string, help: string): QueryParameter<string> {
   return {
     description,
@@ -106,7 +106,7 @@ export function limit(description: string, absent = DEFAULT_LIMIT): QueryParamet
   };
 }
 
-/** A whole number from 1. */
+/** An integer of 1 or more. */
 export function positive(description: string): QueryParameter<number | undefined, number> {
   return {
     description,
@@ -140,7 +140,7 @@ export function wait(description: string): QueryParameter<number> {
   };
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const Word extends string>(
   description: string,
   words: readonly Word[],
@@ -175,7 +175,7 @@ function readTime(sent: string | undefined, name: string): number | undefined {
   return at;
 }
 
-/** `Date.parse` takes February 30 for March 2. */
+/** Rejects February 30, which `Date.parse` reads as March 2. */
 function isDay(day: string): boolean {
   const midnight = new Date(`${day}T00:00:00Z`);
   return Number.isFinite(midnight.getTime()) && midnight.toISOString().startsWith(day);

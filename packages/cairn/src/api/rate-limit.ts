@@ -11,14 +11,14 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Seconds of the sustained rate that a caller may send at once: a page that loads, or a script that starts. */
+/** A full bucket, in seconds of the sustained rate: enough for a page that loads or a script that starts. */
 export const BURST_SECONDS = 5;
-/** Callers in memory. An evicted caller begins with a full bucket again. */
+/** Callers in memory. An evicted caller starts again with a full bucket. */
 export const CALLERS_KEPT = 10_000;
 
 interface RateBucket {
   readonly tokens: number;
-  /** When it had them, epoch ms. */
+  /** Epoch ms at which the bucket had these tokens. */
   readonly at: number;
 }
 
@@ -32,12 +32,12 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** @throws CairnError RATE_LIMITED, saying after how many seconds one more request passes */
+  /** @throws CairnError RATE_LIMITED, with the seconds until one more request passes */
   pass(principal: string): void {
     const { perSecond, burst } = this.#limit;
     const now = this.#clock.now();
     const { tokens, at } = this.#buckets.get(principal) ?? { tokens: burst, at: now };
-    // A clock that was set back gives nothing, and takes nothing.
+    // A clock that was set back adds and removes nothing.
     const filled = Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1_000);
     const passes = filled >= 1;
     this.#buckets.set(principal, { tokens: passes ? filled - 1 : filled, at: now });

@@ -1,6 +1,6 @@
 /**
- * Dispatch of a request from the table of operations (`openapi/paths/`) to its handler. Enforces the table: the role of the
- * caller, the query parameters, the schema of the body, and that a request with an idempotency key is carried out once.
+ * Passes a request to its handler, by the table of operations (`openapi/paths/`). Enforces the table: the role of the
+ * caller, the query parameters, the schema of the body, and that a request with an idempotency key is performed once.
  *
  * Must not: know what any route does.
  */
@@ -28,30 +28,30 @@ type ParsedBodyOf<N extends OperationName> = (typeof OPERATIONS)[N] extends {
   ? z.output<(typeof BODIES)[S]>
   : unknown;
 
-/** A request whose caller has the role of the table, and whose query parameters the table names. */
+/** A request whose role and query parameters conform to the table. */
 export interface RouteCall<N extends OperationName> {
   readonly deps: ApiDeps;
   readonly instance: Instance;
   readonly caller: Caller;
-  /** Members of the path in braces, percent-decoded. */
+  /** Path parameters, percent-decoded. */
   readonly params: ParamsOf<N>;
   readonly query: QueryOf<N>;
   readonly request: Request;
 }
 
-/** A request whose body has the shape of the table as well. */
+/** A request whose body conforms to the table as well. */
 export type MutationCall<N extends OperationName> = RouteCall<N> & Mutation<ParsedBodyOf<N>>;
 
-/** An object is answered as JSON with status 200. */
+/** Objects are sent as JSON with status 200. */
 type RouteAnswer = Response | object | Promise<Response | object>;
 
-/** Reads, or answers a request whose body it reads itself. */
+/** Handles a read, or a request whose body the handler reads itself. */
 export type ReadHandler<N extends OperationName> = (call: RouteCall<N>) => RouteAnswer;
 
 interface BodyLimits {
   /** Default: {@link MAX_BODY_BYTES}. */
   readonly maxBodyBytes?: number;
-  /** True: it is handled in the turn of its size ({@link handleInTurn}). */
+  /** Large bodies are queued by size ({@link handleInTurn}). */
   readonly waitsIfLarge?: true;
 }
 
@@ -59,29 +59,29 @@ interface BodyLimits {
 export interface ChangeHandler<N extends OperationName> extends BodyLimits {
   /** Refuses requests that must leave no record: called before the key is recorded. */
   readonly before?: (call: MutationCall<N>) => unknown;
-  /** @param requestId names the request: by it a second attempt is known to be the same */
+  /** @param requestId identifies the request, so that a second attempt is recognised */
   readonly work: (call: MutationCall<N>, requestId: string) => Promise<KeptResponse>;
   readonly locationOf?: LocationOf;
 }
 
-/** Changes something by an operation that keeps the idempotency key itself, or needs none. */
+/** Performs a change that keeps the idempotency key itself, or needs none. */
 export interface DirectChangeHandler<N extends OperationName> extends BodyLimits {
   readonly answer: (call: MutationCall<N>) => RouteAnswer;
 }
 
 export type Handler<N extends OperationName> = ReadHandler<N> | ChangeHandler<N> | DirectChangeHandler<N>;
 
-/** Every operation with its handler: one too few or too many does not compile. */
+/** Every operation with its handler. A missing or extra handler does not compile. */
 export type Routes = { readonly [N in OperationName]: Handler<N> };
 
-/** Far above the size of any change; a start, which carries an input, has its own limit. */
+/** Far above the size of any change. A start carries an input and has its own limit. */
 export const MAX_BODY_BYTES = 64 * 1024;
-/** Handling a larger one takes the processor 20 ms or more. */
+/** A larger body takes 20 ms of processor time or more. */
 const MEDIUM_BODY_BYTES = 256 * 1024;
-/** While a larger body is handled it takes about ten times its size. */
+/** A larger body takes about ten times its size in memory. */
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
-/** A request from the router; `caller` is undefined only where the role is `open`. */
+/** A request from the router. `caller` is undefined only if the role is `open`. */
 interface RoutedRequest extends Pick<RouteCall<OperationName>, 'deps' | 'instance' | 'request'> {
   readonly caller: Caller | undefined;
   readonly params: Readonly<Record<string, string>>;
@@ -127,7 +127,7 @@ export async function answerCall(
   return handler.waitsIfLarge ? handleInTurn(readCall, sizeOf(request), answer) : answer();
 }
 
-/** Handles a request with a body of so many bytes in its turn: of larger ones an instance handles fewer at a time. */
+/** Queues a request by the size of its body: an instance handles fewer large bodies at a time. */
 export function handleInTurn(
   call: Pick<RouteCall<never>, 'caller' | 'request' | 'instance'>,
   bytes: number,
@@ -138,12 +138,12 @@ export function handleInTurn(
   return bytes > MEDIUM_BODY_BYTES ? mediumStarts.run(turnOf(call), handle) : handle();
 }
 
-/** The caller as a semaphore of the instance knows it. */
+/** The caller in the form that semaphores take. */
 export function turnOf({ caller, request }: Pick<RouteCall<never>, 'caller' | 'request'>) {
   return { tenantId: caller.tenantId, request };
 }
 
-/** The list of which a request reads a page: its cursor must belong to that list. */
+/** The list of which a request reads a page. Its cursor must belong to this list. */
 function listOf(
   { id: operation }: ApiOperation,
   { caller, params }: RoutedRequest,
@@ -153,7 +153,7 @@ function listOf(
   return { tenantId: caller?.tenantId, operation, parameters: { ...params, ...selecting } };
 }
 
-/** Also for changes that are parts of another request. @throws what the handler throws */
+/** Also handles changes that are parts of another request. @throws errors of the handler */
 export async function handleChange<N extends OperationName>(
   handler: ChangeHandler<N> | DirectChangeHandler<N>,
   call: MutationCall<N>,
@@ -163,7 +163,7 @@ export async function handleChange<N extends OperationName>(
   return answerOnce(call, (requestId) => handler.work(call, requestId), handler.locationOf);
 }
 
-/** A body of unknown length may have any. */
+/** A body of unknown length counts as infinitely large. */
 function sizeOf(request: Request): number {
   if (request instanceof BufferedRequest) return request.whole.length;
   const length = request.headers.get('content-length');

@@ -1,6 +1,6 @@
 /**
  * Counting semaphore with a bounded queue, for work that is limited by the memory or the processor of an instance. Tenants take
- * turns, and one holds at most its share of the places and of the queue (core/fair-share.ts).
+ * turns, and a tenant holds at most its share of the places and of the queue (core/fair-share.ts).
  */
 import { CairnError } from '../core/errors.ts';
 import { mayTakePlace } from '../core/fair-share.ts';
@@ -9,15 +9,15 @@ import { TenantCounts } from './tenant-shares.ts';
 interface SemaphoreOptions {
   /** Name of the requests in a refusal. */
   readonly of: string;
-  /** Most requests inside at once. */
+  /** Largest number of running requests. */
   readonly running: number;
-  /** Most requests waiting; further ones are refused. */
+  /** Largest number of waiting requests; further ones are refused. */
   readonly waiting: number;
 }
 
 interface Admitted {
   readonly tenantId: string;
-  /** Its signal is read only if it waits: a request whose caller disconnects leaves the queue. */
+  /** The signal is read only while the request waits: a request whose caller disconnects leaves the queue. */
   readonly request: Pick<Request, 'signal'>;
 }
 
@@ -30,7 +30,7 @@ const RETRY_AFTER_S = 1;
 export class Semaphore {
   readonly #options: SemaphoreOptions;
   readonly #running = new TenantCounts();
-  /** Waiting requests by tenant. The tenant that comes first is the next to be served. */
+  /** Waiting requests by tenant. The first tenant is served next. */
   readonly #waiting = new Map<string, Set<Waiter>>();
   #allWaiting = 0;
 
@@ -60,7 +60,7 @@ export class Semaphore {
 
   #leave(tenantId: string): void {
     this.#running.remove(tenantId);
-    // The next request takes over the place at once, so that a new one cannot overtake it.
+    // The next request takes over the place immediately, so that a new request cannot overtake it.
     for (let next = this.#next(); next; next = this.#next()) this.#admit(...next);
   }
 
@@ -80,7 +80,7 @@ export class Semaphore {
     waiter.admit();
   }
 
-  /** @returns the others of the tenant, if there are any */
+  /** @returns the other requests of the tenant, if any */
   #dequeue(tenantId: string, waiter: Waiter): Set<Waiter> | undefined {
     const own = this.#waiting.get(tenantId);
     if (!own?.delete(waiter)) return own;
@@ -121,7 +121,7 @@ export class Semaphore {
   }
 }
 
-/** Nobody reads the answer, and it is no failure to be logged. */
+/** Nobody reads the response. The code keeps it out of the log of failures. */
 function disconnected(): CairnError {
   return new CairnError('RATE_LIMITED', 'the caller disconnected while its request waited');
 }

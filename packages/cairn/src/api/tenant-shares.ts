@@ -1,26 +1,26 @@
 /**
- * Share of each tenant in the requests that an instance handles at a time: one that sends more than its share is refused at once, before
- * its body is parsed, so that those of the others need not wait for an instance. Instances do not share it.
+ * Share of each tenant in the concurrent requests of an instance. Requests above the share are refused at once, before their bodies
+ * are parsed, so that requests of other tenants need not wait for an instance. Instances do not share it.
  */
 import { CairnError } from '../core/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 
 interface SharedPlaces {
-  /** Requests of all tenants that an instance may be handed at a time. */
+  /** Concurrent requests of all tenants that an instance may get. */
   readonly ofAll: number;
-  /** Number of these that open streams hold, which have a bound of their own. */
+  /** Number of these that are open streams, which have their own limit. */
   openStreams(): number;
 }
 
-/** Places that tenants share; the others are for tenants without a request in progress. */
+/** Fraction of the places that tenants share. The rest is for tenants without a request in progress. */
 const SHARED = 0.75;
 /** The number of requests that a page of the console sends at once. */
 export const MIN_SHARE = 6;
 const RETRY_AFTER_S = 1;
-/** A tenant that sent nothing for so long is no neighbour, ms: one that is alone has all places. */
+/** A tenant that sent nothing for this time, ms, no longer counts: a tenant that is alone has all places. */
 export const NEIGHBOUR_MS = 60_000;
 
-/** @param tenants those with requests under way, the one that asks included. Pure. */
+/** @param tenants number of tenants with requests in progress, including the one that asks. Pure. */
 export function shareOf(places: number, tenants: number): number {
   return Math.max(MIN_SHARE, Math.floor((places * SHARED) / tenants));
 }
@@ -35,7 +35,7 @@ export class TenantShares {
   readonly #places: SharedPlaces;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #underWay = new TenantCounts();
-  /** The last two tenants that sent a request: enough to know whether one is alone. */
+  /** The last two tenants that sent a request, which show whether a tenant is alone. */
   #last: SeenTenant | undefined;
   #other: SeenTenant | undefined;
 
@@ -44,7 +44,7 @@ export class TenantShares {
     this.#clock = clock;
   }
 
-  /** @throws CairnError RATE_LIMITED, without calling `work`, if the tenant has its share under way */
+  /** @throws CairnError RATE_LIMITED, without calling `work`, if the tenant has used its share */
   async pass<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     const own = this.#underWay.of(tenantId);
     const tenants = this.#underWay.tenants + (own === 0 ? 1 : 0);
@@ -70,17 +70,17 @@ export class TenantShares {
   }
 }
 
-/** Number of things that each tenant has under way at an instance, such as requests. A tenant without any takes no memory. */
+/** Number of items in progress per tenant at an instance, such as requests. A tenant without any takes no memory. */
 export class TenantCounts {
   readonly #counts = new Map<string, number>();
   #all = 0;
 
-  /** The number for all tenants together. */
+  /** Sum over all tenants. */
   get all(): number {
     return this.#all;
   }
 
-  /** Number of tenants that have any. */
+  /** Number of tenants with items in progress. */
   get tenants(): number {
     return this.#counts.size;
   }
@@ -94,7 +94,7 @@ export class TenantCounts {
     this.#counts.set(tenantId, this.of(tenantId) + 1);
   }
 
-  /** The tenant must have one. */
+  /** The tenant must have an item in progress. */
   remove(tenantId: string): void {
     this.#all -= 1;
     const left = this.of(tenantId) - 1;

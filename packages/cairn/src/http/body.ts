@@ -1,5 +1,5 @@
 /**
- * Reads request bodies from strangers: bounded in size, in depth, and only what can be stored unchanged.
+ * Reads untrusted request bodies: bounded in size and depth, and limited to values that can be stored unchanged.
  *
  * Must not: know what a body means.
  */
@@ -11,9 +11,9 @@ import { isRecord } from '../core/is-record.ts';
 import { BufferedRequest } from './buffered.ts';
 import { assertShape } from './json-shape.ts';
 
-/** The name of the field at fault is empty. */
+/** Help for an error at a member whose name is empty. */
 export const NAMELESS_HELP = 'Correct the member whose name is empty, or leave it out.';
-/** No field is at fault. */
+/** Help for an error of the whole body. */
 const BODY_HELP = 'Send one JSON object as the body, in UTF-8.';
 
 export type JsonObject = { readonly [name: string]: Json };
@@ -21,7 +21,7 @@ export type JsonObject = { readonly [name: string]: Json };
 /**
  * The body's bytes.
  *
- * @param maxBytes a larger body is refused, by its announced length before anything is read
+ * @param maxBytes a larger body is refused before anything is read if its `content-length` says so
  *
  * @throws CairnError PAYLOAD_TOO_LARGE
  */
@@ -90,7 +90,7 @@ function assertStorable(body: JsonObject): void {
   throw new CairnError('INVALID_INPUT', `the body contains ${violation.description}`, named);
 }
 
-/** The path is filled in while returning, innermost part first, so that the good case costs nothing. */
+/** The path is built while returning, innermost part first, so that a valid body costs nothing. */
 interface BodyViolation {
   readonly description: string;
   readonly path: PropertyKey[];

@@ -1,6 +1,6 @@
 /**
  * Requests and responses whose whole body is in memory. The platform's classes wrap each body in a stream, which costs more
- * than the rest of a small request; these make the stream only on demand.
+ * than the rest of a small request; these classes create the stream only on demand.
  */
 
 export class BufferedRequest extends Request {
@@ -22,7 +22,7 @@ export class TextResponse extends Response {
   }
 }
 
-/** As `Response.json`. */
+/** Like `Response.json`. */
 export function jsonResponse(value: unknown, init?: ResponseInit): Response {
   const response = new TextResponse(JSON.stringify(value), init);
   if (!response.headers.has('content-type')) response.headers.set('content-type', 'application/json');
@@ -31,7 +31,7 @@ export function jsonResponse(value: unknown, init?: ResponseInit): Response {
 
 const READERS = ['text', 'json', 'arrayBuffer', 'bytes', 'blob', 'formData', 'clone'] as const;
 
-/** Has all that a body may be asked for answered by a message of the platform, which `make` makes at the first question. */
+/** Delegates all body members to a message of the platform, which `make` creates at the first access. */
 function readBy<W extends Request | Response>(prototype: W, make: (whole: W) => Request | Response): void {
   const made = new WeakMap<W, Request | Response>();
   const messageOf = (whole: W) => {

@@ -1,4 +1,4 @@
-/** Reads from the headers of a request which program sends it, and which trace and conversation it belongs to. */
+/** Reads from the headers of a request the calling program, the trace and the correlation id. */
 import { correlationId } from '../core/encoding/correlation.ts';
 import type { Trigger } from '../core/run/events.ts';
 import { parseTraceparent, type TraceContext } from '../core/trace.ts';
@@ -6,7 +6,7 @@ import { parseTraceparent, type TraceContext } from '../core/trace.ts';
 const CLIENT_HEADER = 'x-cairn-client';
 const CORRELATION_HEADER = 'x-a2a-correlation-id';
 
-/** The kind of program that calls the API: the command line and the console name themselves, everything else is `api`. */
+/** The kind of program that calls the API. The command line and the console name themselves; all others are `api`. */
 export function clientOf(headers: Headers): Trigger['source'] {
   const named = headers.get(CLIENT_HEADER);
   return named === 'cli' || named === 'ui' ? named : 'api';
@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly a2aCorrelationId?: string | undefined;
 }
 
-/** @throws CairnError INVALID_INPUT for a correlation id that no run could carry */
+/** @throws CairnError INVALID_INPUT for an invalid correlation id */
 export function contextOf(headers: Headers): RequestContext {
   return {
     trace: requestTrace(headers),

@@ -6,29 +6,29 @@
  */
 import { CairnError } from '../core/errors.ts';
 
-/** Path and query. The longest honest ones are a page with a cursor and all filters, about 4,000. */
+/** Path and query. The longest legitimate ones are a page with a cursor and all filters, about 4,000. */
 export const MAX_URL_CHARS = 8_000;
-/** With what proxies add, honest requests have about thirty. */
+/** Legitimate requests have about thirty, including those that proxies add. */
 export const MAX_HEADERS = 100;
-/** Largest header with its name. The largest used is an ID token, below 4 KiB. */
+/** Largest header with its name. The largest one in use is an ID token, below 4 KiB. */
 export const MAX_HEADER_BYTES = 8 * 1024;
 /**
- * Largest total of headers on the wire. Node's server answers 431 without a body above 16 KiB including the first line;
- * smaller excesses get an error text here.
+ * Largest total of headers on the wire. Above 16 KiB, including the first line, Node's server answers 431 without a body.
+ * This smaller limit gives an error text.
  */
 export const MAX_HEADERS_BYTES = 14 * 1024;
 
 /** `: ` and the end of the line. */
 const PUNCTUATION_BYTES = 4;
 
-/** @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE naming the header if it is one */
+/** @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE with the name of the header if a single one is too large */
 export function assertHead({ url, headers }: Request): void {
   const { pathname, search } = new URL(url);
   if (pathname.length + search.length > MAX_URL_CHARS)
     throw new CairnError('URI_TOO_LONG', `path and query are longer than ${MAX_URL_CHARS} characters`);
   let count = 0;
   let bytes = 0;
-  // Values hold one byte in each character.
+  // Each character of a header value is one byte.
   for (const [name, value] of headers) {
     const own = name.length + value.length + PUNCTUATION_BYTES;
     if (own > MAX_HEADER_BYTES) {

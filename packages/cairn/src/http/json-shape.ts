@@ -2,19 +2,19 @@
  * Nesting and number of values of a JSON text, found without parsing: a parsed value takes many times the memory of its
  * text.
  *
- * Must not: tell whether the text is JSON.
+ * Must not: validate JSON.
  */
 import { CairnError } from '../core/errors.ts';
 
-/** Deeper than any honest payload (GitHub's reach about ten), far below the limit of the stack. */
+/** Deeper than any legitimate payload (GitHub's reach about ten), far below the limit of the stack. */
 export const MAX_BODY_DEPTH = 100;
 /**
- * Values in a body, at all depths. A start with this many takes 210 MB while it is handled (measured); the 11 million that
- * 32 MiB could hold would end an instance of 1 GiB. GitHub's largest payloads reach a hundredth of it.
+ * Values in a body, at all depths. A start with this many takes 210 MB (measured); the 11 million that fit into 32 MiB
+ * would crash an instance of 1 GiB. GitHub's largest payloads have a hundredth of it.
  */
 export const MAX_BODY_VALUES = 1_000_000;
 
-/** All whitespace of JSON is at most this. */
+/** All whitespace characters of JSON are at most this. */
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -23,8 +23,8 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses text that is nested too deep or has too many values. Each value but the outermost follows a comma or an opening
- * bracket, so those are counted. Text after the outermost value is not counted: a parser stops there.
+ * Refuses text that is nested too deep or has too many values. Each value except the outermost follows a comma or an opening
+ * bracket, so these are counted. Text after the outermost value is not counted, because a parser stops there.
  *
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE
  */

@@ -1,10 +1,10 @@
-/** Guard of an endpoint with one path and POST only, as all webhooks. */
+/** Guard of an endpoint with one path and only POST, such as a webhook. */
 import { CairnError } from '../core/errors.ts';
 import { assertHead } from './head-limits.ts';
 import { methodNotAllowed } from './problem.ts';
 
 /**
- * @param path behind Firebase Hosting, which forwards the full path; at the function's own URL it is the root
+ * @param path behind Firebase Hosting, which forwards the full path; the function's own URL has the path `/`
  *
  * @throws CairnError URI_TOO_LONG, HEADERS_TOO_LARGE, NOT_FOUND, METHOD_NOT_ALLOWED
  */

@@ -1,6 +1,6 @@
 /**
- * Refusals on the wire: `application/problem+json`, the same for all endpoints (API and webhooks). Converts errors of
- * the inner layers to responses; the text of foreign errors is never sent.
+ * Error responses: `application/problem+json`, the same for all endpoints (API and webhooks). Converts errors of
+ * the inner layers; the text of foreign errors is never sent.
  */
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
@@ -16,10 +16,10 @@ import { TextResponse } from './buffered.ts';
 export const RETRY_AFTER_S = 2;
 const INSTALLATION_HELP =
   'The service lacks permissions or its database. Tell the operator, then send the same request again.';
-/** Causes of a failure that are logged; ours are three deep at most. */
+/** Causes of a failure that are logged. Cairn's own errors have at most three. */
 const MAX_CAUSES = 5;
 
-/** The answer for any thrown value. Logs server errors with their cause. */
+/** The response for any thrown value. Logs server errors with their cause. */
 export function problemResponse(thrown: unknown, log: Log): Response {
   const error = readableThrown(thrown);
   const known = asOurs(error);
@@ -34,7 +34,7 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   return new TextResponse(JSON.stringify(problem), { status: problem.status, headers });
 }
 
-/** @param allowed methods the resource has, for the `Allow` header */
+/** @param allowed methods of the resource, for the `Allow` header */
 export function methodNotAllowed(method: string, allowed: readonly string[]): CairnError {
   const list = allowed.join(', ');
   return new CairnError('METHOD_NOT_ALLOWED', `${method} is not supported here; use ${list}`, {
@@ -43,8 +43,8 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Ca
 }
 
 /**
- * The error in the form for a caller. A request may be repeated after each of them: a start with a key is recognised, a read
- * changes nothing.
+ * The error in the form for a caller. The request may be repeated after each of these errors: a start with a key is recognised, and a
+ * read changes nothing.
  */
 export function asOurs(error: unknown): unknown {
   if (error instanceof OutcomeUnknown) {
@@ -56,14 +56,14 @@ export function asOurs(error: unknown): unknown {
     });
   }
   if (error instanceof StoreRefused) return refusedByStore(error);
-  // A write to another run than that of the request.
+  // The write was to another run than that of the request.
   if (error instanceof Error && error.cause instanceof StoreRefused) return refusedByStore(error.cause);
   if (error instanceof UndecodableDocument || error instanceof UnreadableText)
     return new CairnError('DATA_DAMAGED', error.message, { cause: error });
   return error;
 }
 
-/** The text of the store is logged only, because it may quote the document. */
+/** The text of the store is only logged, because it may quote the document. */
 function refusedByStore(error: StoreRefused): CairnError {
   const [status = String(error.code)] =
     Object.entries(GRPC_STATUS).find(([, code]) => code === error.code) ?? [];
@@ -74,7 +74,7 @@ function refusedByStore(error: StoreRefused): CairnError {
   });
 }
 
-/** The chain of causes may be circular, and each message of any length: a log line must be neither. */
+/** The chain of causes may be circular and a message may have any length, so both are limited. */
 function describe(thrown: unknown, depth = 1): string {
   const error = readableThrown(thrown);
   const own = cut(stackOf(error) ?? messageOf(error), TRACE_CHARS);

@@ -1,6 +1,6 @@
 /**
- * Types of the API's routes, derived from its own table: a call of an unknown route, without a required parameter, or
- * with an unknown member, does not compile. Types only: nothing of the functions is loaded.
+ * Types of the API's routes, derived from the table of operations: a call of an unknown route, without a required parameter, or
+ * with an unknown member, does not compile. The file has only types, so importing it loads no code of the functions.
  */
 import type { z } from 'zod';
 import type { QueryParameter } from '../parameters.ts';
@@ -22,7 +22,7 @@ type OperationAt<M extends string, P extends string> = `${M} ${P}` extends infer
   ? DescribedOperations[N]
   : never;
 
-/** Members in braces. */
+/** Parameter names of a path: its members in braces. */
 export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & ParamsOf<Rest>
   : unknown;

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document: the table of routes, the schemas, and the parts shared by all routes. It is generated from the
- * code, so that it cannot differ from it.
+ * code, so that the two cannot differ.
  */
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
@@ -71,7 +71,7 @@ export function openApi(version: string): OpenApi {
   return {
     openapi: '3.1.0',
     info: { title: 'Cairn', version, description: DESCRIPTION },
-    // Wherever the document was read.
+    // Relative to the URL from which the document was read.
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     tags: [...new Set(Object.keys(paths).map(tagOf))].map((name) => ({ name })),
@@ -176,7 +176,7 @@ function commonCodes(path: string, { role, body }: ApiOperation, isMutation: boo
   ];
 }
 
-/** The resource that the path names first may not exist. */
+/** Error codes for a missing resource: the one that the path names first. */
 function missingCodes(path: string): readonly ErrorCode[] {
   if (!path.includes('{')) return [];
   return [path.startsWith('/v1/runs/{id}') ? 'RUN_NOT_FOUND' : 'NOT_FOUND'];
@@ -204,7 +204,7 @@ function schemas(): Record<string, DocumentPart> {
     io: 'input',
     uri: (id) => REF + id,
     override: ({ jsonSchema }) => {
-      // `format` says the same; the long pattern is no part of the contract.
+      // `format` says the same, and the long pattern is not part of the contract.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   });
@@ -213,7 +213,7 @@ function schemas(): Record<string, DocumentPart> {
   );
 }
 
-/** Drops members that JSON cannot carry, which the library hides in schemas. */
+/** Drops members that JSON cannot carry: the library attaches hidden ones to schemas. */
 function plain(schema: object): DocumentPart {
   return JSON.parse(JSON.stringify(schema)) as DocumentPart;
 }

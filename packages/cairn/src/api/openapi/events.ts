@@ -1,12 +1,12 @@
 /**
- * The data of events as the API shows it, by their type: what `core/run/readable.ts` makes of stored records, as types. For
- * clients, which cannot tell it from the schema: that leaves the data open, as types of events are added.
+ * Types of event data by event type, as the API returns it (see `core/run/readable.ts`). The schema leaves the data open,
+ * because event types are added, so clients need these types.
  */
 import type { EventData, EventType } from '../../core/run/events.ts';
 
 type IsTime<K> = K extends `${string}At` | 'at' | 'until' ? true : false;
 
-/** Times as ISO text, kept JSON text as the value itself. */
+/** Times become ISO text; JSON text becomes the value. */
 type Readable<T> = T extends readonly (infer I)[]
   ? readonly Readable<I>[]
   : T extends object

@@ -12,7 +12,7 @@ import { iso } from '../views/values.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-/** Ends a run, or asks its worker to. */
+/** Ends a run, or asks its worker to end it. */
 export const cancel: ChangeHandler<'POST /v1/runs/{id}/cancel'> = {
   before: assertOwnRun,
   async work(call) {
@@ -54,7 +54,7 @@ export const decide: ChangeHandler<'POST /v1/runs/{id}/approvals/{stepId}'> = {
   },
 };
 
-/** Sent to one run, which waits for it or soon will. */
+/** Sends a signal to one run, which waits for it now or later. */
 export const signal: ChangeHandler<'POST /v1/runs/{id}/signals'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   async before(call) {
@@ -68,7 +68,7 @@ export const signal: ChangeHandler<'POST /v1/runs/{id}/signals'> = {
   },
 };
 
-/** The event that a step waits for will not come. */
+/** Reports that the event a step waits for will not arrive. */
 export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
   before: assertOwnRun,
   async work(call, requestId) {
@@ -79,7 +79,7 @@ export const fail: ChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/fail'> = {
   },
 };
 
-/** The sender of the event is still at work on it. Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
+/** Reports that the sender of the event is still working. Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
 export const heartbeat: DirectChangeHandler<'POST /v1/runs/{id}/waits/{stepId}/heartbeat'> = {
   async answer(call) {
     const { stepId } = call.params;

@@ -26,7 +26,7 @@ import { streamRun } from './stream/stream-run.ts';
 import { streamRuns } from './stream/stream-runs.ts';
 import * as successors from './successors.ts';
 
-/** The first matching path is taken: `/v1/runs/counts` precedes `/v1/runs/{id}`. */
+/** The first matching path wins, so `/v1/runs/counts` precedes `/v1/runs/{id}`. */
 export const ROUTES: Routes = {
   'GET /v1/healthz': ({ instance }) => instance.health.answer(),
   'GET /v1/openapi.json': ({ instance }) => instance.document.json(),

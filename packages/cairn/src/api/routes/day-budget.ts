@@ -1,4 +1,4 @@
-/** The budget of a tenant for the current day: its limits, and what its runs have spent. */
+/** The daily budget of a tenant: its limits, and the amounts its runs have spent. */
 import { ceilingOf, dayAfter, dayOf, newDayBudget, usedOf } from '../../core/budget/day.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
 import { assertRole } from '../auth.ts';
@@ -13,7 +13,7 @@ export const readDayBudget: ReadHandler<'GET /v1/budgets/today'> = async ({ deps
   const day = dayOf(now);
   const limits = dayLimits(tenantId)?.limits ?? {};
   const stored = await dayBudgets.read(tenantId, day);
-  // Limits as configured hold from the next call on.
+  // Configured limits apply from the next call, so those stored are replaced.
   const budget = { ...(stored?.budget ?? newDayBudget({ tenantId, day, limits })), limits };
   const { spent, holds, raises } = budget;
   return {

@@ -3,7 +3,7 @@ import { deliverEvent, eventDataText } from '../../operations/events/deliver-eve
 import type { ChangeHandler } from '../route.ts';
 import { isoIf } from '../views/values.ts';
 
-/** The largest data an event can have (256 KiB), with room for names and for JSON that is not canonical. */
+/** The largest event data (256 KiB), with room for names and for JSON that is not canonical. */
 export const MAX_EVENT_BODY_BYTES = 320 * 1024;
 
 export const deliver: ChangeHandler<'POST /v1/events'> = {

@@ -1,4 +1,4 @@
-/** Lists the effects of a run, or of a key without a run, and takes a person's resolution of an effect in doubt. */
+/** Lists the effects of a run, or of a key without a run, and resolves an effect in doubt. */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
@@ -12,8 +12,8 @@ import { iso } from '../views/values.ts';
 import { assertOwnRun, ownRun, runOf } from './own-run.ts';
 
 /**
- * `GET /v1/runs/{id}/effects`, in the order of the run; then effects of earlier runs of its lineage that it asks about,
- * which an operator has to see.
+ * `GET /v1/runs/{id}/effects`, in the order of the run, followed by effects of earlier runs of its lineage that it asks about,
+ * because an operator has to see these too.
  */
 export const listEffects: ReadHandler<'GET /v1/runs/{id}/effects'> = async (call) => {
   const { effects } = call.deps;

@@ -11,7 +11,7 @@ import { iso } from '../views/values.ts';
 /** Status of the first response to a start; its record keeps only the body. */
 const CREATED = 201;
 
-/** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */
+/** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for an invalid key */
 export const readIdempotency: ReadHandler<'GET /v1/idempotency/{key}'> = async ({ deps, caller, params }) => {
   const { records, clock } = deps;
   const key =
@@ -20,13 +20,13 @@ export const readIdempotency: ReadHandler<'GET /v1/idempotency/{key}'> = async (
   if (stored?.record.tenantId !== caller.tenantId)
     throw new CairnError('NOT_FOUND', 'the caller has made no request with this idempotency key');
   const { record } = stored;
-  // Deleted some time after it expires; from then on it is as unknown as one that never was.
+  // An expired record is deleted some time later. From then on the key is unknown.
   if (clock.now() >= record.expiresAt)
     throw new CairnError('IDEMPOTENCY_EXPIRED', `the record expired at ${iso(record.expiresAt)}`);
   return recordView(key, record);
 };
 
-/** `response`: status and body that a repetition of the request is answered with, once there are any. */
+/** `response`: status and body of the response to a repetition, if there is one yet. */
 function recordView(key: string, record: IdempotencyRecord): Record<string, unknown> {
   const { status, runId, response, error, attempts } = record;
   const keptResponse = runId === undefined ? response : { status: CREATED, body: response };

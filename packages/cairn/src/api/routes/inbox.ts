@@ -6,7 +6,7 @@ import type { ReadHandler } from '../route.ts';
 import { listedFinding } from '../views/finding.ts';
 import { externalQuestion, inboxItems } from '../views/inbox.ts';
 
-/** Pages are of runs: all questions of a run are on one page. */
+/** All questions of a run are on the same page. */
 export const listInbox: ReadHandler<'GET /v1/inbox'> = async (call) => {
   const { deps, query: page } = call;
   const { tenantId } = call.caller;

@@ -7,7 +7,7 @@ import type { ChangeHandler, ReadHandler } from '../route.ts';
 import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
 
-/** `GET /v1/runs/{id}/consistency`: problems in the documents of a run. Reads all of them, and writes nothing. */
+/** `GET /v1/runs/{id}/consistency`: problems in the documents of a run. Reads all documents and writes none. */
 export const readConsistency: ReadHandler<'GET /v1/runs/{id}/consistency'> = async (call) => {
   return consistencyView(await checkConsistency(repairDeps(call.deps), runOf(call)));
 };

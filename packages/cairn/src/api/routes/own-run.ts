@@ -1,4 +1,4 @@
-/** The run that a request names. Only ever of the caller's tenant: a run of another is answered as one that does not exist. */
+/** The run that a request names. A run of another tenant gets the same response as one that does not exist. */
 import { isRunId } from '../../core/encoding/ids.ts';
 import { loadOwn, runNotFound } from '../../operations/append-to-run.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
@@ -17,7 +17,7 @@ export function runOf({ params, caller }: Omit<AboutRun, 'deps'>) {
   return { runId: params.id, tenantId: caller.tenantId, actor: caller.principal };
 }
 
-/** For reads: one attempt. @throws CairnError RUN_NOT_FOUND */
+/** For reads, without a retry. @throws CairnError RUN_NOT_FOUND */
 export async function ownRun({ deps, caller, params }: AboutRun): Promise<LoadedRun> {
   const { tenantId } = caller;
   const loaded = isRunId(params.id) ? await deps.store.load(params.id, tenantId) : undefined;
@@ -26,7 +26,7 @@ export async function ownRun({ deps, caller, params }: AboutRun): Promise<Loaded
 }
 
 /**
- * Checked before a change: a request about an unknown run leaves no record. @throws CairnError RUN_NOT_FOUND,
+ * Runs before a change: a request about an unknown run leaves no record. @throws CairnError RUN_NOT_FOUND,
  * UNAVAILABLE
  */
 export function assertOwnRun(about: AboutRun): Promise<LoadedRun> {

@@ -40,7 +40,7 @@ export const readGraph: ReadHandler<'GET /v1/runs/{id}/graph'> = async (call) =>
   };
 };
 
-/** Empty if the plan of the run is not deployed: then only steps that have started are known. */
+/** Empty if the plan of the run is not deployed: then only the steps that have started are known. */
 function nodes(registry: WorkflowRegistry, state: RunState): { nodes?: object[] } {
   const workflow = workflowOf(registry, state);
   return workflow ? { nodes: nodesOf(workflow) } : {};

@@ -11,7 +11,7 @@ import { ownRun } from './own-run.ts';
 /** At most ten digits, as journals have. */
 const SEQ = /^[1-9]\d{0,9}$/;
 
-/** A larger one waits for its turn. */
+/** Larger outputs are queued. */
 const LARGE_BYTES = 1024 * 1024;
 
 export const readOutput: ReadHandler<'GET /v1/runs/{id}/checkpoints/{seq}/output'> = async (call) => {
@@ -28,7 +28,7 @@ export const readOutput: ReadHandler<'GET /v1/runs/{id}/checkpoints/{seq}/output
   if (!origin) throw new CairnError('NOT_FOUND', 'the checkpoint has no output');
   const { outputRef } = origin.checkpoint;
   const read = async () => {
-    // It is canonical JSON already.
+    // The text is canonical JSON already.
     const text = await originText(store, origin);
     return new TextResponse(text, { headers: { 'content-type': 'application/json' } });
   };

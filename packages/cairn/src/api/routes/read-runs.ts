@@ -1,4 +1,4 @@
-/** Reading runs: one, a list, a search, counts, statistics, and the lists under one. Only ever the caller's tenant. */
+/** Reads runs of the caller's tenant: one, a list, a search, counts, statistics, and the sublists of a run. */
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { seqId } from '../../core/encoding/ids.ts';
@@ -36,7 +36,7 @@ import { stoppedView } from '../views/workflow.ts';
 import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
 
-/** Values of the parameters that select runs. */
+/** Values of the query parameters that select runs. */
 type RunSelection = Partial<QueryValues<typeof WHICH_RUNS & typeof VOCABULARY>>;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
@@ -80,14 +80,14 @@ export const searchRuns: ReadHandler<'GET /v1/search'> = async ({ deps, caller, 
   };
 };
 
-/** `GET /v1/runs/counts`: how many runs there are of each status. */
+/** `GET /v1/runs/counts`: number of runs by status. */
 export const readRunCounts: ReadHandler<'GET /v1/runs/counts'> = ({ instance, caller, query }) =>
   instance.runCounts.count(runFilter(caller, query).filter);
 
-/** Without `since`, ms. */
+/** Period without `since`, ms. */
 const DEFAULT_STRETCH_MS = 86_400_000;
 
-/** `GET /v1/runs/statistics`: how many runs there were in a time, how they ended, and why they failed. */
+/** `GET /v1/runs/statistics`: number of runs in a period, how they ended, and why they failed. */
 export const readRunStatistics: ReadHandler<'GET /v1/runs/statistics'> = async ({ deps, caller, query }) => {
   const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
   const until = createdBefore ?? deps.clock.now();
@@ -107,9 +107,9 @@ export const readRunStatistics: ReadHandler<'GET /v1/runs/statistics'> = async (
 };
 
 /**
- * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result in a
- * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
- * no progress is one more read for a run that has not ended; what operators stopped, one for all of three seconds.
+ * `GET /v1/runs/{id}`: never stale, because the tail of the journal is folded over the snapshot (J7). A large input or result is
+ * referenced, not shown: the two together may exceed the size of a response. A run that has not ended takes one more read for the
+ * finding about why it makes no progress; the switches of the operators are read once every three seconds.
  */
 export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   const { store, diagnosis, registry, runtime } = call.deps;
@@ -135,7 +135,7 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   };
 };
 
-/** `GET /v1/runs/{id}/events`, oldest first. The cursor of a further page is past `after`. */
+/** `GET /v1/runs/{id}/events`, oldest first. `after` applies to the first page only: later pages have a cursor. */
 export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (call) => {
   const { after } = call.query;
   const first = after ? encodeCursor('events', [0, seqId(after)]) : undefined;
@@ -145,14 +145,14 @@ export const listEvents: ReadHandler<'GET /v1/runs/{id}/events'> = (call) => {
   });
 };
 
-/** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
+/** `GET /v1/runs/{id}/steps`, by step id. Includes running steps, which have no document yet. */
 export const listSteps: ReadHandler<'GET /v1/runs/{id}/steps'> = (call) =>
   listUnder(call, {
     read: async (page, run) => withRunning(await call.deps.store.listSteps(call.params.id, page), page, run),
     view: stepView,
   });
 
-/** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
+/** `GET /v1/runs/{id}/checkpoints`, oldest first. A large output is referenced: see read-output.ts. */
 export const listCheckpoints: ReadHandler<'GET /v1/runs/{id}/checkpoints'> = (call) =>
   listUnder(call, {
     read: (page) => call.deps.store.listCheckpoints(call.params.id, page),
@@ -218,16 +218,16 @@ function statusFilter(
   return { status: only && (others.length === 0 ? only : statuses), stopKind: stopKinds };
 }
 
-/** `next`, if there is more, is the `cursor` of the following page. */
+/** `next`, if present, is the `cursor` of the next page. */
 function pageAnswer<T>({ items, ...page }: Page<T>, view: (item: T) => View): object {
   return { items: items.map(view), ...page };
 }
 
-/** `GET /v1/runs/{id}/logs`, oldest first. Lines of running bodies are there within three seconds. */
+/** `GET /v1/runs/{id}/logs`, oldest first. Lines of running bodies appear within three seconds. */
 export const listLogs: ReadHandler<'GET /v1/runs/{id}/logs'> = async (call) => {
   const { step, level, ...page } = call.query;
   const request = { filter: { step, level }, page };
-  // Before its lines: those of the commit that ended it are read then.
+  // The run is read before its lines, so that a run reported as ended has the lines of its last commit.
   const { state } = await ownRun(call);
   const { items, ...more } = await linesOf(call.deps.logs, state.id, request);
   return { items: items.map(lineView), ...more, ended: isOver(state) };

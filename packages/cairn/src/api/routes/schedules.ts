@@ -1,4 +1,4 @@
-/** `/v1/schedules`: of the caller's tenant, those that workflows declare among them. Changes and starts require an operator. */
+/** `/v1/schedules`: schedules of the caller's tenant, including those that workflows declare. Changes and starts require an operator. */
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import * as operations from '../../operations/schedules/alter-schedule.ts';
 import { assertPast, backfillSchedule } from '../../operations/schedules/backfill-schedule.ts';

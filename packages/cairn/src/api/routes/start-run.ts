@@ -21,7 +21,7 @@ import { handleInTurn, type RouteCall } from '../route.ts';
 
 /** {@link bodyOf} reads the body itself, so that its errors list the known types. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
-/** Number and length of unknown member names in an error: a body can have a million. */
+/** Number and length of the unknown members named in an error: a body can have a million. */
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 
@@ -97,7 +97,7 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
   return { workflow, threadId: threadIdOf(body.threadId) };
 }
 
-/** The same bytes for the first answer and every repetition: canonical text, whichever way the response was kept. */
+/** The first response and every repetition have the same bytes: canonical text, however the response was kept. */
 export function answerFor(outcome: StartResult): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const replayed = outcome.kind === 'replayed';

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/runs/{id}/resume|replay|fork`: creates a successor of an ended run, once per idempotency key; `resume` also
- * continues a blocked live run. `POST /v1/runs/{id}/preview` says what the request would do.
+ * continues a blocked live run. `POST /v1/runs/{id}/preview` returns what the request would do.
  */
 import type { z } from 'zod';
 import { decideExisting } from '../../core/decisions/idempotency.ts';
@@ -45,7 +45,7 @@ export const resume: DirectChangeHandler<'POST /v1/runs/{id}/resume'> = {
   },
 };
 
-/** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
+/** True if the first request under this key unblocked the run. The run has ended since, and that response is repeated. */
 async function wasContinued({
   deps,
   caller,
@@ -61,7 +61,7 @@ async function wasContinued({
   return kind === 'replay' || kind === 'in_flight';
 }
 
-/** The run ended after it was read: the same request creates a successor now, so the refusal must not be kept under its key. */
+/** The run ended after it was read, so the same request now creates a successor. The refusal must not be kept under its key. */
 function asToRepeat(error: unknown): never {
   if (!(error instanceof CairnError) || error.code !== 'RUN_TERMINAL_STATE') throw error;
   throw new CairnError('UNAVAILABLE', error.message, { cause: error });

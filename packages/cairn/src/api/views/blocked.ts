@@ -8,7 +8,7 @@ import type { View } from './run.ts';
 import { iso } from './values.ts';
 
 /**
- * Marks a run in a list as blocked, with the time since when. Uses only its first waits, because a list reads no others.
+ * Marks a run in a list as blocked, with the start time. Uses only its first waits, because a list reads no others.
  *
  * @param now epoch ms
  */

@@ -1,4 +1,4 @@
-/** A question as the inbox shows it: enough to answer it there, and small whatever the workflow asks. */
+/** A question as the inbox shows it: enough to answer it there, with a bounded size. */
 import { type EffectRecord, RESOLUTIONS } from '../../core/effects/effect.ts';
 import { keyOfOwner } from '../../core/effects/external.ts';
 import { cut } from '../../core/run/records.ts';
@@ -23,7 +23,7 @@ export function inboxItems({ run, questions, more }: AskingRun): View[] {
     repoId,
     prUrl,
     ...questionView(run.status, question),
-    // The last question shown of a run has the number of its further ones.
+    // The last question shown of a run has the number of further ones.
     ...(at === last && more > 0 ? { more } : {}),
   }));
 }
@@ -48,26 +48,26 @@ function questionView(status: string, call: InboxQuestion): View {
     effectId,
     capabilityId,
     request: requestOf(row),
-    // The reason of a question for permission is in its text.
+    // For a question about permission, the text has the reason.
     error: row?.blockedBy === 'doubt' ? row.error : undefined,
     attemptedAt: isoIf(attemptedAt(call)),
     answers: [...answers],
   };
 }
 
-/** Undefined: no call was made, or only the restored database says that one may have been. */
+/** Undefined: no call was made, or only the restored database suggests one. */
 function attemptedAt({ kind, row }: InboxQuestion): number | undefined {
   if (row === undefined || row.presumedAt !== undefined) return undefined;
   return kind === 'left_in_doubt' || row.blockedBy === 'doubt' ? (row.calledAt ?? row.createdAt) : undefined;
 }
 
-/** The request of the call. The list of the run's effects has a longer one. */
+/** The request of the call. Undefined if it is too large for the inbox; the list of the run's effects has it. */
 function requestOf(row: InboxQuestion['row']): View[string] {
   const text = row?.requestText;
   return text === undefined || Buffer.byteLength(text) > MAX_DETAIL_BYTES ? undefined : fromText(text);
 }
 
-/** The text of the question, and the whole question if it has more than a text. */
+/** The text of the question, and the whole question if it has other members. */
 function questionTextOf(detailText: string | undefined): {
   readonly question: string;
   readonly detail: View[string];

@@ -9,7 +9,7 @@ import type { RepairReport } from '../../operations/integrity/repair.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
 
-/** Problems and changes in one answer; a run of thousands of steps may have as many. `more` counts the rest. */
+/** Problems and changes in one response; a run of thousands of steps may have as many. `more` counts the rest. */
 const MAX_SHOWN = 200;
 /** Most characters of a value shown before and after a change. */
 const SHOWN_CHARS = 120;
@@ -47,7 +47,7 @@ function problemView({ code, severity, healable, subject, evidence }: Consistenc
 function changeView(change: RepairChange): View {
   const { subject, fixes, seen, before, after } = change;
   const action = after === undefined ? 'delete' : seen === undefined ? 'create' : 'replace';
-  // A checkpoint is found without its output, which is compared by its hash alone.
+  // The found checkpoint has no output, which is compared by hash only.
   const found =
     change.kind === 'checkpoint' ? (before as { checkpoint?: object } | undefined)?.checkpoint : before;
   const members = found && after ? differing(found, after) : [];

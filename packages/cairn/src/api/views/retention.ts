@@ -24,7 +24,7 @@ export function expiredRunView({ type, status, completedAt, ...state }: ExpiredR
   return { ...retentionView(state), type, status, completedAt: iso(completedAt) };
 }
 
-/** A lineage that was deleted since it was found counts as deleted. */
+/** A lineage that was deleted after it was found counts as deleted. */
 function retentionView({ runId, rootRunId, runs, decision }: RetentionState): View {
   const keeps = decision.kind === 'keep';
   return {

@@ -23,7 +23,7 @@ export type View = { readonly [name: string]: Json | undefined };
 /**
  * List form of a run: input and result are only in {@link runView}, because they may be large or stored elsewhere.
  *
- * @param vocabulary of the status; nothing else is translated
+ * @param vocabulary for the status; nothing else is translated
  */
 export function runSummary(
   { state, metadata, stepCounts, waits, waitsFor: waiting, wakeAt }: ListedRun,
@@ -57,7 +57,7 @@ function runningView({ since, ...attempt }: RunningStep): View {
 /** Running attempts shown in a list; `runningCount` is their number. */
 const LISTED_RUNNING = 3;
 
-/** End of the lease as last extended: the journal is out of date after the first heartbeat. */
+/** End of the lease as last extended. The journal has only the first end, before any heartbeat. */
 function leaseView({ lease }: ListedState, metadata: ListedRun['metadata']): View {
   if (!lease) return {};
   const { owner, epoch } = lease;
@@ -88,7 +88,7 @@ export function silentSinceView(
   return isSilent(readAt, lastHeartbeatAt, times) ? iso(lastHeartbeatAt) : undefined;
 }
 
-/** In US dollars; reservations as their sum. */
+/** Amounts in US dollars, and one sum of the reservations. */
 function budgetView({ budget }: ListedState): View | undefined {
   if (!budget) return undefined;
   const { limits, spent, reserved, askedMs } = budget;

@@ -1,5 +1,5 @@
 /**
- * Running bodies, as callers see them: separately, and merged into the steps from documents and fold. Most leave no
+ * Running bodies, as callers see them: separately, and merged into the steps from documents and fold. Most bodies have no
  * document and no event before they end.
  */
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
@@ -11,10 +11,10 @@ import type { LoadedRun, Page, PageRequest } from '../../ports/run-store.ts';
 
 type RunningRun = Pick<LoadedRun, 'state' | 'metadata'>;
 
-/** A step of which nothing is recorded yet has no `inputsHash`. */
+/** A step without any record has no `inputsHash`. */
 export type ShownStep = Omit<StepRecord, 'inputsHash'> & Partial<Pick<StepRecord, 'inputsHash'>>;
 
-/** A page of the steps of a run, with those that have left no document yet in their places. */
+/** A page of the steps of a run, with the running steps that have no document yet inserted in order. */
 export function withRunning(page: Page<StepRecord>, call: PageRequest, run: RunningRun): Page<ShownStep> {
   const attempts = bodiesOf(run);
   if (attempts.length === 0) return page;
@@ -38,7 +38,7 @@ export function withRunning(page: Page<StepRecord>, call: PageRequest, run: Runn
   };
 }
 
-/** State of each step by its key, including running bodies; `head` replaces the event that they do not have. */
+/** State of each step by its key, including running bodies, whose `seq` is `head` because they have no event. */
 export function statesWithRunning(run: RunningRun): ReadonlyMap<string, StepState> {
   const states = new Map(run.state.steps);
   for (const { step, revision, attempt, since } of bodiesOf(run)) {
@@ -48,7 +48,7 @@ export function statesWithRunning(run: RunningRun): ReadonlyMap<string, StepStat
   return states;
 }
 
-/** Running bodies that the fold does not show as running; a step under compensation stays done. */
+/** Running bodies that the fold does not show as running. A step under compensation stays done. */
 function bodiesOf({ state, metadata }: RunningRun): readonly RunningStep[] {
   return runningNow(state, metadata).filter(({ step, attempt, undoes }) => {
     const known = state.steps.get(step);
@@ -63,7 +63,7 @@ function underWay(
 ): ShownStep {
   const running = { status: 'running', attempts: attempt, updatedAtMs: since, location } as const;
   if (before?.revision === revision) return { ...before, ...running };
-  // The items of a set are numbered, the operations of a flow named.
+  // Items of a map step have numbers, operations of a flow have names.
   const kind = /\[\d+\]$/.test(id.slice(stepIdOf(id).length)) ? 'map' : 'step';
   return { id, kind, planVersion, revision, startedAtMs: since, ...running };
 }

@@ -33,7 +33,7 @@ export function scheduleView(schedule: Schedule): View {
   };
 }
 
-/** With the next slots, also of one that is paused: they say what its line means. @param now epoch ms */
+/** Includes the next slots, even if the schedule is paused, because they explain the cron expression. @param now epoch ms */
 export function scheduleDetails(schedule: Schedule, now: number): View {
   const ahead = slotsBetween(
     schedule,

@@ -1,4 +1,4 @@
-/** A workflow as callers see it: its versions, what each is made of, and how many runs are on it. */
+/** A workflow as callers see it: its versions, their definitions, and the number of runs on each. */
 import type { Json } from '../../core/encoding/json.ts';
 import { declaredType } from '../../core/flow/parts.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -15,13 +15,13 @@ import { iso } from './values.ts';
 
 interface WorkflowFacts {
   readonly type: string;
-  /** Newest first; empty if only live runs are left. */
+  /** Newest first. Empty if only live runs are left of the workflow. */
   readonly deployed: readonly Workflow[];
   readonly live: readonly LiveVersion[];
   /** Versions whose definition has changed. */
   readonly changes: readonly PlanChange[];
   readonly paused: PauseMark | undefined;
-  /** The reason of a pause may name other tenants' affairs. */
+  /** False if the caller may not know: a reason may mention other tenants. */
   readonly showsReason: boolean;
   /** Without steps and triggers. */
   readonly isSummary: boolean;
@@ -45,17 +45,17 @@ export function workflowView(facts: WorkflowFacts): View {
   return { type, newest: deployed[0]?.planVersion ?? null, paused: mark ?? null, versions };
 }
 
-/** A pause, for all callers: its author may belong to another tenant, so the name is left out. */
+/** A pause, for all callers. Its actor may belong to another tenant, so the name is omitted. */
 function listedPause(mark: PauseMark, showsReason: boolean): { readonly [name: string]: Json } {
   return { since: iso(mark.since), ...(showsReason ? reasonOf(mark) : {}) };
 }
 
-/** Differences in a version under the same number; undefined: none. */
+/** Differences of the deployed definition from the recorded one of the same version; undefined: none. */
 function changedIn(changes: readonly PlanChange[], planVersion: number): string[] | undefined {
   return changes.find((change) => change.planVersion === planVersion)?.differences.map(({ what }) => what);
 }
 
-/** A pause, for callers who may set one. */
+/** A pause, for callers who may set pauses. */
 export function pauseView(mark: PauseMark): { readonly [name: string]: Json } {
   return { since: iso(mark.since), by: mark.by, ...reasonOf(mark) };
 }
@@ -80,7 +80,7 @@ interface Outline {
   };
 }
 
-/** Steps in the order in which they could run; `needs` holds ids. */
+/** Steps in topological order; `needs` holds ids. */
 export function nodesOf({ graph, steps }: Pick<Workflow, 'graph' | 'steps'>): Outline['steps'][number][] {
   return graph.order.map((id) => ({ id, kind: steps.get(id)?.kind ?? '', needs: [...graph.node(id).needs] }));
 }
@@ -98,7 +98,7 @@ function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
   };
 }
 
-/** The switch or pause of operators because of which the run is not dispatched. */
+/** The switch or pause of the operators that prevents the dispatch of the run. */
 export function stoppedView(
   config: RuntimeConfig,
   run: Pick<RunState, 'type' | 'status'>,
@@ -114,7 +114,7 @@ export function stoppedView(
 /** Largest schema as JSON; a larger one is omitted. */
 export const MAX_SCHEMA_CHARS = 100_000;
 
-/** The input schema as JSON Schema, for forms. Undefined: too long, or it cannot be converted. */
+/** The input schema as JSON Schema, for forms. Undefined if it is too long or cannot be converted. */
 export function inputSchemaOf({ input }: Pick<Workflow, 'input'>): Json | undefined {
   const schema = jsonSchemaOf(input);
   return JSON.stringify(schema ?? '').length > MAX_SCHEMA_CHARS ? undefined : schema;

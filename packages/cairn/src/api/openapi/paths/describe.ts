@@ -26,9 +26,9 @@ export interface ApiOperation {
   readonly role: Role | 'open';
   /** Query parameters by name. */
   readonly query?: QueryTable;
-  /** Parameters are not checked: probes add their own. */
+  /** Query parameters are not checked, because probes add their own. */
   readonly ignoresQuery?: true;
-  /** It may read hundreds of documents, and waits for its turn like every paged list. */
+  /** It may read hundreds of documents, so it is queued like every paged list. */
   readonly readsMany?: true;
   readonly body?: BodyName;
   /** No idempotency key is stored, because the route changes nothing or repetitions give the same response. Default: by the method. */

@@ -1,4 +1,4 @@
-/** The routes that belong to no run: health, the document, workflows, switches, clients, idempotency records. */
+/** The routes without a run: health, the document, workflows, switches, clients, idempotency records. */
 import { flag } from '../../parameters.ts';
 import type { OperationTable } from './describe.ts';
 

@@ -1,4 +1,4 @@
-/** The routes of runs and of events that reach them. */
+/** The routes of runs and of the events delivered to them. */
 import { LINE_SORTS } from '../../../core/logs/filter.ts';
 import { KEPT_LEVELS } from '../../../core/logs/line.ts';
 import { RUN_ORDERS } from '../../../core/search/order.ts';

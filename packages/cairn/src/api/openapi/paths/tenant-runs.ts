@@ -1,4 +1,4 @@
-/** The routes about all runs of a tenant: inbox, counts, statistics, search, and the budget of the day. */
+/** The routes about all runs of a tenant: inbox, counts, statistics, search, and the daily budget. */
 import { limit, requiredText, text, time } from '../../parameters.ts';
 import { OF_RUNS, type OperationTable, PAGE, VOCABULARY } from './describe.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Schemas of request bodies, by their names in the document. Requests are parsed by them, so an instance loads them when it
- * starts; those of responses only with the document. Exports nothing else.
+ * Schemas of request bodies, by their names in the document. An instance loads them when it starts, because they parse requests;
+ * it loads the schemas of responses only with the document. Exports nothing else.
  */
 import { z } from 'zod';
 import { RESOLUTIONS } from '../../../core/effects/effect.ts';
@@ -16,18 +16,18 @@ const ThreadId = z.string().regex(THREAD_ID);
 const MAX_REASON_CHARS = 1_000;
 const Text = z.string().min(1).max(MAX_REASON_CHARS);
 const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS);
-/** A case number and a sentence; pauses are stored in a document that every dispatch reads. */
+/** Enough for a case number and a sentence. Pauses are stored in a document that every dispatch reads. */
 const ShortReason = z.string().min(1).max(500);
 const Name = z.string().min(1).max(100);
-/** Steps named in one request. More fit no screen; what follows a step need not be named. */
+/** Steps named in one request. A screen shows no more, and steps that follow a named step need not be named. */
 const MAX_NAMED_STEPS = 200;
-/** Above the longest step key and wait id there can be. */
+/** Longer than any step key or wait id. */
 const MAX_KEY_CHARS = 500;
 const Key = z.string().min(1).max(MAX_KEY_CHARS);
-/** Above the longest id a step can have. */
+/** Longer than any step id. */
 const MAX_STEP_ID_CHARS = 100;
 
-/** A start reads its body itself, to name the types there are. */
+/** The route reads the body itself, so that its errors list the deployed types. */
 export const StartBody = z.strictObject({
   type: z.string(),
   input: z.unknown(),
@@ -48,7 +48,7 @@ export const CancelBody = z.strictObject({
 export const SuspendBody = z.strictObject({ reason: Reason });
 export const ContinueBody = z.strictObject({ reason: Reason.optional() });
 
-/** Checked by the operation, which names the member at fault. */
+/** The operation checks it and names the invalid member. */
 const Raise = z
   .strictObject({
     usd: z.number().optional(),
@@ -61,7 +61,7 @@ const Raise = z
     'With `approve` of a budget question: the amounts by which limits are raised. Absent: the limits that were reached, by the amounts that the workflow declares.',
   );
 
-/** The operation checks which members go together: it has callers that are not HTTP. */
+/** The operation checks which members go together, because it also has callers other than HTTP. */
 export const DecisionBody = z.strictObject({
   decision: z.enum(DECISIONS),
   waitId: Key.optional(),
@@ -121,7 +121,7 @@ export const PreviewBody = z.strictObject({
 
 export const RepairBody = z.strictObject({});
 
-/** With a run id and a question it is an idempotency key (`core/encoding/idempotency-keys.ts`). */
+/** Short enough for an idempotency key together with a run id and a question (`core/encoding/idempotency-keys.ts`). */
 const MAX_BATCH_CHARS = 200;
 /** The limits of the query parameters. */
 const FilterValue = z.string().min(1).max(2_000).optional();
@@ -187,7 +187,7 @@ export const ReleaseHoldBody = z.strictObject({});
 export const EraseRunBody = z.strictObject({ confirm: Id });
 export const EraseTenantBody = z.strictObject({ tenantId: Id, confirm: Id });
 
-/** Any value: the body was parsed from JSON. */
+/** Any value, because the body was parsed from JSON. */
 const Input = z.unknown().transform((value) => value as Json);
 const Time = z.iso.datetime({ offset: true });
 
@@ -216,7 +216,7 @@ export const DeleteScheduleBody = z.strictObject({});
 export const TriggerScheduleBody = z.strictObject({});
 export const BackfillBody = z.strictObject({ from: Time, to: Time, dryRun: z.boolean().default(false) });
 
-/** A deployment of everything that uses a key takes hours, not weeks. */
+/** Deploying every user of a key takes hours, not weeks. */
 const MAX_GRACE_S = 7 * 24 * 3_600;
 const DEFAULT_GRACE_S = 24 * 3_600;
 

@@ -5,7 +5,7 @@ import { FINDING_REASONS } from '../../../core/findings.ts';
 
 export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
-/** The number of an event in its journal. */
+/** Sequence number of an event in its journal. */
 export const Seq = z.int().min(1);
 export const Value = z.unknown();
 
@@ -29,7 +29,7 @@ export const InFlight = z
   .object({ status: z.literal('in_flight') })
   .describe('The same request is in progress. Send it again after Retry-After.');
 
-/** @param item of which a page holds some; `next` is the `cursor` of the page that follows */
+/** @param item of the page; `next` is the `cursor` of the next page */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
@@ -55,7 +55,7 @@ export const Finding = z
   })
   .describe('Why a run makes no progress until an operator acts, and what to do.');
 
-/** @param item made of a run: one whose document is damaged makes none, and is named */
+/** @param item made from a run; runs with damaged documents are listed by id instead */
 export function pageOfRuns<Item extends z.ZodType>(item: Item) {
   return pageSchema(item).extend({
     unreadable: z
@@ -77,7 +77,7 @@ export const OperationRequest = z
   .string()
   .describe('Kind and hash of what the code of a flow asked for. Absent for other steps.');
 
-/** A switch of the operators, as a run shows it that is not dispatched because of it. */
+/** A switch of the operators that prevents the dispatch of a run, as the run shows it. */
 export const Stopped = z
   .discriminatedUnion('by', [
     z.object({ by: z.enum(['kill_switch', 'restored']) }),

@@ -1,4 +1,4 @@
-/** Schemas of the routes about all runs of a tenant: inbox, counts, statistics, search, and the budget of the day. */
+/** Schemas of the routes about all runs of a tenant: inbox, counts, statistics, search, and the daily budget. */
 import { z } from 'zod';
 import { RESOLUTIONS } from '../../../core/effects/effect.ts';
 import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';

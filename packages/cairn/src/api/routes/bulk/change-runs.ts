@@ -3,7 +3,7 @@
  * journals are those of single changes, and each run has its own outcome.
  *
  * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues with
- * the others. Changes that a dead worker finished are answered from their own records.
+ * the runs that have none. Changes that a crashed instance completed are answered from their own records.
  */
 import type { z } from 'zod';
 import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
@@ -26,9 +26,9 @@ import type { DirectChangeHandler } from '../../route.ts';
 import { runFilter } from '../read-runs.ts';
 import { type BulkSent, changeOne, notReached, previewOne, type Result } from './one-run.ts';
 
-/** Runs of one request that are changed at once: a tenant's share of an instance is counted in requests. */
+/** Runs of one request that are changed concurrently. The tenant's share of an instance counts requests, not runs. */
 const AT_ONCE = 5;
-/** No run is begun later, ms: the response must arrive within the 60 s of a request. */
+/** No change begins after this time, ms: the response must arrive within the 60 s of a request. */
 const TIME_MS = 30_000;
 
 type Report = z.input<typeof BulkReport>;
@@ -40,7 +40,7 @@ export const changeRuns: DirectChangeHandler<'POST /v1/runs/bulk'> = {
     try {
       return await answerOnce(call, async (requestId, { before }) => {
         const named = { ...call, requestId };
-        // Not from the records of the runs: those of an earlier day have expired, and a change would be made again.
+        // The records of the runs would not do: those of an earlier day have expired, and the change would be made again.
         const known = before === undefined ? await begun(named) : (before as unknown as Report);
         const made = await report(call, known, (target) => changeOne(named, target));
         const { retry } = made.counts;
@@ -54,7 +54,7 @@ export const changeRuns: DirectChangeHandler<'POST /v1/runs/bulk'> = {
   },
 };
 
-/** Members of the body that only one act takes. */
+/** Members of the body that are valid for one act only. */
 const ONLY = [
   ['reason', 'cancel'],
   ['note', 'approve'],
@@ -79,7 +79,7 @@ function assertMakesSense({ body, caller }: BulkSent): void {
   if (cursor !== undefined) decodeCursor('runs', placeOf(cursor, listOf({ body, caller })));
 }
 
-/** The list that the filter selects: a dry run and the change go through the same one. */
+/** The list that the filter selects. A dry run and the change page through the same list. */
 function listOf({ body: { act, filter }, caller }: Pick<BulkSent, 'body' | 'caller'>): CursorList {
   return { tenantId: caller.tenantId, operation: 'changeRuns', parameters: { act, ...filter } };
 }
@@ -106,7 +106,7 @@ async function begun(call: BulkSent & { readonly requestId?: string }): Promise<
   };
 }
 
-/** With an idempotency key a filter selects once: a repetition must not select later runs. */
+/** With an idempotency key a filter selects once, so that a repetition does not select newer runs. */
 async function selected(call: BulkSent & { readonly requestId?: string }): Promise<Selected> {
   const { deps, instance, caller, body, key, requestId, requestHash, trace } = call;
   const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;
@@ -138,7 +138,7 @@ async function selected(call: BulkSent & { readonly requestId?: string }): Promi
 
 type Begun = Pick<Report, 'results' | 'next'>;
 
-/** Works on the runs that have no outcome yet. */
+/** Changes the runs that have no outcome yet. */
 async function report(
   { deps: { clock }, body }: BulkSent,
   { results: before, next }: Begun,
@@ -171,7 +171,7 @@ async function report(
   };
 }
 
-/** A run that failed unexpectedly is tried again. */
+/** Not final: an unexpected failure, which is tried again. */
 function isFinal({ outcome, problem }: Result): boolean {
   return outcome === 'done' || (outcome === 'failed' && problem !== undefined && problem.status < 500);
 }

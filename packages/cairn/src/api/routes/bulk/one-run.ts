@@ -1,4 +1,4 @@
-/** The change of one run within a change of many: sent to the handler of its own route, and its response read as an outcome. */
+/** The change of one run within a change of many: calls the handler of its own route, and converts the response to an outcome. */
 import type { z } from 'zod';
 import { requestHash } from '../../../core/encoding/fingerprint.ts';
 import { sha256Hex } from '../../../core/encoding/hash.ts';
@@ -21,12 +21,12 @@ import { replay, resume } from '../successors.ts';
 export type BulkSent = MutationCall<'POST /v1/runs/bulk'>;
 export type Result = z.input<typeof BulkReport>['results'][number];
 
-/** Digits of a question in the idempotency key of its decision. */
+/** Length of a question's hash in the idempotency key of its decision. */
 const QUESTION_DIGITS = 16;
-/** Statuses after which the same request may have another outcome. */
+/** Response statuses after which the same request may have another outcome. */
 const PASSING: ReadonlySet<number> = new Set([202, 429, 503]);
 
-/** @param call `requestId` is the same for each attempt at the request */
+/** @param call `requestId` is the same for every attempt of the request */
 export async function changeOne(
   call: BulkSent & { readonly requestId: string },
   target: BulkTarget,
@@ -50,7 +50,7 @@ export async function previewOne({ deps, caller, body }: BulkSent, target: BulkT
   }
 }
 
-/** The outcome of a run that the request did not get to. */
+/** The outcome of a run that the request did not reach. */
 export function notReached(target: BulkTarget): Result {
   return failed(
     target,
@@ -108,8 +108,8 @@ async function approve(call: ApproveCall, target: BulkTarget): Promise<Response>
 }
 
 /**
- * The question that is answered. Looked up once, and recorded before it is answered: a repetition must not answer one that was asked
- * since.
+ * The question to answer. It is looked up once and recorded before it is answered, so that a repetition does not answer a later
+ * question.
  */
 async function questionFor(
   call: ApproveCall,
@@ -123,7 +123,7 @@ async function questionFor(
   return question;
 }
 
-/** Idempotency key of the change of one run: the same under one batch, or for repetitions of one request. */
+/** Idempotency key of the change of one run: the same within a batch, and for repetitions of one request. */
 function keyOf(
   { body: { batch }, key, requestId }: BulkSent & { readonly requestId: string },
   { runId, stepId, waitId }: BulkTarget,

@@ -1,14 +1,14 @@
-/** `GET /v1/openapi.json` and `GET /v1/docs`: the documentation of the API. Public, because it is the same for everybody. */
+/** `GET /v1/openapi.json` and `GET /v1/docs`: the documentation of the API. Public, because it is the same for all callers. */
 import type { OpenApi } from '../../openapi/document.ts';
 
-/** It changes only with a deployment. */
+/** The document changes only with a deployment. */
 const CACHE = 'public, max-age=300';
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'referrer-policy': 'no-referrer',
 };
 
-/** Loaded and made on first use, with the schemas of responses, so that a cold start does not wait for them. */
+/** Created on first use, with the schemas of responses, so that a cold start does not load them. */
 export class ApiDocument {
   readonly #version: string;
   #json: string | undefined;

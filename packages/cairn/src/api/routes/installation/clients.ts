@@ -87,7 +87,7 @@ async function answerWithKey(
   return Response.json({ ...body, secret: key }, { status });
 }
 
-/** Checked before anything is kept: a request about an unknown client leaves no record. */
+/** Runs before anything is recorded: a request about an unknown client leaves no record. */
 async function assertOwn({ deps: { clientRegistry }, caller, params: { id } }: OfClient): Promise<void> {
   const client = isClientId(id) ? await clientRegistry.read(id) : undefined;
   if (client?.tenantId !== caller.tenantId) throw new CairnError('NOT_FOUND', 'no such client');

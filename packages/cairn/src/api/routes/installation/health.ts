@@ -1,4 +1,4 @@
-/** `GET /v1/healthz`: the version, and whether the store can be reached. It is public, so it has nothing else. */
+/** `GET /v1/healthz`: the version, and whether the store is reachable. Public, so it returns nothing else. */
 import { SharedAnswers } from '../../../operations/shared-answers.ts';
 import { type Clock, pause } from '../../../ports/clock.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -7,7 +7,7 @@ import type { ApiDeps } from '../../deps.ts';
 const PROBE_TIMEOUT_MS = 3_000;
 /** One probe serves all requests within this time: the route is public, and each probe is a billed read. */
 const PROBE_TTL_MS = 5_000;
-/** Read to see whether the store answers; there need not be such a client. */
+/** Read to test the store. The client need not exist. */
 const PROBE_CLIENT = 'healthz';
 
 export class HealthProbe {

@@ -1,6 +1,6 @@
 /**
  * `GET /v1/restore`, `POST /v1/restore/begin` and `/release`: whether the installation is paused because its database was restored.
- * That concerns the runs of every tenant, so it takes the role `installation`.
+ * The pause concerns the runs of every tenant, so it requires the role `installation`.
  */
 import type { RestoreMark } from '../../../core/recovery/restored.ts';
 import { beginRestore, readRestore, releaseRestore } from '../../../operations/runtime/restore.ts';

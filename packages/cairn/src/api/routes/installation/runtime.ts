@@ -1,5 +1,5 @@
 /**
- * `GET|PUT /v1/runtime`: the kill switch and pauses, with their actors. Both apply to all tenants, and actors may
+ * `GET|PUT /v1/runtime`: the kill switch and pauses, with the actors who set them. Both apply to all tenants, and actors may
  * belong to any tenant, so reading them requires the role `installation` too.
  */
 import { readConfig } from '../../../operations/runtime/change-config.ts';

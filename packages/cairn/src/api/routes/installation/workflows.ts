@@ -1,6 +1,6 @@
 /**
- * `GET /v1/workflows`, and pausing one. A pause holds for the runs of every tenant, since one deployment runs them all,
- * so it takes the role `installation`. Other callers see that a workflow is paused and since when, not why.
+ * `GET /v1/workflows`, and pausing one. A pause applies to the runs of every tenant, because all tenants share one deployment,
+ * so it requires the role `installation`. Other callers see that a workflow is paused and since when, but not why.
  */
 import { CairnError } from '../../../core/errors.ts';
 import { declaredType } from '../../../core/flow/parts.ts';
@@ -17,7 +17,7 @@ import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
 import { inputSchemaOf, pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf } from './runtime.ts';
 
-/** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
+/** Versions with live runs that are counted. Only years of deployments with runs that never end exceed it. */
 const MAX_LIVE_VERSIONS = 200;
 /**
  * Live runs are those of the caller's tenant. The number of deployed versions and {@link MAX_LIVE_VERSIONS} bound the list, so
@@ -31,7 +31,7 @@ export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, ca
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
     isSummary ? [] : changesIn(deps.plans, registry),
   ]);
-  // Parts of a loop are not listed: the run of the loop is counted.
+  // The inner workflow of a loop is not listed, because the run of the loop is counted.
   const declared = live.filter(({ type }) => declaredType(type) === type);
   const liveOf = Map.groupBy(declared, ({ type }: LiveVersion) => type);
   const types = new Set([...registry.types(), ...liveOf.keys()]);
@@ -55,7 +55,7 @@ export const listWorkflows: ReadHandler<'GET /v1/workflows'> = async ({ deps, ca
   };
 };
 
-/** `GET /v1/workflows/{type}/input`. Reads nothing of the store. */
+/** `GET /v1/workflows/{type}/input`. Reads nothing from the store. */
 export const readWorkflowInput: ReadHandler<'GET /v1/workflows/{type}/input'> = async ({
   deps: { registry },
   params: { type },

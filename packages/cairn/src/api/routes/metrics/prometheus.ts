@@ -5,7 +5,7 @@ export const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
-  /** Follows the name of its family: `_bucket`, `_sum`, `_count`. */
+  /** Appended to the name of its family: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
   readonly labels: Labels;
   readonly value: number;

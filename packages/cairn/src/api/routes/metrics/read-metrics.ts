@@ -1,6 +1,6 @@
 /**
- * `GET /v1/metrics`: how the caller's runs fare, as Prometheus reads it. Of the caller's tenant only: the counts of another would tell
- * that it exists. For admins, since the counters are those of an instance, which serves all tenants.
+ * `GET /v1/metrics`: metrics of the caller's tenant in Prometheus' format. Counts of other tenants would reveal that they exist. Requires
+ * an admin, because the counters are those of an instance, which serves all tenants.
  */
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { SharedAnswers } from '../../../operations/shared-answers.ts';
@@ -20,11 +20,11 @@ export const readMetrics: ReadHandler<'GET /v1/metrics'> = async ({
   return new Response(text, { headers: { 'content-type': PROMETHEUS_TEXT } });
 };
 
-/** One count serves all requests within this time; collectors ask every 15 s or less often. */
+/** One count serves all requests within this time. Collectors ask every 15 s or less often. */
 const COUNT_TTL_MS = 10_000;
 const TENANTS_KEPT = 500;
 
-/** Number of active runs of a tenant. Requests within a time share one count. */
+/** Number of active runs of a tenant. Requests within {@link COUNT_TTL_MS} share one count. */
 export class ActiveRunCounts {
   readonly #deps: Pick<ApiDeps, 'clock' | 'random' | 'statistics'>;
   readonly #shared: SharedAnswers<readonly ActiveRuns[]>;
@@ -34,7 +34,7 @@ export class ActiveRunCounts {
     this.#shared = new SharedAnswers({ clock: deps.clock, ttlMs: COUNT_TTL_MS, most: TENANTS_KEPT });
   }
 
-  /** @throws CairnError UNAVAILABLE if the runs cannot be counted: no answer is better than a zero */
+  /** @throws CairnError UNAVAILABLE if the runs cannot be counted: an error is better than a wrong zero */
   of(tenantId: string): Promise<readonly ActiveRuns[]> {
     const deps = this.#deps;
     return this.#shared.get(tenantId, () => sendUntilKnown(deps, () => deps.statistics.activeRuns(tenantId)));

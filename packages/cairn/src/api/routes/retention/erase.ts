@@ -42,7 +42,7 @@ export const list: ReadHandler<'GET /v1/erasures'> = async ({ deps, caller, quer
   return { items: items.map(erasureView), ...rest };
 };
 
-/** Undefined: all of them. */
+/** Undefined: the caller sees all tenants. */
 function tenantSeenBy({ role, tenantId }: Caller): string | undefined {
   return mayActAs(role, 'installation') ? undefined : tenantId;
 }

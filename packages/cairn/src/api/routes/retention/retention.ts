@@ -1,4 +1,4 @@
-/** The retention of runs: what becomes of a run and when, and its legal hold. */
+/** The retention of runs: when and why a run is deleted or kept, and its legal hold. */
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
 import { expiredRuns, retentionStateOf } from '../../../operations/retention/preview-retention.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
@@ -8,15 +8,15 @@ import { assertOwnRun, runOf } from '../own-run.ts';
 export const readRetention: ReadHandler<'GET /v1/runs/{id}/retention'> = async (call) =>
   runRetentionView(await retentionStateOf(call.deps, runOf(call)));
 
-/** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
+/** `GET /v1/retention`: runs past their retention period, each with its deletion or the reason it is kept. */
 export const listExpired: ReadHandler<'GET /v1/retention'> = async ({ deps, caller, query }) => {
   const { items, next } = await expiredRuns(deps, caller.tenantId, query);
   return { items: items.map(expiredRunView), next };
 };
 
 /**
- * `POST /v1/runs/{id}/hold` and `/release-hold`: whether a run, and all of its lineage, may be deleted when it has been kept
- * long enough. Takes an admin both ways.
+ * `POST /v1/runs/{id}/hold` and `/release-hold`: a hold keeps a run and all of its lineage after the retention period. Both
+ * require an admin.
  */
 export const hold: ChangeHandler<'POST /v1/runs/{id}/hold'> = {
   before: assertOwnRun,

@@ -10,9 +10,9 @@ import { ownRun } from '../own-run.ts';
 type RunCall = RouteCall<'GET /v1/runs/{id}'>;
 
 /**
- * The watch also finds out whether the run exists, so it is not read first.
+ * The watch also reports whether the run exists, so the run is not read first.
  *
- * @throws CairnError INVALID_INPUT, RUN_NOT_FOUND; RATE_LIMITED or UNAVAILABLE without a place
+ * @throws CairnError INVALID_INPUT, RUN_NOT_FOUND; RATE_LIMITED or UNAVAILABLE if no stream may be opened
  */
 export async function ownRunAfterWait(call: RunCall): Promise<LoadedRun> {
   const forMs = call.query.wait;
@@ -28,7 +28,7 @@ export async function ownRunAfterWait(call: RunCall): Promise<LoadedRun> {
   return result === 'unknown' ? ownRun(call) : result;
 }
 
-/** A run that has ended is answered without a place too. */
+/** The refusal is kept, because a run that has ended is returned without a place too. */
 function placeOf({ instance, caller }: RunCall): { leave?: () => void; refusal?: unknown } {
   try {
     return { leave: instance.places.take(caller.tenantId) };
@@ -37,14 +37,14 @@ function placeOf({ instance, caller }: RunCall): { leave?: () => void; refusal?:
   }
 }
 
-/** `none`: the tenant has no such run. `unknown`: the run has to be read, because the wait is over or the watch has reported only its end. */
+/** `none`: the tenant has no such run. `unknown`: the run must be read, because the wait is over or the watch reported only that it ended. */
 type AwaitEndResult = LoadedRun | 'none' | 'unknown';
 
 async function resultOf({ deps, caller, params, request }: RunCall, forMs: number): Promise<AwaitEndResult> {
   const { clock, log, shutdown, watch } = deps;
   const runId = params.id;
   const reports = new WatchReports<AwaitEndResult>(clock);
-  // The place of a caller that disconnected is needed: it may have asked again already.
+  // A caller that disconnected frees its place, because it may have sent the request again.
   const ended = reports.next(forMs, AbortSignal.any([request.signal, shutdown]));
   try {
     const stop = watch.watchEnd(runId, {
@@ -56,7 +56,7 @@ async function resultOf({ deps, caller, params, request }: RunCall, forMs: numbe
     });
     return (await ended.finally(stop)) ?? 'unknown';
   } catch (error) {
-    // A watch that failed ends the wait, not the request.
+    // A failed watch ends the wait, not the request.
     log.warn('wait_broken', { runId, error });
     return 'unknown';
   }

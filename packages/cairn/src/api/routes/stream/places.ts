@@ -1,10 +1,10 @@
-/** Limits of open streams per instance, so that other requests find room. */
+/** Limits of open streams per instance, so that other requests can be served. */
 import { CairnError } from '../../../core/errors.ts';
 import { TenantCounts } from '../../tenant-shares.ts';
 
 interface StreamBounds {
   readonly ofAll: number;
-  /** Places that one tenant may have while any are left. It may have more while at least as many stay free. */
+  /** Streams that a tenant may open while any are left. It may open more while at least as many stay free. */
   readonly ofOneTenant: number;
 }
 
@@ -21,8 +21,8 @@ export class StreamPlaces {
   }
 
   /**
-   * @returns gives the place back; further calls do nothing
-   * @throws CairnError RATE_LIMITED if the tenant has all it may have, UNAVAILABLE if the instance has
+   * @returns a function that frees the place; further calls have no effect
+   * @throws CairnError RATE_LIMITED at the tenant's limit, UNAVAILABLE at the limit of the instance
    */
   take(tenantId: string): () => void {
     const { ofAll, ofOneTenant } = this.#bounds;

@@ -1,15 +1,15 @@
 /**
- * A response of server-sent events, produced as its reader consumes them. A stream is shorter than the time limit of a
- * request: readers reconnect.
+ * A response of server-sent events, produced as its reader consumes them. A stream ends before the time limit of a
+ * request, and readers reconnect.
  */
 
 import type { FollowBounds } from '../../../operations/follow/watch-reports.ts';
 import type { OperationName } from '../../openapi/paths/all.ts';
 import type { RouteCall } from '../../route.ts';
 
-/** Longest silence of a stream: proxies cut streams that are silent for half a minute or more. */
+/** Longest silence of a stream: proxies close streams that are silent for half a minute or more. */
 export const HEARTBEAT_MS = 15_000;
-/** Below the 60 s that a request of the deployed function, and one through Hosting, may take. */
+/** Longest stream. The deployed function and Hosting end requests after 60 s. */
 export const STREAM_MS = 50_000;
 /** Heartbeat of a stream without events. */
 export const QUIET = ': quiet\n\n';
@@ -27,7 +27,7 @@ export interface Frame {
   /** Id of the last event received, for reconnecting. */
   readonly id?: number | string;
   readonly event: string;
-  /** To be JSON. */
+  /** Sent as JSON. */
   readonly data: unknown;
 }
 
@@ -38,9 +38,9 @@ export function frameText({ id, event, data }: Frame): string {
 interface EventStream<T> {
   readonly source: AsyncGenerator<T>;
   readonly frame: (one: T) => string;
-  /** Called once, however the stream ends. */
+  /** Called once, for any end of the stream. */
   readonly onEnd: () => void;
-  /** The reader has disconnected. */
+  /** Called when the reader disconnects. */
   readonly onCancel: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -49,11 +49,11 @@ interface Streaming<T> {
   readonly onlyNow: boolean;
   readonly follow: (bounds: FollowBounds) => AsyncGenerator<T>;
   readonly frame: (one: T) => string;
-  /** For the log of a stream that breaks. */
+  /** Logged if the stream breaks. */
   readonly about: object;
 }
 
-/** Takes one of the tenant's places while the stream lasts. HEAD is answered with the headers of GET. */
+/** The stream takes one of the tenant's places while it lasts. HEAD gets the headers of GET. */
 export function answerStream<T>(
   {
     deps,
@@ -82,7 +82,7 @@ export function answerStream<T>(
   });
 }
 
-/** Takes the next item only when the reader is ready: nothing accumulates for a slow reader. */
+/** Takes the next item only when the reader is ready, so that nothing accumulates for a slow reader. */
 export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: EventStream<T>): Response {
   const encoder = new TextEncoder();
   let isGone = false;
@@ -93,7 +93,7 @@ export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: Eve
     async pull(controller) {
       try {
         const { done, value } = await source.next();
-        // The reader disconnected during the wait: nothing can be closed any more, and `cancel` has ended the stream.
+        // The reader disconnected during the wait. `cancel` has ended the stream, which cannot be closed again.
         if (isGone) return;
         if (!done) {
           controller.enqueue(encoder.encode(frame(value)));
@@ -102,7 +102,7 @@ export function streamAnswer<T>({ source, frame, onEnd, onCancel, onError }: Eve
         controller.close();
       } catch (error) {
         if (isGone) return;
-        // The stream is cut, not ended, so that the client reconnects.
+        // The stream is broken off, not closed, so that the client reconnects.
         onError(error);
         controller.error(error);
       }

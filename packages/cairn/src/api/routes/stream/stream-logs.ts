@@ -1,6 +1,6 @@
 /**
  * `GET /v1/runs/{id}/logs/stream`: the lines that a run logs and the text that its steps stream, as server-sent events. `id` is a
- * position, from which readers continue with `Last-Event-ID`; `event: end` is the last.
+ * position, from which readers continue with `Last-Event-ID`; `event: end` is the last event.
  */
 import { invalidInput } from '../../../core/errors.ts';
 import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';

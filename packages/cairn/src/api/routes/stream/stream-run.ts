@@ -1,7 +1,7 @@
 /**
  * `GET /v1/runs/{id}/stream`: the events of a run as server-sent events. `id` is the sequence number, `event` the type,
- * `data` as in the list of events; `event: end` is the last. A stream is shorter than the time limit of a request:
- * readers reconnect with `Last-Event-ID` and miss nothing.
+ * `data` as in the list of events; `event: end` is the last. A stream ends before the time limit of a request: readers
+ * reconnect with `Last-Event-ID` and miss nothing.
  */
 import { type CairnError, invalidInput } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
@@ -32,7 +32,7 @@ export const streamRun: ReadHandler<'GET /v1/runs/{id}/stream'> = async (call) =
   });
 };
 
-/** The header of a reconnecting client takes precedence over the address it began with. */
+/** The header of a reconnecting client takes precedence over the original URL. */
 function lastSeen(
   headers: Headers,
   after: string | undefined,
@@ -48,7 +48,7 @@ function invalidSeq(field: string, why: string): CairnError {
   return invalidInput(field, `the start position of the stream is invalid: ${why}`);
 }
 
-/** `vocabulary` applies to the status at the end; events are as in the journal. */
+/** `vocabulary` applies to the status in the last event; other events are as in the journal. */
 function frame(followed: FollowedRun, vocabulary: Vocabulary): string {
   switch (followed.kind) {
     case 'quiet':

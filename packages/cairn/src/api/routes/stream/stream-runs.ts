@@ -1,7 +1,7 @@
 /**
  * `GET /v1/runs/stream`: the newest matching runs and their changes, as server-sent events. `event: run` has a run as
- * lists show it, `event: gone` the id of one that left the list, `event: ready` follows the initial state. After a
- * reconnect the list is sent again, and the reader drops at `ready` the runs that were not sent.
+ * lists show it, `event: gone` the id of a run that left the list, and `event: ready` follows the initial state. After a
+ * reconnect the list is sent again, and at `ready` the reader drops the runs that were not sent.
  */
 import { type FollowedList, followRunList } from '../../../operations/follow/follow-run-list.ts';
 import type { ReadHandler } from '../../route.ts';
