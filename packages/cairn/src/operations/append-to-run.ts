@@ -1,6 +1,6 @@
 /**
- * Appends to runs by callers: users, triggers, other runs. Owns the check of access to a run, and the error if the
- * outcome is unknown.
+ * Appends to runs on behalf of callers: users, triggers, other runs. Owns the access check of a run, and the error for an
+ * unknown outcome.
  *
  * Must not: decide anything about a run; that is the caller's `decide`.
  */
@@ -14,7 +14,7 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 export interface RunOfTenant {
   readonly runId: string;
-  /** Tenant of the caller: another tenant's run is answered exactly as one that does not exist. */
+  /** Tenant of the caller. A run of another tenant gets exactly the response of a run that does not exist. */
   readonly tenantId: string;
 }
 
@@ -37,7 +37,7 @@ export async function appendToRun(deps: JournalDeps, { decide, ...target }: RunA
   }
 }
 
-/** The run, if it is the caller's. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+/** The run, if it belongs to the caller's tenant. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function loadOwn(deps: JournalDeps, { runId, tenantId }: RunOfTenant): Promise<LoadedRun> {
   const load = () => deps.store.load(runId, tenantId);
   const loaded = isRunId(runId) ? await sendUntilKnown(deps, load) : undefined;
@@ -45,7 +45,7 @@ export async function loadOwn(deps: JournalDeps, { runId, tenantId }: RunOfTenan
   throw runNotFound();
 }
 
-/** The same words for a run of another tenant, a run that does not exist, and an id that cannot be one. */
+/** The same error for a run of another tenant, a run that does not exist, and an invalid id. */
 export function runNotFound(): CairnError {
   return new CairnError('RUN_NOT_FOUND', 'no run with this id', { field: 'id' });
 }

@@ -1,7 +1,7 @@
 /**
  * Cancels a run: one pure decision, one append. A run without a worker and without compensations ends in that commit. For any other
- * run the commit is a request, which a dispatch carries out: the current worker at its next append or check for foreign events. How
- * running steps are stopped is in `engine/drive/session.ts`.
+ * run the commit is a request, which a dispatch carries out: the current worker notices it at its next append or check for foreign
+ * events. `engine/drive/session.ts` stops the running steps.
  */
 import { leftUndone } from '../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../core/decisions/deployed-plan.ts';
@@ -66,7 +66,7 @@ export async function cancelRun(deps: RunDeps, request: CancelRequest): Promise<
 
 const UNDONE_FIRST = 'completed steps are undone first';
 
-/** Events of a request; none if it was made before. @throws CairnError RUN_TERMINAL_STATE */
+/** Events of a request; none if the same was requested before. @throws CairnError RUN_TERMINAL_STATE */
 export function cancelDrafts(
   state: RunState,
   request: Omit<CancelRequest, 'runId' | 'tenantId'>,

@@ -1,6 +1,6 @@
 /**
- * API clients of a tenant: makes one, gives it a new secret, or takes all of its secrets away. A change reads, decides and writes under
- * the version that was read, again if another was faster. Must not: keep a secret, or log it.
+ * API clients of a tenant: creates a client, rotates its secret, or revokes it. A change reads, decides and writes on the condition that
+ * the version is unchanged, and starts over otherwise. Must not: store or log a secret.
  */
 import { secretHashOf } from '../core/encoding/api-key.ts';
 import { CairnError } from '../core/errors.ts';
@@ -18,7 +18,7 @@ export interface ClientRequest {
   readonly name: string;
   readonly role: Role;
   readonly actor: string;
-  /** Id of the request, the same for each attempt: the client's id is derived from it. */
+  /** Id of the request, the same for every attempt. The client's id is derived from it. */
   readonly requestId: string;
 }
 
@@ -46,19 +46,19 @@ export async function createClient(deps: ClientDeps, request: ClientRequest): Pr
   const { kind } = await sendUntilKnown(deps, () => deps.clientRegistry.create(client));
   if (kind === 'created') return { client, secret };
   const stored = await sendUntilKnown(deps, () => deps.clientRegistry.read(client.id));
-  // Deleted by hand at this moment; a repetition creates it again.
+  // A person deleted the document at this moment. A repetition creates it again.
   if (!stored) throw new CairnError('UNAVAILABLE', 'the client was deleted while it was created');
-  // Ours by the hash: it was made by an earlier sending whose answer was lost.
+  // The same hash means that an earlier attempt created the client, and its response was lost.
   return stored.secretHash === secretHash ? { client, secret } : { client: stored };
 }
 
-/** Secrets accepted beside the newest: a few rotations in a row, whose answers were lost, must not end the one in use. */
+/** Secrets accepted besides the newest: a few repeated rotations whose responses were lost must not end the one in use. */
 export const MAX_RETIRED = 4;
 
 interface ClientChange {
   readonly tenantId: string;
   readonly clientId: string;
-  /** Names the request, the same for each attempt at it. */
+  /** Id of the request, the same for every attempt. */
   readonly requestId: string;
 }
 
@@ -68,7 +68,7 @@ interface Rotation extends ClientChange {
 }
 
 /**
- * A new secret; those before it end after the grace period (an earlier end stays).
+ * Creates a new secret. Earlier secrets expire after the grace period, or at their earlier expiry.
  *
  * @throws CairnError NOT_FOUND, FORBIDDEN for a revoked client, UNAVAILABLE (send the same again)
  */
@@ -88,14 +88,14 @@ export async function rotateClient(deps: ClientDeps, rotation: Rotation): Promis
   return client.secretHash === secretHash ? { client, secret } : { client };
 }
 
-/** For good. Doing it twice is harmless. @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again) */
+/** Permanent and idempotent. @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again) */
 export function revokeClient(deps: ClientDeps, change: ClientChange): Promise<ApiClient> {
   return changeClient(deps, change, (current) =>
     current.disabled ? undefined : { ...current, disabled: true, retired: [] },
   );
 }
 
-/** `decide` is called again on each newer state, and returns undefined if no change is needed. */
+/** Calls `decide` again for each newer state. It returns undefined if no change is needed. */
 async function changeClient(
   deps: ClientDeps,
   { tenantId, clientId }: ClientChange,
@@ -104,7 +104,7 @@ async function changeClient(
   const { clientRegistry } = deps;
   return changeVersioned('changes of the client', async () => {
     const stored = await sendUntilKnown(deps, () => clientRegistry.find(clientId));
-    // The same words as for a missing client, so that no other tenant learns that it exists.
+    // The same error as for a missing client, so that other tenants do not learn that it exists.
     if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'no such client');
     const next = decide(stored.client);
     if (!next) return stored.client;
@@ -114,7 +114,7 @@ async function changeClient(
 }
 
 interface NewSecret {
-  /** Shown once, stored nowhere. */
+  /** Shown once and never stored. */
   readonly secret: string;
   readonly secretHash: string;
 }

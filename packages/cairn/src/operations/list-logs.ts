@@ -8,7 +8,7 @@ import { PageRoom } from '../core/search/page.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 import type { LogStore } from '../ports/runs/log-store.ts';
 
-/** Documents read at once: of a run that logs steadily each has a few lines. */
+/** Documents read at once. A run that logs steadily has a few lines in each. */
 const SEGMENTS_AT_ONCE = 50;
 /** Documents that one page reads if a filter matches few lines. The page then has a `next` and may be empty. */
 const MAX_SEGMENTS_A_PAGE = 500;

@@ -1,4 +1,4 @@
-/** Pages over the memos of a step, as people may read them: values of secret members of the input are masked. */
+/** Pages over the memos of a step, in the form for people: secret members of the input are masked. */
 import type { Json } from '../core/encoding/json.ts';
 import { runningNow } from '../core/run/now/running.ts';
 import { fromText } from '../core/run/readable.ts';
@@ -17,14 +17,14 @@ interface ShownMemo {
 
 interface MemoQuery {
   readonly step: string;
-  /** Default: that which the step is at. */
+  /** Default: the current revision of the step. */
   readonly revision: number | undefined;
   /** Lists the memos of the step's compensation instead. */
   readonly undoes: boolean;
   readonly page: PageRequest;
 }
 
-/** Empty for a step that has not begun. */
+/** Empty for a step that has not started. */
 export async function listMemos(
   store: RunStore,
   { state, metadata }: Pick<LoadedRun, 'state' | 'metadata'>,

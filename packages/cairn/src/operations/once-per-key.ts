@@ -1,10 +1,10 @@
 /**
- * Performs the work of a request once per idempotency key, where that work cannot share the commit of the record (a
- * start can, see start/). Create first: the process that creates the record does the work, others are answered from it.
- * A worker that dies leaves a lock; after it expires the next repetition takes over.
+ * Performs the work of a request once per idempotency key, if that work cannot share the commit of the record (a start can,
+ * see start/). Create first: the process that creates the record does the work; others are answered from the record.
+ * A worker that dies leaves a lock. After the lock expires, the next repetition takes over.
  *
- * Must not: promise that work starts only once. A worker that outlives its lock, or whose last write was never
- * acknowledged, may be followed by another: work must be idempotent.
+ * Must not: guarantee that work starts only once. A worker that outlives its lock, or whose last write was never
+ * acknowledged, may be followed by another, so work must be idempotent.
  */
 import {
   decideExisting,
@@ -30,7 +30,7 @@ export interface OnceDeps extends SendDeps {
   readonly records: IdempotencyStore;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** For how long, in ms, a worker that has not finished may be alive; absent: {@link PROCESSING_LOCK_MS}. */
+  /** Time for which an unfinished worker may be alive, ms; absent: {@link PROCESSING_LOCK_MS}. */
   readonly processingLockMs?: number;
 }
 
@@ -40,21 +40,21 @@ export interface KeyedRequest {
   readonly source: RequestSource;
   readonly tenantId: string;
   readonly requestHash: string;
-  /** For the log; undefined: the request did not say. */
+  /** Only logged; undefined if the request has none. */
   readonly traceId?: string | undefined;
 }
 
-/** Response to the caller and to every repetition: the canonical text of `body` is the same bytes each time. */
+/** Response to the caller and to every repetition. The canonical text of `body` is the same bytes each time. */
 export type KeptResponse = { readonly status: number; readonly body: Json };
 
 export type OnceResult =
   | { readonly kind: 'done' | 'replayed'; readonly response: KeptResponse }
-  /** Another is at work on the same request. */
+  /** Another attempt of the same request is in progress. */
   | { readonly kind: 'in_flight' };
 
 /**
- * Thrown by work of which a part is left for the next repetition. That one gets `progress`, because records of the parts
- * that are done may have expired by then.
+ * Thrown by work that leaves a part for the next repetition, which gets `progress`, because the records of completed parts
+ * may have expired by then.
  */
 export class Unfinished<P extends object = object> extends CairnError {
   readonly progress: P;
@@ -66,10 +66,10 @@ export class Unfinished<P extends object = object> extends CairnError {
 }
 
 export interface Progress {
-  /** Newest progress of the earlier attempts, kept or {@link Unfinished}; undefined: there is none. */
+  /** Newest progress of earlier attempts, kept or {@link Unfinished}; undefined if there is none. */
   readonly before: Json | undefined;
   /**
-   * Records progress before the work continues, so that an attempt that dies leaves it to the next one for as long as the request is known.
+   * Records progress before the work continues. If this attempt dies, later attempts get it as long as the record of the request exists.
    *
    * @throws CairnError UNAVAILABLE if another attempt has taken over
    */
@@ -80,9 +80,9 @@ type Work = (begunAt: number, progress: Progress) => Promise<KeptResponse>;
 
 /**
  * A refusal by `work` (a CairnError of the 4xx range, except 429 and a plan that is not deployed) is a response like any other. Other errors are
- * rethrown and leave the request to be retried: at most three times, not counting errors that ask the sender to retry,
- * which are no failures of the request. `work` receives the time the request was first started (epoch ms): with the
- * key, it is the same for every attempt, and for no other request.
+ * rethrown, and the request can be retried: at most three times, not counting errors that ask the sender to retry, which are
+ * not failures of the request. `work` receives the time of the first attempt (epoch ms): together with the key, it identifies
+ * the request in every attempt.
  *
  * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same
  * again)
@@ -119,7 +119,7 @@ async function withProgress(deps: OnceDeps, { record, version }: Attempt, progre
   const written = await sendUntilKnown(deps, () => write(deps.records, kept, version));
   if (written !== undefined) return { record: kept, version: written };
   const stored = await sendUntilKnown(deps, () => deps.records.read(record.key));
-  // An earlier sending of ours was applied, and its answer lost.
+  // An earlier write of this attempt was applied, and its response lost.
   if (stored && stored.record.attemptId === record.attemptId)
     return { record: kept, version: stored.version };
   throw new CairnError('UNAVAILABLE', 'another attempt at the same request is in progress');
@@ -133,7 +133,7 @@ interface Attempt {
 
 type OnceEntry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceResult, { kind: 'done' }>;
 
-/** Creates the record, takes an expired one over, or returns the answer of the existing one. */
+/** Creates the record, takes over an expired one, or returns the answer of the existing one. */
 async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> {
   const { records, clock, random, processingLockMs: lockMs = PROCESSING_LOCK_MS } = deps;
   const attemptId = random.token();
@@ -145,7 +145,7 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
     const stored = await sendUntilKnown(deps, () => records.read(request.key));
     seen = stored?.version;
     if (!stored) return OVERTAKEN;
-    // An earlier sending of ours was applied, and its answer lost.
+    // An earlier write of this attempt was applied, and its response lost.
     if (stored.record.attemptId === attemptId) return { kind: 'ours', ...stored };
     const now = clock.now();
     const decision = decideExisting(stored.record, { ...request, now });
@@ -159,12 +159,12 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
   });
 }
 
-/** Members that a later attempt takes over. The `response` of a record that is not completed is the progress of the request. */
+/** Members that a later attempt keeps. If the record is not completed, its `response` is the progress of the request. */
 function continued({ createdAt, response }: IdempotencyRecord): Partial<IdempotencyRecord> {
   return { createdAt, response };
 }
 
-/** The version written; undefined if another record is in the way. */
+/** Version of the written record; undefined if another record exists. */
 async function write(
   records: IdempotencyStore,
   record: IdempotencyRecord,
@@ -174,7 +174,7 @@ async function write(
   return 'version' in result ? result.version : undefined;
 }
 
-/** A refusal is an answer, except a temporary one: a rate limit, and a plan that the next deployment may bring back. */
+/** A refusal is a response, except a temporary one: a rate limit, or a plan that the next deployment may restore. */
 async function answerOf(work: () => Promise<KeptResponse>): Promise<KeptResponse> {
   try {
     return await work();
@@ -185,7 +185,7 @@ async function answerOf(work: () => Promise<KeptResponse>): Promise<KeptResponse
   }
 }
 
-/** Keeps the response. If another process took over meanwhile, its response is the one of this key. */
+/** Stores the response. If another process has taken over, its response counts instead. */
 async function conclude(
   deps: OnceDeps,
   request: KeyedRequest,
@@ -210,7 +210,7 @@ async function conclude(
     : { kind: 'in_flight' };
 }
 
-/** The next repetition then need not wait for the lock to expire. A failure to record it is only logged. */
+/** Releases the lock, so that the next repetition need not wait for its expiry. A failure to do so is only logged. */
 async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: unknown): Promise<void> {
   const now = deps.clock.now();
   const { lockExpiresAt: _, ...rest } = record;
@@ -219,7 +219,7 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
     status: 'failed',
     attempts: record.attempts - (asksBack(cause) ? 1 : 0),
     response: cause instanceof Unfinished ? ({ ...cause.progress } as unknown as Json) : record.response,
-    // For the look-up of a record by its caller: without the text of unexpected errors.
+    // Callers can read the record, so it has no text of unexpected errors.
     error: toProblem(cause).detail,
     updatedAt: now,
     expiresAt: now + RECORD_TTL_MS,
@@ -227,14 +227,14 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
   try {
     await sendUntilKnown(deps, () => write(deps.records, failed, version));
   } catch (error) {
-    // More progress than a document takes: the next attempt continues from the records of the parts.
+    // The progress is too large for a document. The next attempt continues from the records of the parts.
     if (cause instanceof Unfinished && error instanceof StoreRefused)
       return noteFailure(deps, { record, version }, new CairnError('UNAVAILABLE', cause.message));
     deps.log.warn('idempotency_failure_not_noted', { key: record.key, error });
   }
 }
 
-/** A repetition on request must not be counted as a failure. */
+/** True if the error asks the sender to retry: the repetition must not count as a failure. */
 function asksBack(cause: unknown): boolean {
   if (cause instanceof OutcomeUnknown || cause instanceof NewerSchemaError) return true;
   if (!(cause instanceof CairnError)) return false;

@@ -1,8 +1,8 @@
 /**
- * Operations of a dispatch on other runs: starts and cancels children, and notifies its parent of its end. All are
- * idempotent: a child has the id its parent gave it, and a parent's wait is answered once.
+ * Operations of a dispatch on other runs: starts and cancels children, and notifies the parent of its run's end. All are
+ * idempotent: the parent chooses the id of a child, and a parent's wait is answered once.
  *
- * Must not: decide when any of it is due; that is up to the engine.
+ * Must not: decide when any of it is due; the engine does.
  */
 
 import { sha256Hex } from '../core/encoding/hash.ts';
@@ -40,7 +40,7 @@ export function otherRuns(deps: StartDeps): OtherRuns {
 
 async function startChild(deps: StartDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
   const isPart = loopOfPart(type) !== undefined;
-  // A part runs the very definition that its loop runs.
+  // The inner run of a loop uses exactly the version of the loop.
   const workflow = isPart ? deps.registry.pinned(type, parent.planVersion) : deps.registry.newest(type);
   const { runId } = wait.child;
   if (!workflow)
@@ -64,7 +64,7 @@ async function startChild(deps: StartDeps, { parent, wait, type, input }: ChildT
       cancel: (id) => cancelChild(deps, parent, id),
     }));
   const isTaken = successor && !(isPart && successor.workflow !== workflow);
-  // The outcome of a start that found the run is the same: it is there.
+  // A start that finds the existing run has the same outcome.
   await startRun(deps, {
     runId,
     parent: {
@@ -90,7 +90,7 @@ async function startChild(deps: StartDeps, { parent, wait, type, input }: ChildT
   });
 }
 
-/** A child that has ended, or was never started, needs nothing. */
+/** Does nothing for a child that has ended or was never started. */
 async function cancelChild(deps: StartDeps, { id, tenantId }: RunState, runId: string): Promise<void> {
   try {
     await cancelRun(deps, {
@@ -112,7 +112,7 @@ async function notifyParent(deps: StartDeps, child: RunState): Promise<void> {
     await settleParent(deps, child, await outcomeOf(deps, child, parent.runId));
   } catch (error) {
     if (!(error instanceof StoreRefused) || error.reason !== 'request') throw error;
-    // The parent may have room for a failure of its step, after which it is compensated like after any other.
+    // The store may accept a failure of the step instead. The parent is then compensated as after any failure.
     deps.log.warn('child_outcome_refused', { runId: child.id, parent: parent.runId, error });
     await settleParent(deps, child, {
       code: 'RUN_UNWRITABLE',
@@ -169,13 +169,13 @@ function errorOf({ id, status, error }: RunState): Omit<RecordedError, 'stepId'>
   const code = status === 'cancelled' ? 'CHILD_CANCELLED' : 'CHILD_FAILED';
   return {
     code,
-    // The cause comes first, however deep: lists show the beginning.
+    // Lists show only the beginning, so the original cause comes first.
     message: `${error === undefined ? `${status} in` : causeOf(error)} child run ${id}`,
     retryable: false,
   };
 }
 
-/** The message of a child's child has its cause, and the runs from there on. */
+/** The message of a nested child already has the cause and the runs below it, so its code is omitted. */
 function causeOf({ code, message }: RecordedError): string {
   return code === 'CHILD_FAILED' ? `${message} of` : `${code}: ${message}, in`;
 }

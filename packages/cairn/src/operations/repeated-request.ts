@@ -1,4 +1,4 @@
-/** The log line and the refusals of a request whose idempotency key is known; the same for all entry points. */
+/** The log line and the errors for a request whose idempotency key is known; the same for all entry points. */
 import type { ExistingDecision, RequestSource } from '../core/decisions/idempotency.ts';
 import { CairnError } from '../core/errors.ts';
 import type { Log } from '../ports/log.ts';
@@ -9,7 +9,7 @@ interface Hit {
   readonly tenantId: string;
   /** Trace of the repeated request, if it sent one. */
   readonly traceId?: string | undefined;
-  /** The run that the first answer was about, if it was about one. */
+  /** The run of the first response, if it has one. */
   readonly cachedRunId: string | undefined;
 }
 
@@ -23,7 +23,7 @@ type RefusedKey = Extract<ExistingDecision['kind'], 'conflict' | 'exhausted' | '
 export function refusedKey(kind: RefusedKey): CairnError {
   if (kind === 'exhausted')
     return new CairnError('IDEMPOTENCY_CONFLICT', 'every attempt with this idempotency key failed');
-  // The same words as for any other request, so that no tenant learns of another's record.
+  // The same error for all requests, so that no tenant learns of another's record.
   return new CairnError('IDEMPOTENCY_KEY_REUSED', 'this idempotency key was used with a different request', {
     field: 'Idempotency-Key',
   });

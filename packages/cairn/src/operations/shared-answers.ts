@@ -1,13 +1,13 @@
-/** Answers that concurrent and repeated questions share for some time. One that failed is asked again. */
+/** Answers that concurrent and repeated questions share for some time. A failed one is asked again. */
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { Clock } from '../ports/clock.ts';
 
 interface SharedAnswersOptions<T> {
   readonly clock: Pick<Clock, 'now'>;
   readonly ttlMs: number;
-  /** Time that this answer is kept instead. */
+  /** Time this answer is cached instead. */
   ttlOf?(answer: T): number;
-  /** Answers kept, whatever questions callers make up. */
+  /** Limit of cached answers, whatever questions callers invent. */
   readonly most: number;
 }
 

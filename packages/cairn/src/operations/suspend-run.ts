@@ -1,6 +1,6 @@
 /**
- * Suspends and continues a run: while it is suspended none of its steps is started. Running bodies end, and answers,
- * events and signals are accepted. Time limits of its waits and of the run continue; due work is handled when it
+ * Suspends and continues a run: while it is suspended, none of its steps is started. Running bodies finish, and answers,
+ * events and signals are accepted. Time limits of its waits and of the run keep running; work that became due is done when it
  * continues.
  */
 import { isDispatchedAlready } from '../core/decisions/dispatched-already.ts';
@@ -19,7 +19,7 @@ interface SuspendRequest extends RunOfTenant {
   readonly actor: string;
 }
 
-/** Result of the first request: a later one changes nothing. */
+/** Result of the first request. A later one changes nothing. */
 export interface Suspension {
   readonly runId: string;
   /** `suspending`: a worker still holds the run, starts no more steps, and lets bodies end. */
@@ -63,7 +63,7 @@ function suspensionEvents(state: RunState, actor: string, reason: string): Event
 }
 
 /**
- * A run that is not suspended is unchanged, including an ended one: an earlier request may have continued it.
+ * Leaves a run that is not suspended unchanged, even an ended one, because an earlier request may have continued it.
  *
  * @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again)
  */
@@ -84,7 +84,7 @@ function continueDrafts(state: RunState, actor: string, reason: string | undefin
   return [{ type: 'continue_requested', initiator: 'user', actor, data: { reason } }];
 }
 
-/** Also for a waiting run, because a wait may become due meanwhile, or may not be announced yet. */
+/** Enqueues a waiting run too, because a wait may be due or not announced yet. */
 async function enqueueIfUnleased(deps: SuspendDeps, { state, events }: Appended): Promise<void> {
   if (state.lease !== undefined || isOver(state) || isDispatchedAlready(state, events)) return;
   await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placementOf(deps, state) });

@@ -1,6 +1,6 @@
 /**
- * Records what a person decided about an approval, or about a step in doubt: one pure decision, one append, and a dispatch
- * to carry on. The first answer in the journal counts; later callers get that decision.
+ * Records a person's decision about an approval or a step in doubt: one pure decision, one append, and a dispatch
+ * that continues the run. The first answer in the journal counts; later callers get that decision.
  */
 import { type ApprovalDecision, approvalDecision } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
@@ -43,11 +43,11 @@ export async function decideApproval(deps: DayBudgetDeps, request: DecideRequest
 
 interface Decision {
   readonly decided: ApprovalDecision;
-  /** Without events: a repetition, or the day must be raised first. */
+  /** Without events if this is a repetition, or if the limits of the day must be raised first. */
   readonly appended: Appended;
 }
 
-/** @param raised the question about the budget of a day, once the day is raised */
+/** @param raised the question about the budget of the day, once its limits are raised */
 async function decide(deps: DayBudgetDeps, request: DecideRequest, raised?: DayQuestion): Promise<Decision> {
   const { runId, tenantId, stepId: step, decision } = request;
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
@@ -60,9 +60,9 @@ async function decide(deps: DayBudgetDeps, request: DecideRequest, raised?: DayQ
       decided = approvalDecision(state, { ...answer, waitId }, now);
       if (decided.kind === 'repeated') return [];
       const { wait } = decided;
-      // A decision that lost against feedback does not answer the question that follows from the feedback.
+      // A decision that lost against feedback must not answer the question that follows the feedback.
       waitId = wait.id;
-      // A decision that the run cannot carry out raises nothing.
+      // The drafts come first, so that a decision that the run cannot carry out raises nothing.
       const drafts = draftsOn(deps, { state, request, wait, now });
       const mustRaise = asksForDay(wait) && decision === 'approve' && !raised;
       return mustRaise ? [] : drafts;

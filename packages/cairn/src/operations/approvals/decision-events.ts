@@ -35,12 +35,12 @@ interface Deciding {
   readonly now: number;
 }
 
-/** @throws CairnError for a decision this question does not take, or that the run cannot carry out */
+/** @throws CairnError for a decision that the question does not accept or the run cannot carry out */
 export function decisionEvents(deciding: Deciding): EventDraft[] {
   const { state, workflow, wait, request } = deciding;
   const step = workflow.steps.get(wait.execution.stepId);
   if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
-  // A run that ends is not set in motion first.
+  // A run that is about to end is not resumed first.
   if (request.decision === 'halt') return halted(deciding);
   const { raise, data } = request;
   if (raise !== undefined && wait.purpose !== 'budget') {
@@ -82,7 +82,7 @@ function approvalSettled(settling: DecidedStep): EventDraft[] {
   }
 }
 
-/** Outcome of an attempt interrupted by a crash, as the operator reports or decides it. */
+/** Events for an attempt interrupted by a crash, with the outcome that the operator reports or decides. */
 function doubtSettled(settling: DecidedStep): EventDraft[] {
   const { wait, request, now } = settling;
   const { decision, note } = request;
@@ -120,7 +120,7 @@ function budgetSettled(settling: DecidedStep & { readonly wait: BudgetQuestion }
   const stepId = stepKey(wait.execution);
   switch (request.decision) {
     case 'approve': {
-      // The raise of a day concerns all runs of the tenant, and is not kept here (raise-day.ts).
+      // The limits of the day apply to all runs of the tenant and are stored elsewhere (raise-day.ts).
       if (wait.day !== undefined) return endOfWait.budgetAnswerDrafts({ wait, now }, answerOf(request));
       const answer = { ...answerOf(request), raise: raiseFor(state, wait, request) };
       return endOfWait.budgetAnswerDrafts({ wait, now }, answer);

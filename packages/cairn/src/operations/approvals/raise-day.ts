@@ -1,6 +1,6 @@
 /**
- * Raises the limits of the day that a run asks about, for all runs of its tenant. The raise is written before the answer: if
- * the process dies in between, the day is raised, and a repeated answer raises nothing a second time.
+ * Raises the daily limits that a run asks about, for all runs of its tenant. The raise is written before the answer: if
+ * the process dies in between, the limits are raised, and a repeated answer does not raise them again.
  */
 import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/budget/day.ts';
 import { dayAmounts, type LimitsOf } from '../../core/budget/day-limits.ts';
@@ -16,11 +16,11 @@ import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import type { DecideRequest } from './request.ts';
 
 export interface DayBudgetDeps extends RunDeps {
-  /** Absent: the caller never raises one. */
+  /** Absent: the caller never raises daily limits. */
   readonly dayBudgets?: DayBudgetStore;
-  /** Limits of this deployment; absent as `dayBudgets`. */
+  /** Limits of this deployment. Absent if `dayBudgets` is absent. */
   readonly dayLimits?: LimitsOf;
-  /** Absent as `dayBudgets`. */
+  /** Absent if `dayBudgets` is absent. */
   readonly finder?: Pick<RunFinder, 'asking'>;
 }
 
@@ -37,7 +37,7 @@ export async function raiseDay(
   if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and the installation has none`);
   await changeVersioned(`writes to the budget of ${day}`, async () => {
     const found = await sendUntilKnown(deps, () => store.read(tenantId, day));
-    // The database was restored to a time before the day: the run checks its budget again, and asks again if it must.
+    // The database was restored to a time before this day. The run checks its budget again and asks again if necessary.
     if (!found) return;
     const budget = asConfigured(deps, found.budget);
     const amounts = amountsOf(budget, wait, request);

@@ -7,36 +7,36 @@ import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 import type { RunOfTenant } from '../append-to-run.ts';
 
-/** Largest note or feedback, UTF-8 bytes: it is stored in the journal and the snapshot, and passed to bodies. */
+/** Largest note or feedback, UTF-8 bytes. It is stored in the journal and the snapshot, and passed to bodies. */
 const MAX_SAID_BYTES = 8 * 1024;
-/** Most data with an approval, as canonical JSON: it is stored in the journal and in the output of the step. */
+/** Largest data of an approval, as canonical JSON. It is stored in the journal and in the output of the step. */
 const MAX_DATA_BYTES = 16 * 1024;
 
 export interface DecideRequest extends RunOfTenant {
-  /** Key of the step: its id, or `id[itemKey]` for the doubt about an item. */
+  /** Key of the step: its id, or `id[itemKey]` for an item in doubt. */
   readonly stepId: string;
-  /** Id of the question, as the run lists it; absent: the one that is open. */
+  /** Id of the question, as the run lists it. Absent: the open one. */
   readonly waitId?: string | undefined;
   readonly decision: Decision;
   /** Reason of the decision; a waiver needs one. */
   readonly note?: string | undefined;
   /** With `retry_with_feedback`: feedback for the bodies that run again. */
   readonly feedback?: string | undefined;
-  /** With `retry_with_feedback`: which steps before the approval; absent: those it needs. */
+  /** With `retry_with_feedback`: the steps before the approval that run again. Absent: those it needs. */
   readonly steps?: readonly string[] | undefined;
-  /** With `approve` of a budget: by how much limits are raised; absent: those reached, by what the workflow declares. */
+  /** With `approve` of a budget: amounts by which limits are raised. Absent: the limits that were reached, by the amounts that the workflow declares. */
   readonly raise?: GivenRaise | undefined;
-  /** With `approve` and `approve_with_waiver` of an approval whose definition has a schema for it. */
+  /** With `approve` and `approve_with_waiver`, if the approval's definition has a schema for it. */
   readonly data?: unknown;
   readonly actor: string;
-  /** The actor may raise the limits that the installation sets for its tenants; absent: no. */
+  /** True if the actor may raise the limits that the installation sets for its tenants. */
   readonly mayRaiseDay?: boolean;
 }
 
 /** Decision without actor and target. */
 type DecisionContent = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'raise' | 'data'>;
 
-/** The first answer to the question; a repetition gets the same. */
+/** The first answer to the question. A repetition gets the same. */
 export interface ApprovalDecided {
   readonly runId: string;
   readonly stepId: string;
@@ -59,7 +59,7 @@ export function raiseOf({ raise }: Pick<DecisionContent, 'raise'>): BudgetLimits
   return raise && budgetLimits(raise, 'raise');
 }
 
-/** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
+/** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE with the name of the invalid member */
 export function assertDecisionContent({
   decision,
   note,

@@ -1,9 +1,9 @@
 /**
- * Continues other runs of a tenant that asked for more of the day before a person raised it: the longest-asking first, as far
- * as their needs fit. The others keep their question. Best effort: a run that is left out continues when it is approved, or at
+ * Continues other runs of a tenant that asked about the day's budget before a person raised it: the longest-waiting first, while
+ * their needs fit. The others keep their question. Best effort: a run that is left out continues when it is approved, or at
  * the end of the day.
  *
- * Must not: raise the day.
+ * Must not: raise the limits.
  */
 import { admittable, attemptKind, type DayAmounts, type DayBudget } from '../../core/budget/day.ts';
 import { workThrough } from '../../core/map-concurrently.ts';
@@ -24,17 +24,17 @@ import { asConfigured, type DayBudgetDeps } from './raise-day.ts';
 export interface Raised {
   readonly run: Pick<ListedState, 'id' | 'tenantId' | 'type' | 'planVersion' | 'planFingerprint'>;
   readonly wait: DayQuestion;
-  /** The person who raised the day. */
+  /** The person who raised the limits. */
   readonly actor: string;
 }
 
-/** Runs with an open question that are read at once. */
+/** Runs with an open question read at once. */
 const PAGE = 100;
-/** Time for reading further pages, ms: those before may ask about something else, and a person waits for the answer. */
+/** Time for reading further pages, ms: runs of earlier pages may ask about something else, and a person waits for the response. */
 const READ_MS = 5_000;
-/** Runs that are read in that time, the longest-asking first. */
+/** Runs read within that time, the longest-waiting first. */
 const MAX_READ = 5_000;
-/** After so many questions whose need does not fit, the day has no room. */
+/** Number of questions that do not fit after which the day counts as used up. */
 const MANY_REFUSED = 100;
 /** Time for continuing runs, ms. Together with the reads it is well below the minute that a request to the API may take. */
 const RESUME_MS = 20_000;
@@ -46,7 +46,7 @@ interface AskingWait {
   readonly need: DayAmounts;
 }
 
-/** Never throws: the answer with the raise is in the journal. */
+/** Never throws, because the answer with the raise is already in the journal. */
 export async function resumeAsking(deps: DayBudgetDeps, raised: Raised): Promise<void> {
   const { clock, log } = deps;
   const part = { tenantId: raised.run.tenantId, day: raised.wait.day };
@@ -72,7 +72,7 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
   const own = { runId: run.id, wait, need: needOf(registry, budget, run, wait) };
   const asking: AskingWait[] = [];
   let fitting: readonly AskingWait[] = [];
-  /** Questions read when one more of them fitted last. */
+  /** Number of questions read when the last fitting one was found. */
   let atLastFit = 0;
   for await (const states of pagesOfAsking(deps, { tenantId: run.tenantId, day })) {
     for (const state of states) {
@@ -91,7 +91,7 @@ async function askingThatFit(deps: DayBudgetDeps, { run, wait }: Raised): Promis
   return fitting;
 }
 
-/** Runs with an open question, the longest-asking first. Ends before a page that cannot be read: those of the pages before continue. */
+/** Runs with an open question, the longest-waiting first. Ends at a page that cannot be read, so that runs of earlier pages still continue. */
 async function* pagesOfAsking(
   { finder, clock, log }: DayBudgetDeps,
   part: { readonly tenantId: string; readonly day: string },
@@ -113,7 +113,7 @@ async function* pagesOfAsking(
   }
 }
 
-/** Amount that the question names; else the step's estimate or the highest cost of its kind, and something of each limit that was reached. */
+/** The amount that the question names. Otherwise the step's estimate or the highest cost of its kind, and a part of each limit that was reached. */
 function needOf(
   registry: WorkflowRegistry,
   { largest, limits }: DayBudget,

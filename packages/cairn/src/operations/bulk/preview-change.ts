@@ -1,5 +1,5 @@
 /**
- * Previews what a bulk change would do to one run, by the same decisions as the change itself.
+ * Previews the effect of a bulk change on one run, by the same decisions as the change itself.
  *
  * Must not: write anything.
  */
@@ -39,7 +39,7 @@ interface ChangeToPreview {
   readonly target: BulkTarget;
 }
 
-/** @throws CairnError that the change would be refused with */
+/** @throws CairnError if the change would be refused with this error */
 export async function previewChange(
   deps: PreviewDeps,
   { act, tenantId, target }: ChangeToPreview,

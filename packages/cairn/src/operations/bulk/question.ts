@@ -1,6 +1,6 @@
 /**
- * The approval that a change of many runs answers. Only plain approvals: on a step in doubt or a budget the same decision has another meaning,
- * and an approval that takes data takes other data for each run, so a person answers these one by one. Pure.
+ * The approval that a change of many runs answers. Only plain approvals are answered: for a step in doubt or a budget the same decision
+ * means something else, and an approval with data needs different data for each run, so a person answers these one by one. Pure.
  */
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -23,16 +23,16 @@ function takesData({ wait }: OpenQuestion): boolean {
   return wait?.dataSchemaText !== undefined;
 }
 
-/** Names an approval; without `waitId` the open one of the step. */
+/** Identifies an approval; without `waitId` the open one of the step. */
 export interface NamedQuestion {
   readonly stepId: string;
   readonly waitId?: string | undefined;
 }
 
 /**
- * The approval that the target names. One that is not open is returned as named, because the decision reports whether it was decided.
+ * The approval that the target names. One that is not open is returned as named, because the decision reports how it was decided.
  *
- * @throws CairnError RUN_INVALID_TRANSITION if it is no plain approval, or if the target names none and not exactly one is open
+ * @throws CairnError RUN_INVALID_TRANSITION if it is not a plain approval, or if the target names none and not exactly one is open
  */
 export function approvalOf(
   run: RunState,

@@ -1,24 +1,24 @@
-/** One run of a change of many runs; of an approval, one of its questions. */
+/** A target of a bulk change: a run, or for approvals one of its questions. */
 
 export const BULK_ACTS = ['cancel', 'resume', 'replay', 'approve'] as const;
 export type BulkAct = (typeof BULK_ACTS)[number];
 
-/** Most runs of one request: each takes a read and a commit at least, and the whole must end within the time of a request. */
+/** Largest number of runs per request. Each takes at least a read and a commit, and all must end within the time of a request. */
 export const MAX_TARGETS = 100;
 
 export interface BulkTarget {
   readonly runId: string;
-  /** Key of the step, of an approval. */
+  /** For approvals: key of the step. */
   readonly stepId?: string | undefined;
   readonly waitId?: string | undefined;
 }
 
-/** Once each, in the order of their first mention. */
+/** Removes repetitions and keeps the order. */
 export function distinct(targets: readonly BulkTarget[]): readonly BulkTarget[] {
   return [...new Map(targets.map((target) => [nameOf(target), target])).values()];
 }
 
-/** The same for the same target only. */
+/** Equal only for equal targets. */
 export function nameOf({ runId, stepId, waitId }: BulkTarget): string {
   return JSON.stringify([runId, stepId, waitId]);
 }

@@ -82,7 +82,7 @@ export interface VersionInUse {
   readonly isNewest: boolean;
 }
 
-/** Definitions of this deployment that are not what their versions were. @param nextOf the version that a type may have next */
+/** Versions whose deployed definition differs from the recorded one. @param nextOf the next free version of a type */
 export function ofPlans(
   changes: readonly PlanChange[],
   nextOf: (type: string) => number,

@@ -1,6 +1,6 @@
 /**
  * Diagnosis of the installation by this instance. Results are cached for some seconds, so that frequent requests cost
- * as much as one.
+ * no more than one.
  *
  * Must not: change anything.
  */
@@ -18,7 +18,7 @@ import {
 
 /** Short, so that an operator sees a fix; each diagnosis costs a read per due or leased run. */
 export const FAST_TTL_MS = 5_000;
-/** Indexes, versions and what has expired: some 20 reads, and two for each version in use by a tenant. */
+/** Indexes, versions and expired documents: about 20 reads, and two for each version in use by a tenant. */
 export const SLOW_TTL_MS = 60_000;
 
 export interface DiagnosisDeps extends ObserveDeps {
@@ -47,7 +47,7 @@ export class Diagnostician {
     this.#slow = new SharedAnswers({ clock, ttlMs: SLOW_TTL_MS, ttlOf: slowTtlOf, most: 1 });
   }
 
-  /** @throws CairnError UNAVAILABLE if no question could be answered */
+  /** @throws CairnError UNAVAILABLE if nothing could be determined */
   async diagnose(): Promise<Diagnosis> {
     const deps = this.#deps;
     const at = deps.clock.now();
@@ -62,7 +62,7 @@ export class Diagnostician {
   }
 }
 
-/** Observations with unanswered questions are kept only briefly. */
+/** Observations with failed queries are cached only briefly. */
 function slowTtlOf({ findings }: SlowObservations): number {
   return findings.some(({ code }) => code === UNSEEN) ? FAST_TTL_MS : SLOW_TTL_MS;
 }

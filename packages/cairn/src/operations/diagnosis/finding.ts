@@ -2,9 +2,9 @@
 import type { Json } from '../../core/encoding/json.ts';
 
 export interface DiagnosisFinding {
-  /** Stable, for programs; `docs/operations.md` has a row for each that is wrong. */
+  /** Stable, for programs. `docs/operations.md` has a row for each code of state `wrong`. */
   readonly code: string;
-  /** `note`: worth knowing, and perhaps meant to be so. */
+  /** `note`: worth knowing, and possibly intended. */
   readonly state: 'well' | 'note' | 'wrong';
   readonly what: string;
   /** Steps to fix the problem. */
@@ -36,7 +36,7 @@ export function wrong(
   return { code, state: 'wrong', what, help, evidence };
 }
 
-/** A time as people say it: "40 s", "3 min", "2 h", "5 days". */
+/** A duration for people: "40 s", "3 min", "2 h", "5 days". */
 export function span(ms: number): string {
   const seconds = Math.round(Math.max(0, ms) / 1_000);
   if (seconds < 120) return `${seconds} s`;

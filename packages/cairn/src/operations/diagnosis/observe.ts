@@ -1,5 +1,5 @@
 /**
- * Observations of a diagnosis. Each question is bounded and separate: one without an answer becomes a finding, and does not end
+ * Observations of a diagnosis. Each query is bounded and independent: one that fails becomes a finding and does not stop
  * the others.
  *
  * Must not: change anything, or reveal tenants and runs.
@@ -43,22 +43,22 @@ export interface ObserveDeps {
 
 /** Runs read, the most overdue first: as many as the scan handles in a minute, at one read each. */
 const RUNS_CHECKED = 200;
-/** More late schedules add no information. */
+/** Reading more late schedules would add no information. */
 const SCHEDULES_CHECKED = 100;
-/** Tenants and, of each, versions whose live runs are counted: two reads for each version. */
+/** Tenants counted, and versions counted per tenant: two reads for each version. */
 const TENANTS_COUNTED = 50;
 const VERSIONS_COUNTED = 50;
 
-/** Queues inspected at a time, two requests each: there may be a hundred of each class. */
+/** Queues inspected concurrently, two requests each. There may be a hundred of each class. */
 const QUEUES_AT_ONCE = 16;
 
-/** The code of a question that was not answered. */
+/** Code of a query that failed. */
 export const UNSEEN = 'UNSEEN';
 
 /** Observations that change from minute to minute. */
 export interface CurrentObservations {
   readonly findings: readonly DiagnosisFinding[];
-  /** Undefined: they could not be read. */
+  /** Undefined if they could not be read. */
   readonly storedHeartbeats: StoredHeartbeats | undefined;
   /** Clock of this instance minus the clock of the store. */
   readonly skewMs: number | undefined;
@@ -68,7 +68,7 @@ export interface CurrentObservations {
   readonly lateSchedules: { readonly late: number; readonly isCut: boolean } | undefined;
 }
 
-/** @throws CairnError UNAVAILABLE if not even the store's time is known */
+/** @throws CairnError UNAVAILABLE if every query failed, even that for the store's time */
 export async function observeNow(deps: ObserveDeps): Promise<CurrentObservations> {
   const { heartbeats, storeProbe, queueProbe, schedules, config, setup, clock } = deps;
   const probes = new Probes(deps.log);
@@ -119,7 +119,7 @@ export interface SlowObservations {
   readonly findings: readonly DiagnosisFinding[];
 }
 
-/** Observations that change only with deployments, or slowly, and are more expensive. */
+/** Observations that change slowly or only with deployments, and cost more. */
 export async function observeSlowly(deps: ObserveDeps): Promise<SlowObservations> {
   const { storeProbe, heartbeats } = deps;
   const probes = new Probes(deps.log);
@@ -177,7 +177,7 @@ async function changedPlans({ registry, plans }: ObserveDeps): Promise<Diagnosis
   return deployment.ofPlans(await changesIn(plans, registry), nextOf);
 }
 
-/** Asks the questions of a diagnosis, and collects those without an answer. */
+/** Runs the queries of a diagnosis and collects those that failed. */
 class Probes {
   readonly unanswered: DiagnosisFinding[] = [];
   readonly #log: Log;
@@ -187,7 +187,7 @@ class Probes {
     this.#log = log;
   }
 
-  /** True if no question was answered. */
+  /** True if every query failed. */
   get isUnanswered(): boolean {
     return this.#answered === 0;
   }
@@ -212,7 +212,7 @@ class Probes {
 
 type Inspected = WatchedQueue & { readonly seen: SeenQueue };
 
-/** State of the first queue, with the tasks of all that could be counted. Undefined: no queue was inspected. */
+/** State of the first queue, with the tasks of all queues that could be counted. Undefined: no queue was inspected. */
 export function wholeQueue([first, ...others]: readonly Inspected[]): SeenQueue | undefined {
   if (first?.seen.kind !== 'seen') return first?.seen;
   const further = others.flatMap(({ of, seen }) =>

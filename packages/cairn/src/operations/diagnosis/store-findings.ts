@@ -4,9 +4,9 @@ import type { LeftOver, SeenIndex } from '../../ports/diagnosis/store-probe.ts';
 import { type DiagnosisFinding, note, span, well, wrong } from './finding.ts';
 
 const HOUR_MS = 3_600_000;
-/** Firestore deletes within a day of the expiry, as a rule; its documentation promises none. */
+/** Firestore usually deletes within a day of the expiry; its documentation guarantees no time. */
 export const TTL_GRACE_MS = 72 * HOUR_MS;
-/** Records live for a day: an installation that has run for this time has had expired ones, which should be deleted. */
+/** Records live for a day, so an installation of this age has had expired ones, which should be deleted. */
 const TTL_SHOWS_AFTER_MS = TTL_GRACE_MS + 48 * HOUR_MS;
 /** Signed requests and ID tokens tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
 const MAX_SKEW_MS = 30_000;
@@ -72,7 +72,7 @@ export function ofExpiry(
   ];
 }
 
-/** @param skewMs how far the clock of the instance is ahead of the store's */
+/** @param skewMs clock of the instance minus the clock of the store */
 export function ofClock(skewMs: number): DiagnosisFinding {
   const evidence = { skewMs };
   if (Math.abs(skewMs) <= MAX_SKEW_MS)

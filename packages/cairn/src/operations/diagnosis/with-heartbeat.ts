@@ -24,12 +24,12 @@ export interface HeartbeatDeps {
 
 /** Report of a scheduled function about its run. */
 interface WorkResult {
-  /** The kill switch is on, and it did nothing. */
+  /** The kill switch is on, and the function did nothing. */
   readonly off?: boolean;
   readonly found?: Omit<SampleFound, 'at'>;
 }
 
-/** @throws what the work threw */
+/** @throws errors of the work */
 export async function withHeartbeat(
   deps: HeartbeatDeps,
   name: ScheduledFunction,

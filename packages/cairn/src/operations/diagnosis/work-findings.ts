@@ -18,13 +18,13 @@ export const LATE_MS: Readonly<Record<ScheduledFunction, number>> = {
   checkRuns: 150 * MINUTE_MS,
   deleteExpired: 75 * MINUTE_MS,
 };
-/** The scan moves 200 a minute; a run that it moves is due again in a minute at the earliest. */
+/** The scan handles 200 runs a minute. A run that it handles is due again after a minute at the earliest. */
 export const OVERDUE_MS = 5 * MINUTE_MS;
-/** A task waits for seconds where the queue keeps up. */
+/** A queue that keeps up delivers a task within seconds. */
 const QUEUE_BEHIND_MS = 5 * MINUTE_MS;
 /** The tick fires due schedules each minute. */
 export const SCHEDULE_LATE_MS = 3 * MINUTE_MS;
-/** Overdue for this long: two scans have missed it. */
+/** After this time two scans have missed the run. */
 export const STALE_AFTER_MS = 3 * MINUTE_MS;
 
 export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): DiagnosisFinding[] {
@@ -75,7 +75,7 @@ export function ofFunctions({ latest, since, readAt }: StoredHeartbeats): Diagno
 /** An installation with a heartbeat this recent still exists: its scan runs each minute. */
 const INSTALLED_MS = 15 * MINUTE_MS;
 
-/** Codebases cannot see each other, only the heartbeats that they write to the same place. Names are `REGION/FUNCTION`. */
+/** Codebases cannot see each other. They see only the heartbeats that all write to the same place. Names are `REGION/FUNCTION`. */
 export function ofInstallations({ latest, readAt }: StoredHeartbeats): DiagnosisFinding[] {
   const names = Object.entries(latest.installations ?? {})
     .filter(([, at]) => readAt - at <= INSTALLED_MS)
@@ -111,7 +111,7 @@ export interface Waking {
   readonly stale: number;
   /** Runs without a worker whose events are not all published. */
   readonly behind: number;
-  /** More runs than were checked have something to do. */
+  /** True if more runs than were checked are due. */
   readonly isCut: boolean;
 }
 
@@ -166,7 +166,7 @@ export function ofRuns(
 /** The inbox of their tenant and the log name these runs. */
 export function ofNamed(runs: readonly RunFinding[], now: number): DiagnosisFinding[] {
   const isStuck = ({ reason }: RunFinding) => findingCode(reason) === 'RUN_STUCK';
-  // Findings beyond the limit may be of either kind.
+  // The findings beyond the limit may be of either kind.
   const seen = { now, isCut: runs.length === FINDINGS_READ };
   return [
     ...ofUnwritable(
@@ -221,7 +221,7 @@ export function ofSchedules(late: number, isCut: boolean): DiagnosisFinding {
   );
 }
 
-/** The queue of a function always has a finding. A further queue has a finding of its own only if it has a problem. */
+/** The function's own queue always has a finding. A further queue has one only if it has a problem. */
 export function ofQueues(
   queues: readonly (WatchedQueue & { readonly seen: SeenQueue })[],
   now: number,
@@ -238,7 +238,7 @@ export function ofQueues(
   });
 }
 
-/** Callers see the tasks of all queues together. */
+/** Adds the tasks of the further queues, because callers see one sum. */
 function withFurther(finding: DiagnosisFinding, further: readonly SeenQueue[]): DiagnosisFinding {
   if (finding.state !== 'well' || further.length === 0) return finding;
   const tasks = further.flatMap((seen) =>

@@ -1,6 +1,6 @@
 /**
- * Effects without a run as operators see them: rows with an open question, and the answer of a person. Only the row is changed,
- * under the version that was read; the next call with its key finds the answer.
+ * Effects without a run as operators see them: rows with an open question, and the answer of a person. An answer changes only the row,
+ * on the condition that its version is unchanged; the next call with its key finds the answer.
  *
  * Must not: call anything.
  */
@@ -24,7 +24,7 @@ import {
 } from './resolution.ts';
 import { resolutionOf } from './resolution-events.ts';
 
-/** Maximum of rows in the inbox. Others appear once some are resolved. */
+/** Largest number of rows in the inbox. The others appear once some are resolved. */
 export const EXTERNAL_READ = 100;
 
 /** Returns true if the id is an owner of rows of the tenant. */
@@ -32,7 +32,7 @@ export function isOwnExternal(owner: string, tenantId: string): boolean {
   return isExternal(owner) && owner.startsWith(ownersOf(tenantId));
 }
 
-/** Rows that ask now, the longest-waiting first. */
+/** Rows with an open question, the longest-waiting first. */
 export async function externalQuestions(
   { effects, clock }: { readonly effects: Pick<ExternalEffectStore, 'asking'>; readonly clock: Clock },
   tenantId: string,
@@ -73,7 +73,7 @@ export async function resolveExternal(deps: ExternalDeps, request: ResolveReques
   const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
   const now = await ownRow(deps, request);
   const { resolution: made } = now.stored.record;
-  // An earlier sending of the same may have been applied, its answer lost.
+  // An earlier attempt of the same request may have been applied, and its response lost.
   if (kind === 'stale' && (made?.by !== actor || made.outcome !== outcome))
     throw new CairnError('UNAVAILABLE', 'the effect was written at the same time');
   deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome });
@@ -115,7 +115,7 @@ interface Resolved {
   readonly answer: StoredResponse | undefined;
 }
 
-/** Only an asking row can be permitted to call again; here no run has asked. */
+/** Changes only the row, because no run asks. Only a row with an open question can get permission for another call. */
 function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
   const { record } = stored;
   const now = deps.clock.now();

@@ -32,7 +32,7 @@ export interface Resolving {
   readonly now: number;
 }
 
-/** The question that is open about the effect. */
+/** The open question about the effect. */
 export function waitFor({ waits }: RunState, effectId: string): Wait | undefined {
   return waits.find((wait) => wait.purpose === 'effect' && wait.effectId === effectId);
 }
@@ -74,7 +74,7 @@ function settledBy({ wait, stored, request, content, now }: Resolving): EventDra
       by: 'person',
       responseHash,
     },
-    // Resolved already for another run that also asked: only this run's wait has to end.
+    // The row was resolved for another run that also asked, so only this run's wait ends.
     effect: record.resolution
       ? undefined
       : { kind: 'change', effectId, seen, change: resolutionOf({ stored, request, content, now }) },
@@ -82,8 +82,8 @@ function settledBy({ wait, stored, request, content, now }: Resolving): EventDra
 }
 
 /**
- * Change of the row: author, time, kind and reason of the resolution. A question about a repetition keeps its status, with the
- * answer noted. So does a doubt that another call may resolve.
+ * Change of the row: author, time, kind and reason of the resolution. For a question about a repetition, and for a doubt that another
+ * call may resolve, the status is unchanged and the answer is added.
  */
 export function resolutionOf({
   stored,
@@ -99,7 +99,7 @@ export function resolutionOf({
   return { ...noted, ...content.answer, status: outcome, blockedBy: undefined, error: undefined };
 }
 
-/** The step starts again, and finds the resolution in the ledger; or it fails. */
+/** The step either starts again and finds the resolution in the ledger, or fails. */
 function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDraft[] {
   const { outcome, actor, note } = request;
   const answer = {

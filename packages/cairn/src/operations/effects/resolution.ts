@@ -12,7 +12,7 @@ import type { RunOfTenant } from '../append-to-run.ts';
 
 export interface ResolveRequest extends RunOfTenant {
   readonly effectId: string;
-  /** It took place (`recorded`, with its result), may be done once more, or the step fails. */
+  /** The effect took place (`recorded`, with its result), may be called once more, or the step fails. */
   readonly outcome: Resolution;
   /** Response of an action that took effect. Absent: null. */
   readonly result?: unknown;
@@ -20,7 +20,7 @@ export interface ResolveRequest extends RunOfTenant {
   readonly actor: string;
 }
 
-/** The first answer; a repetition gets the same. */
+/** The first resolution. A repetition gets the same. */
 export interface EffectResolved {
   readonly runId: string;
   readonly effectId: string;
@@ -30,10 +30,10 @@ export interface EffectResolved {
   readonly resolvedAt: number;
 }
 
-/** Longest note, in characters: it is stored in the journal and the ledger. */
+/** Longest note, in characters. It is stored in the journal and the ledger. */
 const MAX_NOTE_CHARS = 2_000;
 
-/** @throws CairnError INVALID_INPUT naming the member at fault */
+/** @throws CairnError INVALID_INPUT with the name of the invalid member */
 export function assertNote({ note }: Pick<ResolveRequest, 'note'>): void {
   if (note === undefined || (note.trim() !== '' && note.length <= MAX_NOTE_CHARS && note.isWellFormed()))
     return;

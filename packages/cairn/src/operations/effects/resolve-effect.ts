@@ -1,6 +1,6 @@
 /**
- * Records an operator's resolution of an effect that is in doubt, or that needs permission to be repeated. The journal
- * determines the first one: the row, the end of the wait and the outcome of the step are one commit. For an ended run only the
+ * Records an operator's resolution of an effect that is in doubt, or that needs permission for a repetition. The first resolution
+ * in the journal counts: the row, the end of the wait and the outcome of the step are one commit. For an ended run only the
  * row is settled (settle-left.ts).
  */
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
@@ -38,9 +38,9 @@ async function resolve(
 ): Promise<EffectResolved> {
   const { runId, tenantId, effectId } = request;
   const { resolution } = stored.record;
-  // Another run of the lineage may have asked about the same row: it is resolved once.
+  // Another run of the lineage may have asked about the same row, which is resolved only once.
   if (resolution && resolution.outcome !== request.outcome) earlierResolution(stored.record, { request });
-  // An open question of the journal is resolved if the row says so: the resolver got no response.
+  // The row is resolved but the question is open: an earlier request got no response, so this one ends the wait.
   const content = await checkedContent(deps, request, stored.record);
   const before = resolution && earlierResolution(stored.record, { request, content });
   let state: RunState | undefined;
@@ -71,7 +71,7 @@ async function resolve(
   return repeated;
 }
 
-/** The row, if the run asks about it, has asked about it, or made it. */
+/** The row, if the run made the call, asks about it, or asked about it. */
 async function ownEffect(deps: ResolveDeps, request: ResolveRequest): Promise<StoredEffect> {
   const { runId, tenantId, effectId } = request;
   const { state } = await loadOwn(deps, { runId, tenantId });
@@ -82,7 +82,7 @@ async function ownEffect(deps: ResolveDeps, request: ResolveRequest): Promise<St
   throw new CairnError('NOT_FOUND', 'the run has no effect with this id', { field: 'effectId' });
 }
 
-/** The recorded result, checked by the capability and kept where it belongs. */
+/** The recorded result, validated by the capability and stored inline or as a payload. */
 async function checkedContent(
   deps: ResolveDeps,
   request: ResolveRequest,

@@ -1,9 +1,8 @@
 /**
- * Records a person's resolution of an effect that an ended run left in doubt. Only the row of the ledger is settled, under the
- * version that was read: the run never changes again, and nothing is appended after its end (J6). Successors of the run read
- * the row.
+ * Records a person's resolution of an effect that an ended run left in doubt. Only the row of the ledger is settled, on the
+ * condition that its version is unchanged: nothing is appended to a run after its end (J6). Successors of the run read the row.
  *
- * Must not: check the resolution, or answer a repetition; see resolve-effect.ts.
+ * Must not: validate the resolution, or handle a repetition; see resolve-effect.ts.
  */
 import { CairnError } from '../../core/errors.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
@@ -13,7 +12,7 @@ import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts
 import { removeFromInbox } from '../inbox/remove-from-inbox.ts';
 import { type Resolving, resolutionOf, waitFor } from './resolution-events.ts';
 
-/** The run has ended, with the effect in doubt. */
+/** The run has ended with the effect in doubt. */
 type LeftSettling = Pick<Resolving, 'state' | 'stored' | 'request' | 'content'>;
 
 /**
@@ -43,7 +42,7 @@ function callsNothing({ id, status }: RunState): CairnError {
   });
 }
 
-/** A live run that asks about the effect needs the answer itself: it would wait forever otherwise. */
+/** A live run that asks about the effect needs the answer in its own journal: otherwise it would wait forever. */
 async function assertAskedByNobody(
   deps: JournalDeps,
   { record: { askedBy, effectId } }: StoredEffect,

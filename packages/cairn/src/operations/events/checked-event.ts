@@ -1,19 +1,19 @@
-/** Validation of the name and data of an event or signal, and of the run that it is for; the same rules for both. */
+/** Validation of the name and data of an event or signal, and of the run that gets it. */
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { MAX_DELIVERED_BYTES } from '../../core/mailbox/limits.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 
-/** @throws CairnError INVALID_INPUT naming the field */
+/** @throws CairnError INVALID_INPUT with the name of the field */
 export function assertText(field: string, text: string, maxChars: number): void {
   if (text !== '' && text.length <= maxChars && text.isWellFormed()) return;
   throw invalidInput(field, `'${field}' must be a string of 1 to ${maxChars} characters`);
 }
 
 /**
- * Canonical JSON of the data; none is null.
+ * Canonical JSON of the data; absent data is null.
  *
- * @throws CairnError INVALID_INPUT for what JSON would change; PAYLOAD_TOO_LARGE
+ * @throws CairnError INVALID_INPUT for values that JSON would change; PAYLOAD_TOO_LARGE
  */
 export function dataTextOf(data: unknown): string {
   const text = toJsonText(data, 'data');
@@ -25,7 +25,7 @@ export function dataTextOf(data: unknown): string {
 }
 
 /**
- * @param consequence ends the sentence `the run is ending and …` of the error
+ * @param consequence completes the error message `the run is ending and …`
  * @throws CairnError RUN_TERMINAL_STATE for a run that has ended or is ending
  */
 export function assertNotEnding(state: RunState, consequence: string): void {

@@ -1,6 +1,6 @@
 /**
- * Delivers an event to every run that waits for it, or buffers it for the first one that will. An answer is true when it is
- * given; a sender without an answer repeats the event, and nothing is done twice.
+ * Delivers an event to every run that waits for it, or buffers it for the first run that will. A response is correct when it is
+ * sent. A sender without a response repeats the event, and nothing is done twice.
  */
 
 import { CairnError } from '../../core/errors.ts';
@@ -13,27 +13,27 @@ import { assertText, dataTextOf } from './checked-event.ts';
 export interface EventToDeliver {
   readonly tenantId: string;
   readonly event: string;
-  /** Correlation key of the waits that it is for. */
+  /** Correlation key of the waits that receive it. */
   readonly key: string;
   /** Any JSON value, up to 256 KiB. */
   readonly data?: unknown;
-  /** The same for every sending of one event. */
+  /** The same for every attempt to send one event. */
   readonly eventId: string;
   readonly actor?: string | undefined;
 }
 
-/** Outcome of the event: received, buffered, or (sent again after its expiry) neither. */
+/** Outcome of the event: received, buffered, or neither if it was sent again after its expiry. */
 export interface EventDelivered {
   readonly eventId: string;
-  /** Runs that have taken it in; of a crowd only the first 20 are named. */
+  /** Runs that received it, at most the first 20. */
   readonly delivered: readonly string[];
-  /** No run received it: it is buffered for the first that waits. */
+  /** True if no run received it and it is buffered for the first that waits. */
   readonly kept: boolean;
   /** Epoch ms. */
   readonly keptUntil?: number | undefined;
   /** Waiting runs whose step refused the data; they keep waiting. */
   readonly refused: readonly EventRefusal[];
-  /** The event had been sent before; the rest of the answer describes this delivery. */
+  /** True if the event was sent before. The rest of the response describes this delivery. */
   readonly repeated: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
   try {
     const { outcome, refused, repeated } = await deliver(deps, address, { eventId, dataText, actor });
     const delivered = outcome.kind === 'delivered' ? outcome.deliveredTo : [];
-    // A key may name a person; the document is the one of `gwi_waits`.
+    // The log has no key, because it may name a person. The document is the one of `gwi_waits`.
     const where = { tenantId, event, document: mailboxId(address) };
     deps.log.info('event_delivered', { ...where, eventId, outcome: outcome.kind, runs: delivered.length });
     return {

@@ -1,5 +1,5 @@
 /**
- * Fails the wait of a step for an event, with a reason: its sender knows that it will never come, so the run need not wait for
+ * Fails the wait of a step for an event: the sender knows that the event will not arrive, so the run need not wait for
  * the timeout. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
@@ -17,7 +17,7 @@ import { assertNotEnding } from './checked-event.ts';
 interface FailWaitRequest extends RunOfTenant {
   readonly stepId: string;
   readonly reason: string;
-  /** The same for every sending of one request. */
+  /** The same for every attempt of one request. */
   readonly requestId: string;
   readonly actor: string;
 }

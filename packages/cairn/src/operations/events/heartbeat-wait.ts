@@ -1,6 +1,6 @@
 /**
- * Heartbeat for the wait of a step: the sender of the event is still at work, and the wait does not fail yet. A heartbeat is
- * answered without a write if the time that an earlier one recorded suffices.
+ * Heartbeat for the wait of a step: the sender of the event is still working, so the wait does not fail yet. A heartbeat
+ * writes nothing if the recorded time suffices.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
@@ -19,9 +19,9 @@ interface HeartbeatRequest extends RunOfTenant {
 interface HeartbeatResult {
   readonly runId: string;
   readonly stepId: string;
-  /** When the wait fails unless another heartbeat arrives, or the event. Epoch ms. */
+  /** Time at which the wait fails unless the event or another heartbeat arrives. Epoch ms. */
   readonly dueAt: number;
-  /** False: the time recorded before suffices, and nothing was written. */
+  /** False if the recorded time suffices and nothing was written. */
   readonly recorded: boolean;
 }
 

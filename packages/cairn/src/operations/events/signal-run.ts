@@ -1,6 +1,6 @@
 /**
  * Signals one run: answers a step that waits for an event of that name, or buffers the signal in the run for the first step
- * that will. One pure decision, one append.
+ * that will wait for it. One pure decision, one append.
  */
 
 import { CairnError } from '../../core/errors.ts';
@@ -19,16 +19,16 @@ import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { appendToRun, type RunOfTenant } from '../append-to-run.ts';
 import { assertNotEnding, assertText, dataTextOf } from './checked-event.ts';
 
-/** Data of one signal that nothing waits for yet. */
+/** Largest data of a buffered signal. */
 export const MAX_EARLY_SIGNAL_BYTES = 16 * 1024;
 
 export interface SignalRequest extends RunOfTenant {
   readonly name: string;
-  /** Absent: whatever the key of the step that waits. */
+  /** Absent: the key of the waiting step does not matter. */
   readonly key?: string | undefined;
-  /** Anything JSON can carry: up to 256 KiB where a step waits for it, 16 KiB where none does yet. */
+  /** Any JSON value: up to 256 KiB if a step waits for it, otherwise 16 KiB. */
   readonly data?: unknown;
-  /** The same for every sending of one signal. */
+  /** The same for every attempt to send one signal. */
   readonly signalId: string;
   readonly actor?: string | undefined;
 }
@@ -79,7 +79,7 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
 interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering, 'waits'> {}
 
 /**
- * Events of the signal; empty if the journal has it. Pure.
+ * Events of the signal; empty if the journal already has it. Pure.
  *
  * @throws CairnError
  */

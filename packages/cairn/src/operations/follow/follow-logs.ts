@@ -1,8 +1,8 @@
 /**
- * Follows the lines that a run logs and the text that it streams, from a place on: each line once and in order, until the run has
+ * Follows the lines that a run logs and the text that it streams, from a position: each line once and in order, until the run has
  * ended. Lines come from the store; a watch only reports that there may be more.
  *
- * Must not: hold more of a run than the documents of one read, however far behind its reader is.
+ * Must not: hold more of a run than the documents of one read, however slow its reader is.
  */
 import { isWanted, type LineSort, type LogFilter } from '../../core/logs/filter.ts';
 import { type LogPlace, linesAfter } from '../../core/logs/segment.ts';
@@ -27,15 +27,15 @@ interface LogStreamRequest extends FollowBounds {
   readonly sort?: LineSort | undefined;
   /** Absent: from the beginning. */
   readonly after: LogPlace | undefined;
-  /** Status when the following begins. */
+  /** Status at the start. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
 }
 
 export type LogStreamItem =
-  /** `after`: the place from which a reader that has this line continues. */
+  /** `after`: the position from which a reader that has this line continues. */
   | { readonly kind: 'line'; readonly line: StoredLine; readonly after: LogPlace }
-  /** Nothing has been reported for a while. */
+  /** Nothing was reported for a while. */
   | { readonly kind: 'quiet' }
   /** The run has ended and all its lines have been reported. */
   | { readonly kind: 'ended'; readonly status: RunStatus; readonly stopKind: StopKind | undefined };
@@ -43,7 +43,7 @@ export type LogStreamItem =
 /** Documents read at once: at most 5 MiB. */
 const SEGMENTS_AT_ONCE = 10;
 
-/** Ends without `ended` when its signal aborts, or when its time is over. */
+/** Ends without `ended` when the signal aborts or the time is over. */
 export async function* followLogs(
   deps: FollowLogsDeps,
   following: LogStreamRequest,
@@ -78,7 +78,7 @@ export async function* followLogs(
       if (left <= 0 || signal.aborted) return;
       const update = await news.next(Math.min(Math.max(0, sentAt + quietMs - clock.now()), left), signal);
       if (signal.aborted) return;
-      // Lines that were written with the end of the run exist by the time that the end is reported.
+      // The lines written in the commit of the end exist when the end is reported.
       if (update) {
         const lines = rest();
         let next = await lines.next();

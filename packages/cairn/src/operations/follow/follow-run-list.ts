@@ -9,7 +9,7 @@ import type { ListedRun, RunFilter } from '../../ports/run-store.ts';
 import type { RunListWatch } from '../../ports/runs/run-list-watch.ts';
 import { type FollowBounds, WatchReports } from './watch-reports.ts';
 
-/** Least time between the starts of two rounds, ms: at most five updates a second. */
+/** Shortest time between the starts of two rounds, ms: at most five updates a second. */
 const ROUND_MS = 200;
 
 interface FollowListDeps {
@@ -24,7 +24,7 @@ interface FollowingList extends FollowBounds {
 }
 
 export type FollowedList =
-  /** Is new in the list, or has changed. */
+  /** The run is new in the list, or has changed. */
   | { readonly kind: 'run'; readonly run: ListedRun }
   /** The run left the list: it no longer matches, was deleted, or was displaced by newer ones. */
   | { readonly kind: 'gone'; readonly runId: string }
@@ -32,7 +32,7 @@ export type FollowedList =
   | { readonly kind: 'ready' }
   | { readonly kind: 'quiet' };
 
-/** Ends when its signal aborts, or when its time is over. @throws errors of the watch */
+/** Ends when the signal aborts or the time is over. @throws errors of the watch */
 export async function* followRunList(
   { watch, clock }: FollowListDeps,
   { filter, limit, quietMs, onlyNow, until, signal }: FollowingList,
@@ -57,7 +57,7 @@ export async function* followRunList(
       yield* round;
       if (isReady && onlyNow) return;
       if (round.length > 0) quietAt = clock.now() + quietMs;
-      // A change that is only a heartbeat is not reported; heartbeats are frequent.
+      // The pause follows an empty round too: heartbeats are frequent changes that are not reported.
       if (runs) await pause(clock, Math.min(roundAt + ROUND_MS, until) - clock.now(), signal);
     }
   } finally {
@@ -65,7 +65,7 @@ export async function* followRunList(
   }
 }
 
-/** Differences from the last report, newest first; they then count as reported. */
+/** Differences from the last report, newest first. They then count as reported. */
 function roundOf(runs: readonly ListedRun[], sent: Map<string, string>): FollowedList[] {
   const listedIds = new Set(runs.map(({ state }) => state.id));
   const round: FollowedList[] = [];
@@ -75,7 +75,7 @@ function roundOf(runs: readonly ListedRun[], sent: Map<string, string>): Followe
   }
   for (const run of runs) {
     const { id, headHash } = run.state;
-    // Everything shown of a run is folded from the journal up to this hash, except its cost.
+    // Except for its cost, everything shown of a run is folded from the journal up to this hash.
     const shown = `${headHash} ${JSON.stringify(run.metadata.cost)}`;
     if (sent.get(id) === shown) continue;
     sent.set(id, shown);

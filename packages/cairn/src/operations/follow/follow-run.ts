@@ -1,8 +1,8 @@
 /**
  * Follows a run: every event after a sequence number, each once and in order, until the run has ended. Events come from
- * the journal; a watch only reports that there is more, and may repeat or skip.
+ * the journal; a watch only reports that there are more, and may repeat or skip reports.
  *
- * Must not: hold more of a run than a page, however far behind its reader is.
+ * Must not: hold more of a run than a page, however slow its reader is.
  */
 import type { RunEvent, StopKind } from '../../core/run/events.ts';
 import { isTerminal, type RunStatus } from '../../core/run/status.ts';
@@ -21,18 +21,18 @@ interface RunFollowing extends FollowBounds {
   readonly runId: string;
   /** The last event already reported; 0 for none. */
   readonly after: number;
-  /** Status when the following begins. */
+  /** Status at the start. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
 }
 
 export type FollowedRun =
   | { readonly kind: 'event'; readonly event: RunEvent }
-  /** Nothing has happened for a while. */
+  /** Nothing was reported for a while. */
   | { readonly kind: 'quiet' }
   | { readonly kind: 'ended'; readonly status: RunStatus; readonly stopKind: StopKind | undefined };
 
-/** Events read at once: with values of at most 16 KiB inline, below two megabytes. */
+/** Events read at once: less than two megabytes, because inline values have at most 16 KiB. */
 const PAGE = 100;
 
 const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
@@ -41,7 +41,7 @@ const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
   run_cancelled: 'cancelled',
 };
 
-/** Ends without `ended` when its signal aborts, or when its time is over. */
+/** Ends without `ended` when the signal aborts or the time is over. */
 export async function* followRun(deps: FollowDeps, following: RunFollowing): AsyncGenerator<FollowedRun> {
   const { runId, quietMs, until, signal } = following;
   const { store, watch, clock } = deps;
@@ -82,7 +82,7 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
   yield reported.end();
 }
 
-/** The run as far as its follower knows it. */
+/** The state of the run that was reported. */
 class Reported {
   /** The last event that was reported. */
   seq: number;

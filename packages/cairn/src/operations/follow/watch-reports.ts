@@ -1,10 +1,10 @@
-/** Common parts of following a run, its lines or a list of runs: bounds, and the reports of the watch. */
+/** Common parts of following a run, its lines or a list of runs: time limits, and the reports of the watch. */
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 export interface FollowBounds {
   /** Time without a report after which `quiet` is reported, ms. */
   readonly quietMs: number;
-  /** Report only the current state, and end. */
+  /** True: report only the current state, and end. */
   readonly onlyNow?: boolean;
   /** Latest end of the following, epoch ms. */
   readonly until: number;
@@ -12,7 +12,7 @@ export interface FollowBounds {
   readonly signal: AbortSignal;
 }
 
-/** Reports of a watch that its one reader has not consumed yet. */
+/** Holds the newest report of a watch until its one reader consumes it. */
 export class WatchReports<R> {
   readonly #clock: Clock;
   #waiting: R | undefined;
@@ -29,7 +29,7 @@ export class WatchReports<R> {
     this.#wake();
   }
 
-  /** The report that waits to be consumed. */
+  /** The report that is not consumed yet. */
   get waiting(): R | undefined {
     return this.#waiting;
   }
@@ -41,7 +41,7 @@ export class WatchReports<R> {
   };
 
   /**
-   * Undefined when no report came within `forMs`, or the signal aborted.
+   * Undefined if no report came within `forMs`, or the signal aborted.
    *
    * @throws the error that ended the watch
    */

@@ -1,6 +1,6 @@
 /**
- * Effects that ended runs left in doubt and that an operator still has to resolve. Excluded are effects whose outcome the ledger
- * knows by now, and those that another run of the lineage will look up. Also adds its ledger row to any question, of live runs too.
+ * Effects that ended runs left in doubt and that an operator still has to resolve. Excludes effects whose outcome the ledger
+ * knows by now, and those that another run of the lineage will look up. Also adds the ledger row to questions of live runs.
  *
  * Must not: change a row.
  */
@@ -26,7 +26,7 @@ const MAX_RESUMES = 50;
 /** Ledger rows read at once. */
 const CONCURRENT_ROWS = 10;
 
-/** @param most number of questions; rows are read until it is reached */
+/** @param most number of questions, after which no more rows are read */
 export async function leftInDoubt(
   deps: RemoveFromInboxDeps,
   {
@@ -52,7 +52,7 @@ export async function leftInDoubt(
   return { questions: found.flat(), more, isKnown: false };
 }
 
-/** Only the row has the request, and the capability that was called if another run of the lineage made the call. */
+/** Adds the row, because only the row has the request, and the called capability if another run of the lineage made the call. */
 export async function withRow(
   { effects }: Pick<RemoveFromInboxDeps, 'effects'>,
   question: OpenQuestion,
@@ -77,7 +77,7 @@ async function isResumedByALiveRun({ store }: RemoveFromInboxDeps, run: RunState
   return false;
 }
 
-/** True if a successor of this run asks about it, whose own question is in the inbox. */
+/** True if a successor of this run asks about the effect: its own question is in the inbox. */
 async function isAskedElsewhere({ store }: RemoveFromInboxDeps, { row }: InboxQuestion): Promise<boolean> {
   const other = row?.askedBy === undefined ? undefined : await store.load(row.askedBy);
   return other?.state.waits.some(({ effectId }) => effectId === row?.effectId) ?? false;

@@ -13,9 +13,9 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/definition-of-run.ts';
 
 /**
- * `approval`: a step asks. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the
- * outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: the former, of an ended run.
- * `budget_reached`: the run has spent its budget, and asks for more.
+ * `approval`: a step asks for a decision. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the
+ * outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: the outcome of an effect of an ended run is
+ * unknown. `budget_reached`: the run has spent its budget and asks for more.
  */
 export const QUESTION_KINDS = [
   'approval',
@@ -35,7 +35,7 @@ export interface OpenQuestion {
   readonly step: string;
   /** Epoch ms. */
   readonly openedAt: number;
-  /** Absent: the run has ended, and waits for nothing. */
+  /** Absent if the run has ended. */
   readonly wait?: Wait;
   readonly effectId?: string | undefined;
   readonly capabilityId?: string | undefined;
@@ -49,7 +49,7 @@ export interface DeployedDefinitions {
 
 /**
  * Open questions of one run, the oldest first, without those that can no longer be answered. For an ended run: each effect
- * whose outcome is not in its journal; the ledger may have it.
+ * whose outcome is not in its journal; the ledger may know it.
  *
  * @param now epoch ms
  */
@@ -92,7 +92,7 @@ function questionOf(run: RunState, wait: Wait, { registry }: DeployedDefinitions
       kind: 'effect_in_doubt',
       effectId,
       capabilityId: known?.capabilityId,
-      // The definition determines the meaning of the step's failure.
+      // Without the definition, the consequences of the step's failure are unknown.
       answers: workflow ? RESOLUTIONS : RESOLUTIONS.filter((outcome) => outcome !== 'failed'),
     };
   }
@@ -108,7 +108,7 @@ function questionOf(run: RunState, wait: Wait, { registry }: DeployedDefinitions
   return {
     ...question,
     kind: isDoubt ? 'step_in_doubt' : 'approval',
-    // A version that is not deployed decides nothing before it is.
+    // A decision needs the deployed version.
     answers: workflow ? decisions : [],
   };
 }

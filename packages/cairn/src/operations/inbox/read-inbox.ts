@@ -1,7 +1,7 @@
 /**
- * Everything that the runs of a tenant ask people now. Changes no run, except that an ended run without open questions is removed from the inbox.
+ * All open questions of a tenant's runs. Changes no run, but removes ended runs without open questions from the inbox.
  *
- * Must not: decide what counts as a question (core/run/open-questions.ts) or which answers there are (questions.ts).
+ * Must not: decide which questions (core/run/open-questions.ts) or answers (questions.ts) there are.
  */
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -19,7 +19,7 @@ interface InboxDeps extends DeployedDefinitions, RemoveFromInboxDeps {
 }
 
 /**
- * Most questions of one run: an operator answers some and reads again, and a page of 100 runs still fits a response.
+ * Most questions shown of one run: an operator answers some and reads again, and a page of 100 runs still fits a response.
  */
 export const MAX_QUESTIONS_OF_RUN = 20;
 /** Runs whose ledger rows are read at once. */
@@ -28,13 +28,13 @@ const CONCURRENT_RUNS = 5;
 export interface AskingRun {
   readonly run: RunState;
   readonly questions: readonly InboxQuestion[];
-  /** Number of questions omitted; for an ended run, an upper bound. */
+  /** Number of omitted questions; for an ended run, an upper bound. */
   readonly more: number;
 }
 
 /**
- * A page of runs, longest-waiting first, each with its questions, and the row of each effect that one is about. A run is
- * `unreadable` also if a document that its questions depend on is: a row of the ledger, or a successor of a newer version.
+ * A page of runs, longest-waiting first, each with its questions, and the ledger row of each question about an effect. A run is
+ * also `unreadable` if a document that its questions depend on is: a row of the ledger, or a successor of a newer version.
  */
 export async function readInbox(
   deps: InboxDeps,

@@ -1,6 +1,6 @@
 /**
- * Removes an ended run from the inbox once the ledger knows the outcome of all its effects: by an operator, a late
- * response, or a successor, none of which is in its journal (J6).
+ * Removes an ended run from the inbox once the ledger knows the outcome of all its effects. The outcomes come from an operator, a
+ * late response or a successor, and are not in the run's journal (J6).
  *
  * Must not: decide what is still in doubt (core/effects), or change anything except the inbox entry.
  */
@@ -17,8 +17,8 @@ export interface RemoveFromInboxDeps {
 }
 
 /**
- * Never throws: until it succeeds, the inbox shows a run without a question, and the next reader of the inbox tries again. A run
- * whose document has changed since it was read is also left to the next reader.
+ * Never throws: until it succeeds, the inbox shows a run without a question, and the next reader of the inbox tries again. The same
+ * applies to a run whose document changed after it was read.
  */
 export async function removeFromInbox(
   { store, effects, log }: RemoveFromInboxDeps,

@@ -1,6 +1,6 @@
 /**
- * Splits the plan of a repair into commits, and reads the outputs to copy. Each commit writes the snapshot beside its
- * documents, because the event that records it extends the journal.
+ * Splits the plan of a repair into commits, and reads the outputs to copy. Each commit also writes the snapshot,
+ * because the event that records the commit extends the journal.
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { comparableText } from '../../core/integrity/differing.ts';
@@ -13,9 +13,9 @@ import type { DocumentWrite, RepairStore } from '../../ports/runs/integrity-stor
 
 /** Documents in one commit: Firestore takes 500 writes. */
 const MAX_DOCUMENTS = 200;
-/** Outputs in one commit, bytes of text: with the rest it stays below Firestore's 10 MiB. */
+/** Outputs in one commit, bytes of text. The whole commit stays below Firestore's 10 MiB. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
-/** Names in an event, which is kept for as long as the run. */
+/** Names in an event, which is stored as long as the run. */
 const MAX_NAMES = 50;
 
 interface RepairBatch {

@@ -1,4 +1,4 @@
-/** `check`: finds problems in the documents of a run. It has no access to writes. */
+/** `check`: finds problems in the documents of a run. It cannot write. */
 import { isRunId } from '../../core/encoding/ids.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
 import { externalProblems } from '../../core/integrity/external.ts';
@@ -31,7 +31,7 @@ export interface ConsistencyReport {
 export const CONSISTENCY_STATUSES = ['consistent', 'healable', 'needs_person', 'broken'] as const;
 type ConsistencyStatus = (typeof CONSISTENCY_STATUSES)[number];
 
-/** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
+/** @param which a run, or an owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
 export async function checkConsistency(
   deps: ReadDocumentsDeps,
   which: RunOfTenant,
@@ -79,7 +79,7 @@ export async function readOwnDocuments(deps: ReadDocumentsDeps, which: RunOfTena
   return read;
 }
 
-/** Reads only what determines the tenant of the run, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+/** Reads only the documents that determine the tenant of the run, however damaged it is. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function assertOwnRun(deps: ReadDocumentsDeps, which: RunOfTenant): Promise<void> {
   const { runId } = which;
   if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();

@@ -1,8 +1,8 @@
 /**
- * Reads all documents of a run for its check, page by page and as of one moment. Its memory is bounded by the steps of the run,
- * not by its values.
+ * Reads all documents of a run for its check, page by page and as of one moment. The memory is bounded by the number of steps,
+ * not by the size of values.
  *
- * Must not: judge the documents, or have access to writes.
+ * Must not: judge the documents, or write.
  */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -21,19 +21,19 @@ import { type ReadPayloadsDeps, readPayloads } from './read-payloads.ts';
 
 interface ListOf {
   readonly what: string;
-  /** Documents in one answer of the store: with 256 KiB in each checkpoint it stays below 32 MiB. */
+  /** Documents in one response of the store, which stays below 32 MiB with 256 KiB in each checkpoint. */
   readonly limit: number;
   /** Longer lists are not read. */
   readonly most: number;
 }
 
-/** Far more than 10,000 steps with their attempts make; more than this is not read within the minute that a read may take. */
+/** Far more than the attempts of 10,000 steps. A longer journal cannot be read within the minute that a read may take. */
 const EVENTS: ListOf = { what: 'events', limit: 300, most: 200_000 };
-/** A run has at most 10,000 steps and items, and sends some of them back; beyond this something else is wrong. */
+/** A run has at most 10,000 steps and items, of which some run again. A larger number indicates another defect. */
 const CHECKPOINTS: ListOf = { what: 'checkpoints or steps', limit: 100, most: 100_000 };
 const STEPS: ListOf = { ...CHECKPOINTS, limit: 300 };
 const ROWS: ListOf = { what: 'rows in the ledger', limit: 100, most: 100_000 };
-/** Mailboxes of the run's waits, those of open waits first: each is one read. */
+/** Mailboxes of the run's waits, those of open waits first. Each costs one read. */
 const MAX_MAILBOXES = 200;
 
 export interface ReadDocumentsDeps extends ReadPayloadsDeps {
@@ -42,12 +42,12 @@ export interface ReadDocumentsDeps extends ReadPayloadsDeps {
 
 export interface ReadRun {
   readonly run: RunAsFound;
-  /** Ids of checkpoints whose large value was not read back, because there are too many of them. */
+  /** Ids of checkpoints whose large value was not read back, because there are too many. */
   readonly unread: readonly string[];
 }
 
 /**
- * Undefined if the run has no documents, or belongs to another tenant; nothing more is read then.
+ * Undefined if the run has no documents, or belongs to another tenant; then nothing more is read.
  *
  * @throws CairnError UNAVAILABLE, PAYLOAD_TOO_LARGE for a run that is too long to be checked
  */
@@ -68,7 +68,7 @@ export async function readDocuments(
 export interface Owned {
   /** Undefined: the tenant cannot be determined. */
   readonly tenantId: string | undefined;
-  /** Newest event the run document includes; undefined if unreadable. */
+  /** Newest event that the run document includes; undefined if unreadable. */
   readonly head: number | undefined;
 }
 
@@ -95,7 +95,7 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReadin
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
   if (!first && !snapshot) return undefined;
-  // Marked for deletion: it may be half deleted by the next read.
+  // A run marked for deletion may be half deleted at the next read.
   if (snapshot?.metadata.deletionMarkedAt !== undefined) return undefined;
   const reading = new JournalReading({ runId: reader.runId, snapshotHash: snapshot?.headHash });
   if (first) reading.take(first);
@@ -158,7 +158,7 @@ async function all<T extends { readonly id: string }>(
   return found;
 }
 
-/** Rows of the ledger that name the run, or an owner in place of one. @throws CairnError PAYLOAD_TOO_LARGE */
+/** Rows of the ledger that name the run, or the owner of effects without a run. @throws CairnError PAYLOAD_TOO_LARGE */
 export function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>[]> {
   return all(ROWS, (stretch) => reader.effectsOfRun(stretch));
 }
@@ -201,7 +201,7 @@ async function inParts<T, R>(
   return found;
 }
 
-/** Mailboxes where the run waits or has waited: its external registrations name them until its end. */
+/** Mailboxes of past and open waits of the run: its external registrations name them until its end. */
 async function readMailboxes(
   reader: RunReader,
   { id, tenantId, ties, waits }: RunState,

@@ -1,4 +1,4 @@
-/** Reads the large values to which the checkpoints of a run refer, as far as there is time, and reports those that are damaged. */
+/** Reads the large values that the checkpoints of a run reference, while time permits, and reports damaged ones. */
 import { CairnError } from '../../core/errors.ts';
 import type { DamagedPayload, FoundCheckpoint, FoundDocument } from '../../core/integrity/found.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -6,14 +6,14 @@ import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts
 import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import type { PayloadStore } from '../../ports/value-store.ts';
 
-/** Large values read back in one check: what an instance holds one after the other within its time. */
+/** Large values read back in one check: the amount that an instance can read one by one within its time. */
 const MAX_PAYLOAD_BYTES_READ = 64 * 1024 * 1024;
 
 export interface ReadPayloadsDeps extends SendDeps {
   readonly payloads: Pick<PayloadStore, 'readPayload'>;
 }
 
-/** One at a time, because each may have 32 MiB. They are addressed by content and never change, so they may be read at any moment. */
+/** Reads one value at a time, because each may have 32 MiB. Values never change, so they need not be read as of one moment. */
 export async function readPayloads(
   deps: ReadPayloadsDeps,
   runId: string,
@@ -44,7 +44,7 @@ export async function readPayloads(
   return { payloads, unread };
 }
 
-/** The reason why it cannot be read as it was written. @throws errors of the store */
+/** The reason why a value cannot be read as written. @throws errors of the store */
 async function damageOf(deps: SendDeps, read: () => Promise<string>): Promise<string | undefined> {
   try {
     await sendUntilKnown(deps, read);

@@ -1,9 +1,9 @@
 /**
- * `repair`: makes the documents beside the journal match it. A dry run by default; each commit contains the event that
- * records it, so that after a crash the finished part is recorded; a repetition continues with the rest, and then
- * changes nothing.
+ * `repair`: corrects the documents beside the journal to match it. A dry run by default. Each commit contains the event that
+ * records it, so that after a crash the completed part is recorded. A repetition continues with the rest; once nothing is left
+ * it changes nothing.
  *
- * Must not: touch the journal except for that event, or change anything that the check did not report.
+ * Must not: change the journal except for that event, or anything that the check did not report.
  */
 import { CairnError } from '../../core/errors.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
@@ -36,7 +36,7 @@ export interface RepairDeps extends ReadDocumentsDeps, AppendRepairDeps, PlaceDe
 
 interface RepairRequest extends RunOfTenant {
   readonly actor: string;
-  /** False: a dry run, which returns the changes. */
+  /** False: a dry run, which only returns the changes. */
   readonly apply: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface RepairReport extends RepairPlan {
   readonly events: readonly number[];
 }
 
-/** Times a repair restarts because the run changes concurrently, before it gives up. */
+/** Number of restarts, because of concurrent changes of the run, after which a repair gives up. */
 const MAX_ROUNDS = 5;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (ask for the same again), PAYLOAD_TOO_LARGE */
@@ -59,7 +59,7 @@ export async function repairRun(deps: RepairDeps, request: RepairRequest): Promi
     const plan = planRepair(run, checkRun(run));
     const { refused } = plan;
     if (!request.apply && !isEmpty(plan)) return { outcome: 'planned', ...plan, events: [] };
-    // The run was read again after each change. Nothing that can be changed is left.
+    // The run is read again after each change. Here nothing is left that can be repaired.
     if (isEmpty(plan)) {
       const outcome = done.events.length > 0 ? 'applied' : refused.length > 0 ? 'refused' : 'sound';
       return { outcome, ...done, refused };
@@ -82,7 +82,7 @@ interface RepairWork {
   readonly done: RepairsDone;
 }
 
-/** Does as much of the plan as can be done before the run moves. */
+/** Applies as much of the plan as possible before the run changes. */
 async function carryOut(deps: RepairDeps, { actor, run, plan, done }: RepairWork): Promise<void> {
   let { state } = run.journal;
   if (!state) throw new Error('a plan for a run without a journal');
@@ -100,8 +100,8 @@ async function carryOut(deps: RepairDeps, { actor, run, plan, done }: RepairWork
     done.events.push(state.head);
     const documents = changes.length + places.length;
     deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, codes: data.problems });
-    // The event is appended first: if this process dies now, the journal already records the repair. A repetition leaves correct
-    // entries alone.
+    // The event is appended first, so that the journal records the repair even if this process dies now. A repetition does not change
+    // correct entries.
     for (const place of places) await repairMailboxEntry(deps, state, place);
     done.places.push(...places);
     if (appended.snapshotVersion === undefined) return;
@@ -112,10 +112,10 @@ async function carryOut(deps: RepairDeps, { actor, run, plan, done }: RepairWork
 type PlaceDeps = DeliverDeps;
 
 /**
- * Corrects the event mailbox entry of a run by the rules of the mailbox: it is shared by several runs, so entries are
- * added and removed as runs do it, never overwritten. Idempotent.
+ * Corrects the event mailbox entry of a run. Several runs share the mailbox, so entries are added and removed by its rules, as runs
+ * do it, and never overwritten. Idempotent.
  *
- * @throws CairnError RATE_LIMITED if too many wait there; OutcomeUnknown
+ * @throws CairnError RATE_LIMITED if too many runs wait there; OutcomeUnknown
  */
 async function repairMailboxEntry(deps: PlaceDeps, state: RunState, place: PlaceChange): Promise<void> {
   const { event, key, waitId } = place;
@@ -126,7 +126,7 @@ async function repairMailboxEntry(deps: PlaceDeps, state: RunState, place: Place
     return leaveMailbox(deps, at, (eventId) => hasReceived(state, eventId));
   }
   const step = workflowOf(deps.registry, state)?.steps.get(wait.execution.stepId);
-  // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
+  // A step that is not deployed accepts nothing yet. Its wait is listed and asked again when an event is sent.
   const accepts = ({ eventId, dataText }: BufferedEvent) =>
     step !== undefined && !hasReceived(state, eventId) && 'text' in eventOutput(step, dataText);
   const early = await joinMailbox(deps, { ...at, accepts });

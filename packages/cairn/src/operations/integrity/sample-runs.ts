@@ -1,8 +1,8 @@
 /**
- * Verifies a sample of runs: the newest ones of some tenants, and random ones of all tenants. Logs and counts problems,
- * writes nothing.
+ * Verifies a sample of runs: the newest ones of some tenants, and random ones of all tenants. Logs and counts problems
+ * and writes nothing.
  *
- * Must not: repair anything; that is for a person to decide.
+ * Must not: repair anything; a person decides about that.
  */
 import type { ProblemCode } from '../../core/integrity/problems.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,23 +14,23 @@ import type { RunSample } from '../../ports/runs/integrity-store.ts';
 import { consistencyOf, consistencyStatusOf } from './check.ts';
 import { type Owned, type ReadDocumentsDeps, readDocuments } from './read-documents.ts';
 
-/** Runs that are checked in one sample, half of them new ones: a few thousand reads an hour at most. */
+/** Runs checked in one sample, half of them new: at most a few thousand reads an hour. */
 const SAMPLE = 50;
 /** Tenants whose newest runs are checked. */
 const TENANTS = 5;
 const NEWEST_OF_EACH = SAMPLE / 2 / TENANTS;
 /** Most tenants to draw from. */
 const MAX_TENANTS = 1_000;
-/** Longer runs are only checked on request: each event is one billed read. */
+/** Longer runs are only checked on request, because each event is one billed read. */
 const MAX_SAMPLED_EVENTS = 2_000;
-/** Time limit of the function, minus one check. */
+/** Time limit of the function, minus the time of one check. */
 const TIME_MS = 200_000;
 const HOUR_MS = 3_600_000;
 
 export interface SampleDeps extends ReadDocumentsDeps {
   readonly statistics: RunStatistics;
   readonly sample: RunSample;
-  /** Undefined: no collector is configured. */
+  /** Undefined if no collector is configured. */
   readonly problems: ProblemMetrics | undefined;
   readonly clock: Clock;
   readonly random: Randomness;
@@ -40,13 +40,13 @@ export interface SampleDeps extends ReadDocumentsDeps {
 interface SampleReport {
   readonly checked: number;
   readonly inconsistent: number;
-  /** Too long for a sample. */
+  /** Runs that are too long for a sample. */
   readonly passedOver: number;
-  /** Could not be checked, or not in time; each that failed is logged. */
+  /** Runs that could not be checked, or not in time. Each failure is logged. */
   readonly failed: number;
-  /** Starts of the last hour whose run does not exist. */
+  /** Records of the last hour whose run does not exist. */
   readonly dangling: number;
-  /** Runs with each problem, by its code. */
+  /** Number of runs by problem code. */
   readonly problems: Readonly<Record<string, number>>;
 }
 
@@ -103,7 +103,7 @@ async function lookAt(
   };
   try {
     const read = await readDocuments(deps, runId, isWanted);
-    // The run was deleted meanwhile.
+    // The run was deleted after it was chosen.
     if (!read) return isTooLong ? 'passedOver' : 'checked';
     const { run, unread } = read;
     const { problems, head } = consistencyOf(run, unread);
@@ -131,7 +131,7 @@ async function lookAt(
 /** Documents named in one line of the log. */
 const MAX_SUBJECTS = 10;
 
-/** Records whose run does not exist: a repeated request would be answered with it. */
+/** Start records whose run does not exist: a repeated request would be answered with a missing run. */
 async function danglingStarts(deps: SampleDeps, onProblems: OnProblems): Promise<number> {
   const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
   const existing = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);

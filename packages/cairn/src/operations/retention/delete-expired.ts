@@ -1,6 +1,6 @@
 /**
- * A tick of retention: checks runs past their retention period, and deletes lineages, up to its limits. Safe to run
- * concurrently, and to die anywhere.
+ * A tick of retention: checks runs past their retention period, and deletes lineages, up to its limits. Ticks may run
+ * concurrently, and may be interrupted at any point.
  */
 import { workThroughAll } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -20,15 +20,15 @@ export interface RetentionReport {
   readonly waiting: number;
   readonly marked: number;
   readonly deleted: number;
-  /** Begun, and left for the next tick. */
+  /** Lineages whose deletion began and continues in the next tick. */
   readonly unfinished: number;
-  /** Number that could not be handled; each is logged, and tried again after the others. */
+  /** Lineages that could not be handled. Each is logged, and tried again after the others. */
   readonly failed: number;
   /** Deleted inputs of starts that created no run. */
   readonly orphans: number;
   /** Requested erasures, which are handled first. */
   readonly erasures: ErasureReport;
-  /** The kill switch is on, or the installation is paused after a restore: nothing was inspected. */
+  /** True if the kill switch is on, or the installation is paused after a restore: nothing was inspected. */
   readonly off: boolean;
 }
 
@@ -36,18 +36,18 @@ const NO_ERASURES: ErasureReport = { open: 0, done: 0, failed: 0 };
 
 interface DeletionTick {
   readonly budget: TickBudget;
-  /** Lineages that were handled in this tick. */
+  /** Lineages handled in this tick. */
   readonly handled: Set<string>;
   readonly counts: { [K in Done | 'failed']: number };
   /** Stored progress, to avoid storing it again. */
   progress: RetentionProgress;
   /** The erasure that was continued last. */
   readonly erasure: string | undefined;
-  /** Lineages of which something may have been deleted, and something may be left. */
+  /** Lineages that may be partly deleted. */
   readonly underway: Set<string>;
 }
 
-/** @throws what reading the runtime configuration or its own progress throws: then nothing was touched */
+/** @throws errors of reading the runtime configuration or the progress: then nothing was changed */
 export async function deleteExpiredRuns(
   deps: DeletionDeps,
   bounds: TickBounds = TICK,
@@ -83,7 +83,7 @@ export async function deleteExpiredRuns(
   return reportOf(counts, { orphans, erasures, off: false });
 }
 
-/** Position for the next tick; undefined: the beginning, because this one has reached the end. */
+/** Position for the next tick; undefined: the beginning, because this tick reached the end. */
 async function handleRuns(deps: DeletionDeps, tick: DeletionTick): Promise<string | undefined> {
   const from = placeIn(deps, tick.progress.runs);
   let before = from;
@@ -91,14 +91,14 @@ async function handleRuns(deps: DeletionDeps, tick: DeletionTick): Promise<strin
     const roots = new Set(runs.map(({ rootRunId }) => rootRunId));
     tick.budget.inspected(Math.max(1, runs.length));
     await handleLineages(deps, tick, [...roots], before);
-    // Deletion that is under way is continued first of all, so its place is not needed for that.
+    // A deletion in progress is continued first in any case, so its position need not be kept.
     before = place;
     if (tick.budget.isSpent) return placeText(place);
   }
   return undefined;
 }
 
-/** A position stored by another version starts over. */
+/** A position that another version stored is ignored. */
 function placeIn({ log }: DeletionDeps, text: string | undefined): BucketPosition | undefined {
   try {
     return text === undefined ? undefined : readPlace(text);
@@ -113,7 +113,7 @@ interface CheckedLineage {
   readonly lineage: InspectedLineage;
 }
 
-/** Inspects all lineages, records which will be deleted, and then carries the decisions out. */
+/** Inspects all lineages, records which will be deleted, and then carries out the decisions. */
 async function handleLineages(
   deps: DeletionDeps,
   tick: DeletionTick,
@@ -135,7 +135,7 @@ async function handleLineages(
       checked.push({ rootRunId, lineage });
     }),
   );
-  // Recorded before it begins: if the retention is extended by tomorrow, the rest is still deleted.
+  // Recorded before the deletion begins: if the retention period is extended by tomorrow, the rest is still deleted.
   if (checked.some(({ lineage }) => lineage.decision.kind === 'delete')) {
     const runs = place && placeText(place);
     await save(deps, tick, { runs, payloads: tick.progress.payloads });
@@ -164,7 +164,7 @@ function textOf({ runs, payloads, underway = [], erasure }: RetentionProgress): 
   return [runs ?? null, payloads ?? null, underway, erasure ?? null];
 }
 
-/** A lineage that cannot be handled, such as an undecodable one, must not block the deletion of others. */
+/** A lineage that cannot be handled, for example because a document cannot be decoded, must not block the deletion of others. */
 async function guarded(
   { log }: DeletionDeps,
   { counts }: DeletionTick,

@@ -1,6 +1,6 @@
 /**
- * Carries out the decision about one lineage. Can be interrupted anywhere and repeated: documents under the runs are
- * deleted first, then the ledger of the lineage, and the run documents, by which all of it is found, last.
+ * Carries out the decision about one lineage. Can be interrupted at any point and repeated: documents under the runs are
+ * deleted first, then the ledger of the lineage, and the run documents last, because all others are found by them.
  *
  * Must not: decide; see core/retention/lineage.ts.
  */
@@ -10,7 +10,7 @@ import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 import type { TickBudget } from './tick-budget.ts';
 
 /**
- * `unfinished`: the rest is left to the next tick. `moved`: one of the runs was changed concurrently; it is checked
+ * `unfinished`: the next tick deletes the rest. `moved`: one of the runs was changed concurrently, and the lineage is checked
  * again.
  */
 export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 'unfinished';
@@ -55,14 +55,14 @@ async function mark(
   return 'marked';
 }
 
-/** One of the runs is being held or resumed: the others become visible immediately, not at the next tick. */
+/** Removes the marks when one of the runs is being held or resumed, so that the others are visible immediately, not at the next tick. */
 async function takeBack(deps: CarryDeps, rootRunId: string): Promise<Done> {
   const { members, decision } = await inspectLineage(deps, rootRunId);
   if (decision.kind === 'keep') await unmark(deps, members, decision.unmark);
   return 'moved';
 }
 
-/** Conditional on the versions that were read: a concurrent writer has seen the mark. */
+/** Conditional on the versions that were read. A concurrent writer has seen the mark. */
 async function unmark(
   { retention, log }: CarryDeps,
   members: readonly LineageMember[],

@@ -1,19 +1,19 @@
 /**
- * Inputs of starts that created no run: a large input is stored under the id of the future run, and remains if the process dies
- * before the commit. They are deleted a week later, when the start can no longer be repeated. So are results of effects without
- * a run, once all rows of their owner have expired.
+ * Deletes inputs of starts that created no run: a large input is stored under the id of the future run, and remains if the process dies
+ * before the commit. It is deleted after a week, when the start can no longer be repeated. Results of effects without a run are
+ * deleted once all rows of their owner have expired.
  */
 
 import type { DeletionDeps } from './deps.ts';
 import { DELETES_A_COMMIT, type TickBudget } from './tick-budget.ts';
 
-/** A start that is repeated writes its input again, and commits within a minute of that. */
+/** A repeated start writes its input again, and commits within a minute of that. */
 const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
 /** Runs with payloads read at once. */
 const OWNERS_A_PAGE = 25;
 
 interface OrphanSearch {
-  /** The last one that was checked. */
+  /** The last owner that was checked. */
   readonly after: string | undefined;
   /** Most owners checked. */
   readonly owners: number;

@@ -1,6 +1,6 @@
 /**
- * Iterates over all runs past their retention period: by workflow, by final status, the earliest end first. May be left anywhere
- * and continued later.
+ * Iterates over all runs past their retention period: by workflow, then by final status, the earliest end first. The iteration may
+ * stop anywhere and continue later.
  */
 import { END_STATUSES } from '../../core/retention/policy.ts';
 import { cursorParts, cursorText, foreignCursor, isTime } from '../../core/search/cursor.ts';
@@ -8,7 +8,7 @@ import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-s
 import type { LineageDeps } from './deps.ts';
 import { PAGE } from './tick-budget.ts';
 
-/** A bucket, and how far in it; undefined: at its beginning. */
+/** A bucket and a position in it; undefined: its beginning. */
 export interface BucketPosition extends Bucket {
   readonly after?: EndPosition | undefined;
 }
@@ -21,7 +21,7 @@ interface WalkPage {
 }
 
 /**
- * A page per stretch, and an empty one per finished bucket: the caller can stop after any.
+ * Yields a page per stretch, and an empty one per finished bucket, so that the caller can stop after any.
  *
  * @param from undefined: the beginning
  */
@@ -60,7 +60,7 @@ export function placeText({ status, type, after }: BucketPosition): string {
   return cursorText([status, type, ...(after ? [after.completedAt, after.runId] : [])]);
 }
 
-/** @throws CairnError INVALID_INPUT for a text that no place was written as */
+/** @throws CairnError INVALID_INPUT for a text that is not a position */
 export function readPlace(text: string): BucketPosition {
   const [status, type, completedAt, runId, ...rest] = cursorParts(text);
   const known = END_STATUSES.find((one) => one === status);

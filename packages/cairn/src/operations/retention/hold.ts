@@ -1,4 +1,4 @@
-/** Legal hold: a person forbids the deletion of a run, and with it that of its lineage and their children. */
+/** Legal hold: a person forbids the deletion of a run, which also keeps its lineage and their children. */
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';

@@ -1,4 +1,4 @@
-/** Decision about a lineage from its stored state. Reads only. */
+/** Decides about a lineage from its stored state. Only reads. */
 import {
   type LineageDecision,
   type LineageFacts,
@@ -11,11 +11,11 @@ import { MAX_MEMBERS } from './tick-budget.ts';
 
 export interface InspectedLineage {
   readonly members: readonly LineageMember[];
-  /** `gone`: the lineage does not exist any more. */
+  /** `gone`: the lineage no longer exists. */
   readonly decision: LineageDecision | { readonly kind: 'gone' };
 }
 
-/** @throws errors of the store, also for an unreadable run: then it is unknown whether anything may be deleted */
+/** @throws errors of the store, including an unreadable run, because it is then unknown whether anything may be deleted */
 export async function inspectLineage(
   { retention, retentionOf, clock, graceMs }: LineageDeps,
   rootRunId: string,
@@ -25,7 +25,7 @@ export async function inspectLineage(
     const reason = { why: 'too_many' as const, runId: rootRunId };
     return { members, decision: { kind: 'keep', reason, unmark: [] } };
   }
-  // Deleted since it was found.
+  // The lineage was deleted after it was found.
   if (members.length === 0) return { members, decision: { kind: 'gone' } };
   const relatives = await retention.present(relativesOf(members));
   const facts: LineageFacts<LineageMember> = { members, relatives };

@@ -18,7 +18,7 @@ export interface RetentionState {
 }
 
 export interface RunRetentionState extends RetentionState {
-  /** End of the retention period, epoch ms; undefined: unlimited, or not ended. */
+  /** End of the retention period, epoch ms; undefined if it is unlimited or the run has not ended. */
   readonly expireAt: number | undefined;
   readonly hold: LegalHold | undefined;
 }
@@ -52,7 +52,7 @@ export async function retentionStateOf(
   };
 }
 
-/** In the order of the ticks. @throws CairnError INVALID_INPUT for the cursor */
+/** In the order in which ticks visit them. @throws CairnError INVALID_INPUT for the cursor, UNAVAILABLE */
 export async function expiredRuns(
   deps: LineageDeps,
   tenantId: string,
@@ -75,7 +75,7 @@ export async function expiredRuns(
       if (items.length === limit || inspected >= MAX_INSPECTED)
         return { items, next: placeText(placeAfter(bucket, run)) };
     }
-    // A bucket without runs counts as one as well.
+    // A bucket without runs counts as one inspection.
     if (runs.length === 0) inspected += 1;
     if (inspected >= MAX_INSPECTED) return { items, next: placeText(place) };
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Cleared } from '../../ports/runs/retention-store.ts';
 
 /**
- * Runs of a lineage that are read: at about a kilobyte each, they fit one answer of the store. A lineage with more runs is
+ * Runs read of one lineage. At about a kilobyte each, they fit one response of the store. A lineage with more runs is
  * kept, and logged.
  */
 export const MAX_MEMBERS = 2_000;
@@ -11,7 +11,7 @@ export const MAX_MEMBERS = 2_000;
 export const PAGE = 50;
 /** Lineages processed concurrently: each waits for sequential responses of the store. */
 export const CONCURRENCY = 8;
-/** Documents deleted in one commit: Firestore takes 500, and its index entries count as well. */
+/** Documents deleted in one commit: Firestore allows 500 writes, including index entries. */
 export const DELETES_A_COMMIT = 250;
 
 /** Limits of one tick; the next one continues. */
@@ -26,14 +26,14 @@ export interface TickBounds {
 }
 
 /**
- * A tick every half hour (index.ts) that deletes this much is about a million documents a day, a twentieth of what a
- * database supports; its time leaves the function two minutes for running work.
+ * A tick every half hour (index.ts) with these limits deletes about a million documents a day, a twentieth of the capacity of a
+ * database. Its time leaves the function two minutes for work in progress.
  */
 export const TICK: TickBounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };
 
 /**
- * Part of a tick that erasures may use; what they leave is for the retention of runs. They come first, because laws set their
- * date; without the rest, an erasure of many ticks would stop retention.
+ * Part of a tick that erasures may use; runs past their retention period get the rest. Erasures come first, because laws set their
+ * date. Without the limit, an erasure of many ticks would stop retention.
  */
 export const ERASURES_PART = 3 / 4;
 
@@ -51,7 +51,7 @@ export class TickBudget {
   }
 
   /**
-   * Reserves up to `most` deletions, which are exclusive until they are returned. Never more than a share, so that all
+   * Reserves up to `most` deletions, which are exclusive until they are returned. Grants at most a share, so that all
    * concurrent work continues towards the end of a tick.
    */
   #take(most: number): number {
@@ -61,7 +61,7 @@ export class TickBudget {
   }
 
   /**
-   * Deletes piece by piece until nothing is left. False: the budget is spent, and there may be more.
+   * Deletes piece by piece until nothing is left. Returns false if the budget is spent and there may be more.
    *
    * @param onDeleted called with the number of documents of each piece
    */
@@ -79,7 +79,7 @@ export class TickBudget {
     }
   }
 
-  /** Gives work a budget of its own, a part of what is left. What it does not use is returned. */
+  /** Gives `work` a budget of its own: a part of the remaining one. The unused rest is returned. */
   async within<T>(part: number, work: (budget: TickBudget) => Promise<T>): Promise<T> {
     const documents = Math.ceil(Math.max(0, this.#documents) * part);
     const runs = Math.ceil(Math.max(0, this.#runs) * part);

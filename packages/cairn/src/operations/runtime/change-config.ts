@@ -1,4 +1,4 @@
-/** Changes the runtime configuration: read, decide, write under the version that was read, again if another was faster. */
+/** Changes the runtime configuration: reads, decides, writes if the version is unchanged, and otherwise starts over. */
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Pools } from '../../engine/enqueue-soon.ts';
 import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
@@ -22,8 +22,8 @@ export async function readConfig(deps: SendDeps & Pick<RuntimeDeps, 'config'>): 
 }
 
 /**
- * The configuration after the change. `decide` is called again on each newer one, and returns undefined if its change
- * is present: after a lost response it meets its own.
+ * The configuration after the change. `decide` is called again for each newer version. It returns undefined if its change is
+ * already present, for example after a lost response.
  *
  * @throws CairnError UNAVAILABLE (send the same again), or errors of `decide`
  */

@@ -16,7 +16,7 @@ interface PauseRequest {
 }
 
 /**
- * The mark in effect: that of the first pause.
+ * The pause in effect: the first one.
  *
  * @throws CairnError NOT_FOUND (no such workflow is deployed), UNAVAILABLE (send the same again)
  */
@@ -34,8 +34,8 @@ export async function pauseWorkflow(
 }
 
 /**
- * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still paused, which
- * completes a call that died in between. A type that is no longer deployed can be unpaused too.
+ * Returns the number of enqueued runs of the caller's tenant. A repetition enqueues runs that are still paused, which
+ * completes an interrupted call. A type that is no longer deployed can be unpaused too.
  *
  * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE (send the same again)
  */
@@ -49,7 +49,7 @@ export async function unpauseWorkflow(
       wasPaused = true;
       return { ...current, paused: new Map([...current.paused].filter(([one]) => one !== type)) };
     }
-    // If it is not paused any more, an earlier attempt of this request may have succeeded without a response.
+    // The workflow is not paused any more: an earlier attempt of this request may have succeeded, and its response been lost.
     if (!wasPaused && !deps.registry.newest(type)) throw noSuchWorkflow();
     return undefined;
   });
@@ -61,7 +61,7 @@ export async function unpauseWorkflow(
 }
 
 /**
- * Check before anything is kept.
+ * Runs before anything is recorded.
  *
  * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE
  */

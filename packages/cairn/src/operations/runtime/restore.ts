@@ -1,6 +1,6 @@
 /**
  * Operations on a restored database, for operators and the scan: pause the installation, and release it. While it is
- * paused nothing is dispatched or deleted; starts, answers and events are accepted.
+ * paused, nothing is dispatched or deleted, but starts, answers and events are accepted.
  */
 import { isCopy, type RestoreMark } from '../../core/recovery/restored.ts';
 import type { SendDeps } from '../../journal/send-until-known.ts';
@@ -18,13 +18,13 @@ type RestoreDeps = HomeDeps & RuntimeDeps;
 
 interface Restoring {
   readonly actor: string;
-  /** Tenant of the caller; the pause is of all tenants. */
+  /** Tenant of the caller; the pause applies to all tenants. */
   readonly tenantId: string;
 }
 
 /**
- * Before each scan: records where the installation is used, and pauses it if its database was used elsewhere, because it is then a
- * copy. True: it is paused.
+ * Runs before each scan. Records where the database is used, and pauses the installation if the database was used elsewhere, because
+ * it is then a copy. Returns true if the installation is paused.
  *
  * @throws CairnError UNAVAILABLE, and read errors of the store
  */
@@ -44,7 +44,7 @@ export async function noticeRestore(deps: HomeDeps): Promise<boolean> {
 }
 
 /**
- * The mark in effect: an existing pause is kept.
+ * The restore mark in effect: an existing pause is kept.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */
@@ -59,8 +59,8 @@ export async function beginRestore(deps: HomeDeps, { actor }: Restoring): Promis
 }
 
 /**
- * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still paused. An
- * unmarked copy is marked by this. `restore` undefined: there was none, and nothing is changed.
+ * Returns the number of enqueued runs of the caller's tenant. A repetition enqueues runs that are still paused. A copy without a mark
+ * gets one. `restore` is undefined if there was none, and nothing is changed.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */
@@ -82,7 +82,7 @@ export async function releaseRestore(
 }
 
 /**
- * State of a restore; `isPaused` without `restore`: a copy that no scan has seen yet.
+ * State of a restore. `isPaused` without `restore`: a copy that no scan has noticed yet.
  *
  * @throws CairnError UNAVAILABLE
  */

@@ -1,5 +1,5 @@
 /**
- * Enqueues paused runs after the pause ends. Best effort: the scan finds the others by `wakeAt` within five minutes.
+ * Enqueues paused runs after the pause ends. Best effort: the scan finds the others within five minutes by their `wakeAt`.
  *
  * Must not: check whether a run was really paused, because a dispatch with nothing to do costs one read.
  */
@@ -12,10 +12,10 @@ import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import type { RuntimeDeps } from './change-config.ts';
 
 const PAGE = 250;
-/** Runs enqueued by one call: what fits well into the time a caller waits for its answer. */
+/** Runs enqueued by one call: fits well into the time that a caller waits for its response. */
 export const MAX_WOKEN = 5_000;
 /**
- * Runs read by one call, those of types that are still paused included: 40 pages, one after the other, also fit into that time. The
+ * Runs read by one call, including runs of types that are still paused. Reading 40 pages one by one also fits into that time. The
  * scan finds the others.
  */
 export const MAX_READ = 10_000;
@@ -32,7 +32,7 @@ interface WakeRequest {
 }
 
 /**
- * Enqueues runs of every tenant and returns the number of the caller's own, because a caller must not learn about other tenants.
+ * Enqueues runs of every tenant, and returns only the number of the caller's own, because a caller must not learn about other tenants.
  * Never throws, because the requested change is already made.
  */
 export async function wakePaused(
@@ -40,10 +40,10 @@ export async function wakePaused(
   config: RuntimeConfig,
   { tenantId, type }: WakeRequest,
 ): Promise<number> {
-  // By the kill switch, or the pause after a restore, they would only be put aside again.
+  // While the kill switch or the pause after a restore holds all runs, a dispatch would only defer them again.
   if (stoppedBy(config)) return 0;
   const { paused } = config;
-  // A paused run has its time within this; so have a few that were not paused.
+  // A paused run is due within this time, and so are a few others.
   const until = deps.clock.now() + DEFER_MS;
   let woken = 0;
   let own = 0;
@@ -53,7 +53,7 @@ export async function wakePaused(
       const page = await deps.statistics.due({ until, limit: PAGE, type, after });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
       await mapConcurrently(free, CONCURRENT_TASKS, async (entry) => {
-        // The list does not tell whether it is a suspect: then its dispatch hands it over.
+        // The list does not show suspects. The dispatch of one hands it to their queue.
         await deps.queue.enqueue({
           runId: entry.runId,
           reason: 'continue',

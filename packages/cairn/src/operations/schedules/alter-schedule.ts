@@ -15,14 +15,14 @@ interface NewSchedule extends ScheduleSpec {
   readonly tenantId: string;
   readonly name?: string | undefined;
   readonly actor: string;
-  /** Names the request: asked again, it makes the same schedule. 32 hex digits. */
+  /** Identifies the request: a repetition creates the same schedule. 32 hex digits. */
   readonly requestId: string;
 }
 
 /**
  * Validates a new schedule before anything is read or written.
  *
- * @throws CairnError INVALID_INPUT naming the member, NOT_FOUND (no such workflow)
+ * @throws CairnError INVALID_INPUT with the name of the member, NOT_FOUND (no such workflow)
  */
 export function assertSchedulable(deps: Pick<ScheduleDeps, 'registry'>, spec: ScheduleSpec): Timing {
   const timing = checkedTiming(spec);
@@ -31,9 +31,9 @@ export function assertSchedulable(deps: Pick<ScheduleDeps, 'registry'>, spec: Sc
 }
 
 /**
- * A schedule whose first slot is the next one from now.
+ * Creates a schedule whose first slot is the next one from now.
  *
- * @throws CairnError INVALID_INPUT naming the member, NOT_FOUND (no such workflow), UNAVAILABLE (send the same again)
+ * @throws CairnError INVALID_INPUT with the name of the member, NOT_FOUND (no such workflow), UNAVAILABLE (send the same again)
  */
 export async function makeSchedule(deps: ScheduleDeps, request: NewSchedule): Promise<Schedule> {
   const { type, input, catchUp, tenantId, name, actor, requestId } = request;
@@ -56,13 +56,13 @@ interface ScheduleChanges {
   readonly timezone?: string | undefined;
   readonly input?: Json | undefined;
   readonly catchUp?: Schedule['catchUp'] | undefined;
-  /** Null takes the name away. */
+  /** Null removes the name. */
   readonly name?: string | null | undefined;
 }
 
 /**
- * The schedule with those members changed. Another cron expression or time zone holds from now on: its slots before now are
- * not made up for, but see {@link retimed}.
+ * Changes the given members. Another cron expression or time zone applies from now on: earlier slots are not caught up, except as
+ * described at {@link retimed}.
  *
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, INVALID_INPUT, UNAVAILABLE (send the same again)
  */
@@ -110,7 +110,7 @@ export function pauseSchedule(deps: ScheduleDeps, request: PauseSchedule): Promi
 /**
  * Slots during the pause are not caught up; use a backfill.
  *
- * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (not any more), UNAVAILABLE (send the same again)
+ * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (no longer declared), UNAVAILABLE (send the same again)
  */
 export function resumeSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<Schedule> {
   return changeSchedule(deps, ref, (current) => {
@@ -122,7 +122,7 @@ export function resumeSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<Sc
 }
 
 /**
- * The next tick would create a declared schedule again; one that is no longer declared can be deleted.
+ * Refuses a declared schedule, because the next tick would create it again. One that is no longer declared can be deleted.
  *
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, UNAVAILABLE (send the same again)
  */

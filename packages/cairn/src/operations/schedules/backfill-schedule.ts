@@ -1,4 +1,4 @@
-/** Starts the missing runs of past slots: those during a pause or a downtime, or before the schedule existed. */
+/** Starts the missing runs of past slots: from a pause or a downtime, or before the schedule existed. */
 import { type CairnError, invalidInput } from '../../core/errors.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
@@ -7,22 +7,22 @@ import { ownSchedule } from './change-schedule.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { startSlot } from './start-slot.ts';
 
-/** Slots of one backfill: what can be started while a caller waits. */
+/** Most slots of one backfill: the number of runs that can be started while a caller waits. */
 const MAX_BACKFILL = 1_000;
 const CONCURRENT_STARTS = 10;
 
 interface BackfillRequest extends ScheduleRef {
-  /** The first and the last moment that counts, epoch ms. */
+  /** First and last moment of the range, both included, epoch ms. */
   readonly from: number;
   readonly until: number;
-  /** Only counts the slots. */
+  /** True: only counts the slots. */
   readonly isDryRun: boolean;
 }
 
 export interface Backfilled {
   readonly slots: number;
   readonly started: number;
-  /** Slots that had a run before. */
+  /** Slots that already had a run. */
   readonly existing: number;
 }
 
@@ -40,9 +40,9 @@ export function assertPast(
 }
 
 /**
- * A repetition starts only the slots that are still missing. Does not change the schedule, and works while it is paused.
+ * A repetition starts only the slots that are still missing. Does not change the schedule; a paused schedule is backfilled too.
  *
- * @throws CairnError INVALID_INPUT (no past range, more than {@link MAX_BACKFILL} slots; also if the workflow refuses the
+ * @throws CairnError INVALID_INPUT (the range is not past, has more than {@link MAX_BACKFILL} slots, or the workflow refuses the
  * input), NOT_FOUND, UNAVAILABLE (send the same again)
  */
 export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequest): Promise<Backfilled> {
@@ -60,7 +60,7 @@ export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequ
   return { slots: slots.length, started: count('started'), existing: count('existing') };
 }
 
-/** The first failure ends it: started runs are kept, and a repetition continues. */
+/** Stops at the first failure. Started runs remain, and a repetition continues. */
 async function startAll(
   deps: ScheduleDeps,
   schedule: Schedule,

@@ -1,4 +1,4 @@
-/** Every change of a schedule by a caller: reads, decides, writes if the document is unchanged, and otherwise repeats. */
+/** Changes a schedule for a caller: reads, decides, writes if the version is unchanged, and otherwise starts over. */
 import { CairnError } from '../../core/errors.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
@@ -7,7 +7,7 @@ import type { StoredSchedule } from '../../ports/schedule-store.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 
 const CHANGES = 'changes of this schedule';
-/** Form of schedule ids; others are not worth a read. */
+/** Form of schedule ids. Other ids are not looked up. */
 const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 
 /** @throws CairnError NOT_FOUND, also for a schedule of another tenant */
@@ -20,8 +20,8 @@ export async function ownSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise
 }
 
 /**
- * The schedule after the change. `decide` is called again on each newer one, and returns undefined if its change is
- * present: after a lost response it meets its own.
+ * The schedule after the change. `decide` is called again for each newer version. It returns undefined if its change is
+ * already present, for example after a lost response.
  *
  * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or errors of `decide`
  */
@@ -40,7 +40,7 @@ export async function changeSchedule(
 }
 
 /**
- * Deletes it. Its runs are kept.
+ * Deletes the schedule and keeps its runs.
  *
  * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or an error of `assertMay`
  */
@@ -51,7 +51,7 @@ export async function removeSchedule(
 ): Promise<void> {
   let found: StoredSchedule | undefined = await ownSchedule(deps, ref);
   await changeVersioned(CHANGES, async () => {
-    // Deleted meanwhile, perhaps by an earlier attempt of ours.
+    // The schedule was deleted meanwhile, perhaps by an earlier attempt of this request.
     if (!found) return;
     const { schedule, version } = found;
     assertMay(schedule);

@@ -1,5 +1,5 @@
 /**
- * Schedules that workflows declare, and their documents: each has one, so that it can be paused and shown. The newest version
+ * Schedules that workflows declare, and their documents. Each has a document, so that it can be paused and shown. The newest version
  * of a workflow declares them.
  */
 import { canonicalJson } from '../../core/encoding/json.ts';
@@ -18,9 +18,9 @@ export function isDeclared(registry: WorkflowRegistry, id: string): boolean {
 }
 
 /**
- * Creates the document of a declared schedule, or updates it to the declaration. A pause is kept. Slots before now are not made
- * up for where the schedule, its cron expression or its time zone is new, except as {@link retimed} says. A lost race is no error:
- * the next tick repeats it.
+ * Creates the document of a declared schedule, or updates it to the declaration. A pause is kept. If the schedule, its cron expression
+ * or its time zone is new, earlier slots are not caught up, except as described at {@link retimed}. A concurrent change is not an
+ * error, because the next tick tries again.
  */
 export async function keepDeclared(
   deps: ScheduleDeps,

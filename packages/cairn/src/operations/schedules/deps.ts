@@ -4,13 +4,13 @@ import type { StartDeps } from '../start/request.ts';
 
 export interface ScheduleDeps extends StartDeps {
   readonly schedules: ScheduleStore;
-  /** Written on every run. */
+  /** Recorded in every run. */
   readonly environment: string;
 }
 
 /** The schedule, and the caller. */
 export interface ScheduleRef {
   readonly id: string;
-  /** Tenant of the caller: another tenant's schedule is answered exactly as one that does not exist. */
+  /** Tenant of the caller. A schedule of another tenant gets exactly the response of one that does not exist. */
   readonly tenantId: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Fires one due schedule: starts the runs of its slots, then advances it. In this order, so that after a crash slots
- * are fired again, which gives the same runs; safe to run concurrently.
+ * Fires one due schedule: starts the runs of its slots, then advances it. Because of this order, a crash fires slots
+ * again, which gives the same runs. Ticks may run concurrently.
  */
 import { CairnError } from '../../core/errors.ts';
 import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
@@ -14,7 +14,7 @@ import type { ScheduleDeps } from './deps.ts';
 import { startSlot } from './start-slot.ts';
 
 export interface Fired {
-  /** Runs of slots, started by this call or found. */
+  /** Runs of slots, either started by this call or found. */
   readonly fired: number;
   readonly skipped: number;
   readonly refused: number;
@@ -23,10 +23,10 @@ export interface Fired {
 const NOTHING: Fired = { fired: 0, skipped: 0, refused: 0 };
 
 /**
- * Fires a schedule; does nothing if it is no longer due. A slot whose start is refused is settled, because it would be
- * refused again. If a start fails for another reason, the schedule advances to that slot and the next tick continues;
- * if the workflow is not deployed, or its definition changed without a new version, a tick at the next slot, at the latest (and after an
- * hour always) in ten minutes, and `catchUp` applies to the slots until it starts.
+ * Fires a schedule; does nothing if it is not due any more. A slot whose start is refused counts as handled, because it would be
+ * refused again. If a start fails for another reason, the schedule advances to that slot and the next tick continues. If the workflow
+ * is not deployed, or its definition changed without a new version, the start is tried again at the next slot or in ten minutes,
+ * whichever is earlier (after an hour always in ten minutes), and `catchUp` applies to the slots until it succeeds.
  *
  * @throws errors of a start or of the store
  */
@@ -52,7 +52,7 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   const done = { fired: outcomes.length - refused, skipped: decision.skipped, refused };
   const settledUntil = failure ? (last?.slot ?? schedule.settledUntil) : decision.settledUntil;
   const moved = armed(schedule, settledUntil);
-  // Stale: another tick did the same, or the schedule was changed; both writes are newer.
+  // If the version is stale, another tick did the same or the schedule was changed. Both writes are newer.
   await write({
     ...moved,
     ...(blocked && { nextAt: nextTry(schedule, now) }),
@@ -71,10 +71,10 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
   return done;
 }
 
-/** Time in which the slots of a blocked schedule are few, so that a try is cheap. */
+/** Time for which a blocked schedule is also tried at its slots: its missed slots are still few, so that a try is cheap. */
 const TRIED_AT_SLOTS_MS = 60 * 60_000;
 
-/** Not the next tick, so that schedules that cannot start do not displace those that can. */
+/** Later than the next tick, so that schedules that cannot start do not displace others. */
 function nextTry(schedule: Schedule, now: number): number {
   const latest = now + LONGEST_CHECK_MS;
   if (now - schedule.settledUntil > TRIED_AT_SLOTS_MS) return latest;
@@ -83,11 +83,11 @@ function nextTry(schedule: Schedule, now: number): number {
 
 interface SlotsFired {
   readonly outcomes: readonly SlotResult[];
-  /** The reason why the rest was left. `blocked`: until another definition is deployed. */
+  /** The reason why the remaining slots were not fired. `blocked`: until another definition is deployed. */
   readonly failure?: { readonly error: unknown; readonly blocked?: SlotResult };
 }
 
-/** One after the other, so that the finished slots are always the first ones. */
+/** Fires slots one by one, so that the handled slots always precede the others. */
 async function fireSlots(
   deps: ScheduleDeps,
   schedule: Schedule,

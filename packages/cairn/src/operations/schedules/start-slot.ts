@@ -1,6 +1,6 @@
 /**
- * Starts the run of a slot once, however often it is requested: repetitions are recognised by the key of the slot, and by
- * the run id after the record of the key has expired.
+ * Starts the run of a slot once, however often it is requested. The key of the slot identifies repetitions, and after its record
+ * has expired the run id does.
  */
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { schedulerKey } from '../../core/encoding/idempotency-keys.ts';
@@ -14,7 +14,7 @@ import { startRun } from '../start/start-run.ts';
 import type { ScheduleDeps } from './deps.ts';
 
 interface SlotStarted {
-  /** `existing`: it was started before, perhaps by a newer version that wrote what this one cannot read. */
+  /** `existing`: the run was started before, perhaps by a newer version whose documents this one cannot read. */
   readonly kind: 'started' | 'existing';
   readonly runId: string;
 }
@@ -40,16 +40,16 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
     trigger: { source: 'scheduled', slotAt: slot },
     source: 'scheduler',
     key,
-    // Without the input: a slot that is repeated after a change of the schedule is the same run.
+    // The hash excludes the input: a slot that is repeated after a change of the schedule is the same run.
     requestHash: requestHash('schedule', { id, slot }),
-    // The list of runs can be narrowed to those of one schedule.
+    // The thread id makes it possible to list the runs of one schedule.
     threadId: id,
   });
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is in progress');
   return { kind: outcome.kind === 'created' ? 'started' : 'existing', runId: outcome.runId };
 }
 
-/** The version new runs get. @throws CairnError NOT_FOUND */
+/** The version of new runs. @throws CairnError NOT_FOUND */
 export function deployed({ registry }: Pick<ScheduleDeps, 'registry'>, type: string): Workflow {
   const workflow = registry.newest(type);
   if (workflow) return workflow;

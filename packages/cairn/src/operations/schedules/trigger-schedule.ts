@@ -10,13 +10,13 @@ import { deployed } from './start-slot.ts';
 
 interface TriggerSchedule extends ScheduleRef {
   readonly actor: string;
-  /** Names the request: asked again, it is the same run. */
+  /** Identifies the request: a repetition returns the same run. */
   readonly requestId: string;
   readonly context: Pick<StartRequest, 'trace' | 'a2aCorrelationId'>;
 }
 
 /**
- * The id of the run, also of a schedule that is paused. `slot` in its input is the time of asking.
+ * The id of the run. A paused schedule can be triggered too. `slot` in its input is the time of the request.
  *
  * @throws CairnError NOT_FOUND, INVALID_INPUT, UNAVAILABLE (send the same again)
  */
@@ -26,7 +26,7 @@ export async function triggerSchedule(deps: ScheduleDeps, request: TriggerSchedu
   const { id, tenantId, type, input } = schedule;
   const workflow = deployed(deps, type);
   const runId = triggeredRunId(id, requestId);
-  // The outcome of a start that found the run is the same: it is there.
+  // A start that finds the existing run has the same outcome.
   await startRun(deps, {
     runId,
     tenantId,

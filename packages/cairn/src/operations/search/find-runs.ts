@@ -14,7 +14,7 @@ import type { IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { ListedRun, LoadedRun, RunStore } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
-/** A name that more runs share (a thread, a pull request) should be used as a filter of the list. */
+/** An identifier that more runs share (a thread, a pull request) should be used as a filter of the list. */
 export const MAX_FOUND = 20;
 /** Form of GitHub delivery ids. */
 const DELIVERY = /^[A-Za-z0-9-]{1,100}$/;
@@ -32,8 +32,8 @@ interface FoundRun {
 }
 
 /**
- * At most {@link MAX_FOUND}, the newest first. One look for a run's id; for the beginning of one a query by id; for anything else
- * one query, and one more look for what may be a delivery that made no run of its own.
+ * Returns at most {@link MAX_FOUND}, the newest first. A run id takes one read, a prefix of one a query by id. Anything else takes
+ * one query, and one more read if the text may be a delivery that created no run of its own.
  */
 export async function findRuns(deps: FindDeps, tenantId: string, text: string): Promise<readonly FoundRun[]> {
   const name = nameIn(text);
@@ -51,7 +51,7 @@ export async function findRuns(deps: FindDeps, tenantId: string, text: string): 
   return found.length > 0 ? found : sameEvent(deps, tenantId, name);
 }
 
-/** GitHub sends one event under several deliveries where it has several hooks: all but the first lead to its run. */
+/** Several webhooks of a repository deliver one event several times: all deliveries lead to the run of the first. */
 async function sameEvent(
   { records, store, clock }: FindDeps,
   tenantId: string,

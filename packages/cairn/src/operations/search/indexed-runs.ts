@@ -1,6 +1,6 @@
 /**
- * From when on the runs of a tenant are stored with their entries of the index of matches: earlier versions of Cairn created them without. Found
- * by counting, once an hour for each tenant and instance: a count is billed one read.
+ * The time from which all runs of a tenant have entries in the index of matches: earlier versions of Cairn created runs without.
+ * Found by counting, once an hour for each tenant and instance; a count is billed as one read.
  */
 import { INDEXED } from '../../core/search/match-index.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -11,7 +11,7 @@ import { SharedAnswers } from '../shared-answers.ts';
 const HOUR_MS = 3_600_000;
 const KEPT_MS = HOUR_MS;
 const TENANTS_KEPT = 1_000;
-/** While a new version is deployed, instances of the earlier one create runs too. */
+/** While a new version is deployed, instances of the earlier version still create runs. */
 const DEPLOYING_MS = HOUR_MS;
 
 type Counting = Pick<RunFinder, 'count'>;
@@ -27,7 +27,7 @@ export class IndexedRuns {
     this.#shared = new SharedAnswers({ clock, ttlMs: KEPT_MS, most: TENANTS_KEPT });
   }
 
-  /** Epoch ms: runs created then or later have entries. 0: all have, infinite: none has. */
+  /** Epoch ms: runs created then or later have entries. 0: all have them; infinite: none has. */
   since(tenantId: string): Promise<number> {
     return this.#shared.get(tenantId, () => since(this.#finder, tenantId, this.#clock.now()));
   }
@@ -37,7 +37,7 @@ async function since(finder: Counting, tenantId: string, now: number): Promise<n
   const indexed = { tenantId, among: [INDEXED] };
   const isNone = async (filter: RunFilter) => (await finder.count(filter, 1)) === 0;
   if (await isNone(indexed)) return (await isNone({ tenantId })) ? 0 : Number.POSITIVE_INFINITY;
-  /** The first run with entries was created from `none` on, and before `some`. */
+  /** The first run with entries was created at `none` or later, and before `some`. */
   let [none, some] = [0, now + 1];
   const narrow = async (toMs: number) => {
     while (some - none > toMs) {

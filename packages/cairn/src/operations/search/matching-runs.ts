@@ -1,6 +1,6 @@
 /**
- * Pages of runs that match, the newest first: by the index of matches, and before the time from which runs have entries by reading the runs
- * that the other filters find.
+ * Pages of runs that match, the newest first. Uses the index of matches, and for runs from before the index reads the runs that the
+ * other filters find.
  */
 import { WAITS_FOR } from '../../core/run/now/waits-for.ts';
 import type { RunStatus } from '../../core/run/status.ts';
@@ -15,7 +15,7 @@ export interface MatchingDeps {
   readonly indexedRuns: Pick<IndexedRuns, 'since'>;
 }
 
-/** Also without `match`. A page can be short, or empty, while there is a next. */
+/** Also works without `match`. A page can be short or empty although there is a next one. */
 export async function matchingRuns(
   { store, indexedRuns }: MatchingDeps,
   filter: RunFilter,
@@ -52,8 +52,8 @@ export async function byIndex(
 }
 
 /**
- * Filters by entries of the index, which together find what the given one does: a query combines its entries with each status. Undefined: no
- * index finds the runs. A tag is exact and a query has one of both, so the runs of the tag are read.
+ * Filters by entries of the index, which together find the same runs as the given one. A query combines its entries with each status.
+ * Undefined if no index finds the runs. A query has either a tag or an entry, so with both the runs of the tag are read.
  */
 function indexedFilters(filter: RunFilter): readonly RunFilter[] | undefined {
   const { match, tag, status, stopKind = [] } = filter;
@@ -66,7 +66,7 @@ function indexedFilters(filter: RunFilter): readonly RunFilter[] | undefined {
   const groups: RunStatus[][] = [];
   let taken = most;
   for (const one of [status].flat()) {
-    // A run is also found by the status that it would have by its waits.
+    // A run is also found by the status that its waits alone would give it.
     const words = WAITS_FOR.some((word) => word === one) ? 2 : 1;
     if (taken + words > most) groups.push([]);
     taken = taken + words > most ? words : taken + words;

@@ -1,25 +1,25 @@
 /**
- * Finds when the oldest matching runs were created, by counting: the indexes of lists have the newest first, and a count of a thousand
- * is billed one read.
+ * Finds the creation times of the oldest matching runs by counting, because the indexes of lists have the newest first. A count of a
+ * thousand is billed as one read.
  */
 import type { RunFilter } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
-/** Most counts for one list: a time of ms is halved about so often. */
+/** Most counts for one list: a bisection of a time in ms takes about as many. */
 export const MAX_COUNTS = 42;
 
-/** Filters that find the oldest, one after the other; the given one if fewer than `most` match. */
+/** Filters that find the oldest runs, in order; the given one if fewer than `most` match. */
 interface OldestRuns {
   readonly windows: readonly RunFilter[];
-  /** They find all runs that match. */
+  /** True if the filters find all runs that match. */
   readonly isAll: boolean;
 }
 
 /**
- * A window has fewer than `most` runs, and half as many at least. Where more were created in one millisecond, the runs before it are one
- * window, and that millisecond is another.
+ * A window has fewer than `most` runs, and at least half as many. If more runs were created in one millisecond, the runs before it are
+ * one window, and that millisecond is another.
  *
- * @param filter by members that a count knows
+ * @param filter with members that a count supports
  * @param now epoch ms
  */
 export async function oldestRuns(

@@ -1,4 +1,4 @@
-/** Statistics of a tenant's runs, from the run documents that lists read: no counter is kept, so runs pay nothing for them. */
+/** Statistics of a tenant's runs, computed from the run documents that lists read: without counters, runs have no extra cost. */
 import {
   type RunOutline,
   type RunsSummary,
@@ -7,16 +7,16 @@ import {
 } from '../../core/statistics/summarize-runs.ts';
 import type { ListedRun, RunFilter, RunStore } from '../../ports/run-store.ts';
 
-/** Most runs that are read, the newest; a billed read each. */
+/** Most runs read, the newest first. Each is a billed read. */
 export const MAX_RUNS_READ = 1_000;
 const RUNS_A_READ = 250;
-/** Runs that are being erased are read and left out, so that a page may have fewer runs than were read, or none. */
+/** Most pages read. Runs that are being erased are left out, so a page may have few runs or none. */
 export const MAX_PAGES_READ = 8;
 
 interface ReadStatistics extends RunsSummary, Stretch {
-  /** There are older runs in the requested time: `from` is the creation of the oldest that was read. */
+  /** True if there are older runs in the requested time: `from` is the creation of the oldest that was read. */
   readonly isCut: boolean;
-  /** Runs that could not be decoded, and are not counted. */
+  /** Runs that could not be decoded and are not counted. */
   readonly unreadable: number;
 }
 

@@ -12,7 +12,7 @@ import { SharedAnswers } from '../shared-answers.ts';
 
 /** Most runs counted per status: at most ten billed reads each, ninety in total. */
 export const MAX_COUNTED = 10_000;
-/** Age up to which a count is shown, ms. */
+/** Time a count is cached, ms. */
 export const COUNTS_KEPT_MS = 2_000;
 const QUESTIONS_KEPT = 500;
 
@@ -20,7 +20,7 @@ type CountQuestion = Pick<RunFilter, 'tenantId' | 'type' | 'repoId' | 'threadId'
 
 export interface RunCounts {
   readonly counts: Readonly<Record<RunStatus, number>>;
-  /** At least one of them is {@link MAX_COUNTED} or more. */
+  /** True if at least one count is {@link MAX_COUNTED} or more. */
   readonly isCut: boolean;
 }
 

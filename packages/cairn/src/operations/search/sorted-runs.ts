@@ -1,6 +1,6 @@
 /**
- * Pages of runs in another order than that of the list. The oldest are found by counting (oldest-runs.ts), the longest among those that
- * have ended and the last changed by an index. The longest live runs are the oldest, so that page merges both.
+ * Pages of runs in other orders than that of the list. The oldest runs are found by counting (oldest-runs.ts); an index has the ended
+ * runs by duration and all runs by change. The longest live runs are the oldest, so a page by duration merges both.
  */
 import { CairnError } from '../../core/errors.ts';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
@@ -26,7 +26,7 @@ import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../po
 import type { IndexedOrder, RunFinder } from '../../ports/runs/run-finder.ts';
 import { oldestRuns } from './oldest-runs.ts';
 
-/** Runs that are read and sorted for one page. */
+/** Runs read and sorted for one page. */
 export const MAX_SORTED = 1_000;
 const PAGE = 100;
 
@@ -49,7 +49,7 @@ interface RunsPart extends OrderedPart<ListedRun> {
 }
 
 /**
- * A page can be short, or empty, while there is a next. A run that moves to another place between two pages may be on both, or on none.
+ * A page can be short or empty although there is a next one. A run that moves between two pages may be on both or on neither.
  *
  * @throws CairnError INVALID_INPUT for the cursor of another list
  */
@@ -83,14 +83,14 @@ async function partsOf(deps: SortingDeps, sorting: Sorting): Promise<readonly Ru
   const parts: RunsPart[] = [];
   if (live.length > 0)
     parts.push(await oldestPart(deps, { ...sorting, filter: { ...sorting.filter, status: oneOrAll(live) } }));
-  // Read after the live ones, so that a run that ends meanwhile is on the page.
+  // Read after the live runs, so that a run that ends meanwhile is on the page.
   if (live.length < statuses.length) parts.push(await indexedPart(deps, { ...sorting, order: 'longest' }));
   return parts;
 }
 
 const oneOrAll = (statuses: readonly RunStatus[]) => (statuses.length === 1 ? statuses[0] : statuses);
 
-/** All that match, where an index finds so few that they are sorted here; undefined: too many, or nothing is asked of the tenant's runs. */
+/** All matching runs, if an index finds so few that they can be sorted here; undefined: too many, or the filter selects only the tenant. */
 async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promise<RunsPart | undefined> {
   const { match: _, topLevel: __, ...indexed } = filter;
   const { tenantId: ___, ...narrowed } = indexed;
@@ -100,12 +100,12 @@ async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promi
   return read.until === undefined ? read : undefined;
 }
 
-/** The next of an order that has an index. */
+/** The next runs of an order that has an index. */
 async function indexedPart(
   { finder }: SortingDeps,
   { filter, order, limit, after }: Sorting & { readonly order: IndexedOrder },
 ): Promise<RunsPart> {
-  // A duration is never negative, so no ended run is left.
+  // Durations are never negative, so no ended run is left.
   if (after && after[0] < 0) return NOTHING_LEFT;
   const cursor = after && encodeCursor(order, after);
   const { items, next, unreadable = [] } = await finder.ordered(order, filter, { limit, cursor });
@@ -114,7 +114,7 @@ async function indexedPart(
 
 const NOTHING_LEFT: RunsPart = { items: [], unreadable: [] };
 
-/** The next that were created first. */
+/** The next runs by creation, the oldest first. */
 async function oldestPart(deps: SortingDeps, sorting: Sorting): Promise<RunsPart> {
   const parts: RunsPart[] = [];
   let found = 0;
@@ -131,8 +131,8 @@ async function oldestPart(deps: SortingDeps, sorting: Sorting): Promise<RunsPart
 }
 
 /**
- * Runs created at one moment may be more than can be read, and are read in their order. Of others the window is read as a whole, since
- * the store has the newest first. Only the last part has `until`.
+ * Runs created at one moment may be more than can be read, so they are read in their order. Otherwise a window is read as a whole,
+ * because the store has the newest first. Only the last part has `until`.
  */
 async function* oldestParts(
   { store, finder, clock }: SortingDeps,
@@ -166,7 +166,7 @@ function whole(part: RunsPart): RunsPart {
   throw new CairnError('UNAVAILABLE', 'more runs came to match while the list was read; ask again');
 }
 
-/** The filter restricted to a time; undefined: it has no runs of that time. */
+/** The filter restricted to a time; undefined if it matches no runs of that time. */
 function within(filter: RunFilter, from: number, before: number): RunFilter | undefined {
   const createdFrom = Math.max(filter.createdFrom ?? 0, from);
   const createdBefore = Math.min(filter.createdBefore ?? Number.POSITIVE_INFINITY, before);
@@ -175,9 +175,9 @@ function within(filter: RunFilter, from: number, before: number): RunFilter | un
 }
 
 /**
- * Runs that match, the newest first, from those that indexes find: `until` is the last that was read, where there are more.
+ * Matching runs, the newest first, from those that indexes find. `until` is the last that was read, if there are more.
  *
- * @param most runs that are read, and pages that they take: a page of large runs is short
+ * @param most number of runs read, and of pages: a page of large runs is short
  */
 async function readRuns(
   store: Pick<RunStore, 'listRuns'>,

@@ -28,19 +28,19 @@ interface DraftPayload {
   readonly ref: PayloadRef;
 }
 
-/** A run before it is written, with the answer to its start. */
+/** A run before it is written, with the response to its start. */
 export interface Draft {
   readonly commit: Omit<StartCommit, 'records'>;
   readonly response: StartResponse;
   readonly now: number;
   /**
-   * The input where no checkpoint can carry it, and the input with its secret members: durable before the commit, which refers to
+   * The input if no checkpoint can store it, and the input with its secret members. They are durable before the commit that refers to
    * them.
    */
   readonly payloads: readonly DraftPayload[];
 }
 
-/** A request with the run that it starts, unless a record shows that the run exists already. */
+/** A request with the run that it starts, unless a record shows that the run already exists. */
 export interface DraftedStart {
   readonly deps: StartDeps;
   readonly request: StartRequest;
@@ -90,7 +90,7 @@ export function draftRun(deps: StartDeps, request: StartRequest): Draft {
     versions: versionsOf(deps, workflow),
     ...(lineage && descent(runId, lineage)),
   };
-  // A child has the trigger of its parent, which started it.
+  // A child has its parent's trigger, so the actor of the trigger did not start it.
   const actor = lineage?.actor ?? (request.parent ? undefined : trigger.userId);
   const initiator = request.parent
     ? 'system'
@@ -125,7 +125,7 @@ export function draftRun(deps: StartDeps, request: StartRequest): Draft {
 interface DraftInput {
   readonly hash: string;
   readonly input: StoredValue;
-  /** The value for the first checkpoint, if the snapshot does not have it in full. */
+  /** The value for the first checkpoint, if the snapshot does not contain it completely. */
   readonly carried: CarriedOutput;
   readonly inputFrom?: CheckpointRef;
   readonly secretInput?: RunIdentity['secretInput'] | undefined;
@@ -179,7 +179,7 @@ function payloadOf(text: string): DraftPayload {
   return { text, ref: payloadRefOf(text) };
 }
 
-/** Canonical JSON. The hash of an input is that of `text`. */
+/** Canonical JSON. The hash of an input is the hash of `text`. */
 interface CheckedInput {
   /** For people: without its secret members. */
   readonly text: string;
@@ -194,7 +194,7 @@ export function checkedInput(workflow: Workflow, input: unknown): CheckedInput {
   return { whole, text: maskPaths(whole, workflow.secretInput) };
 }
 
-/** A resume continues the same work; a replay or a fork may call again, and is distinguished by its id (E4, E6). */
+/** A resume continues the same work. A replay or fork may repeat calls, so its own id distinguishes them (E4, E6). */
 function descent(
   runId: string,
   lineage: Lineage,

@@ -1,4 +1,4 @@
-/** Answers a repetition of a start from its record, without the deployed workflows. Reads the run only while its task may be lost. */
+/** Answers a repetition of a start from its record, without the deployed workflows. Reads the run only as long as its task may be lost. */
 import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -40,15 +40,15 @@ export async function knownStart(deps: StartDeps, request: Keyed): Promise<Start
 const ABOUT_THE_BODY: ReadonlySet<string> = new Set<ErrorCode>(['INVALID_INPUT', 'PAYLOAD_TOO_LARGE']);
 
 /**
- * A request that is refused now, for example by the schema of a version that was deployed since, may be the repetition of one that was
- * accepted: then its run is the response.
+ * A request that is refused now, for example by the schema of a newer version, may be the repetition of an accepted one. Then its
+ * run is the response.
  *
  * @throws the refusal
  */
 export async function startedBefore(deps: StartDeps, request: Keyed, refusal: unknown): Promise<StartResult> {
   if (!(refusal instanceof CairnError) || !ABOUT_THE_BODY.has(refusal.code)) throw refusal;
   const known = await knownStart(deps, request).catch((error: unknown) => {
-    // Another request has the key: this one must be corrected in any case.
+    // The key belongs to another request, so this one must be corrected in any case.
     if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
   });
   if (known?.kind === 'replayed') return known;

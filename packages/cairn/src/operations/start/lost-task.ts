@@ -1,18 +1,18 @@
 /**
- * Enqueues a run whose start is repeated, if no dispatch has claimed it yet: the process of the first request may have died between its
- * commit and the queue. The scan would find the run too, but one to two minutes after its start.
+ * Enqueues a run whose start is repeated, if no dispatch has claimed it yet: the process of the first request may have died between the
+ * commit and the queue. The scan would find the run too, but only one to two minutes after its start.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
 import { READY_GRACE_MS, readySince } from '../../core/run/wake.ts';
 import { enqueueSoon, poolAndTenant, QUEUE_WAIT_MS } from '../../engine/enqueue-soon.ts';
 import type { StartDeps, StartResponse } from './request.ts';
 
-/** Until then the first request may still be enqueuing the run. */
+/** Before this the first request may still enqueue the run. */
 const TASK_EXPECTED_MS = QUEUE_WAIT_MS;
-/** From then on the scan has found it. */
+/** After this the scan has found the run. */
 const SCANNED_MS = 2 * READY_GRACE_MS;
 
-/** Never rejects: the run is durable, and the scan is there. Reads the run. */
+/** Never rejects: the run is durable, and the scan finds it later. Reads the run. */
 export async function enqueueIfLost(
   deps: StartDeps,
   { runId, createdAt }: Pick<StartResponse, 'runId' | 'createdAt'>,
@@ -25,7 +25,7 @@ export async function enqueueIfLost(
     const since = state && readySince(state);
     if (!state || state.epoch > 0 || since === undefined) return;
     log.info('start_not_claimed', { runId, tenantId: state.tenantId, afterMs: age });
-    // Its task may also wait in a full queue: further repetitions add no other.
+    // The task may also wait in a full queue. The name prevents further repetitions from adding another.
     const name = taskName(runId, state.head, since);
     await enqueueSoon(deps, { runId, reason: 'start', name, ...poolAndTenant(deps, state) });
   } catch (error) {

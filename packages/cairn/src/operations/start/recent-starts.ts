@@ -1,7 +1,7 @@
 /**
  * Repetitions that reach an instance which has just answered, or is answering, the same request: they share its outcome
- * instead of reading the store. Safe, because an outcome is cached only once it is durable, and a record with a run is
- * never replaced before it expires, far later than anything is cached here.
+ * instead of reading the store. This is safe, because only durable outcomes are cached, and a record with a run is
+ * never replaced before it expires, which is much later than the cache does.
  *
  * Must not: decide. A request with any difference goes to the store.
  */
@@ -9,7 +9,7 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 import { logHit } from '../repeated-request.ts';
 import type { StartDeps, StartRequest, StartResult } from './request.ts';
 
-/** Time an outcome is cached: clients that retry at once do so within seconds. */
+/** Time an outcome is cached: clients that retry immediately do so within seconds. */
 const KEEP_MS = 60_000;
 /** About 1 KiB each; the oldest is evicted first. */
 const MAX_KEPT = 2_000;
@@ -22,7 +22,7 @@ interface Recent {
 export class RecentStarts {
   readonly #recent = new BoundedMap<string, Recent>(MAX_KEPT);
 
-  /** Runs `start` unless the same request is in progress or was answered here; a failure is not shared. */
+  /** Calls `start` unless the same request is in progress or was answered here. Failures are not shared. */
   async join(
     deps: StartDeps,
     request: StartRequest,

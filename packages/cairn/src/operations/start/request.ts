@@ -26,19 +26,19 @@ type GivenIdentity = Pick<RunIdentity, 'tenantId' | 'environment' | 'trigger'> &
 };
 
 export interface StartRequest extends GivenIdentity {
-  /** Given to a child by its parent; drawn otherwise. */
+  /** Chosen by the parent for a child; otherwise random. */
   readonly runId?: string | undefined;
   readonly lineage?: Lineage | undefined;
   readonly workflow: Workflow;
-  /** Checked against the workflow's schema, which also drops what the workflow does not use. */
+  /** Validated by the workflow's schema, which also drops members that the workflow does not use. */
   readonly input: unknown;
   readonly source: RequestSource;
   /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work (API calls without a key). */
   readonly key: string | undefined;
   readonly requestHash: string;
-  /** GitHub only: key of the content, under which two deliveries within a day are one (`GITHUB_SECONDARY_WINDOW_MS`). */
+  /** GitHub only: key of the content. Two deliveries with it within a day are the same request (`GITHUB_SECONDARY_WINDOW_MS`). */
   readonly secondaryKey?: string | undefined;
-  /** The span of the caller; absent: it begins a trace of its own. */
+  /** The span of the caller; absent: the run begins a new trace. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Lineage {
   readonly rootRunId: string;
   readonly source: SuccessorSource;
   readonly resumedFrom?: string | undefined;
-  /** Scopes of the source. A replay or fork puts itself before them. */
+  /** Scopes of the source. A replay or fork adds its own before them. */
   readonly effectScopes: readonly EffectScope[];
   /** Requester. */
   readonly actor?: string | undefined;
@@ -59,13 +59,13 @@ export interface Lineage {
     readonly tags?: RunIdentity['tags'];
   };
   /**
-   * The write about the source in the commit of the start, given the id of the new run; read again for every try.
-   * `done`: an earlier try has written it. Throws the error that forbids it.
+   * The write about the source in the commit of the start, given the id of the new run. Called again for every try.
+   * `done`: an earlier try has written it. Throws if the write is not allowed.
    */
   readonly supersede?: (by: string) => Promise<Supersedes | 'done'>;
 }
 
-/** Response to a start; kept in the record, so that a repetition gets the same bytes. */
+/** Response to a start. The record stores it, so that a repetition gets the same bytes. */
 export type StartResponse = {
   readonly runId: string;
   readonly type: string;

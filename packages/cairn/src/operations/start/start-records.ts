@@ -1,4 +1,4 @@
-/** The idempotency records of a start: those that it writes, and the meaning of those that exist already. Pure. */
+/** The idempotency records of a start: those that it writes, and the meaning of existing ones. Pure. */
 
 import {
   decideExisting,
@@ -12,7 +12,7 @@ import { refusedKey } from '../repeated-request.ts';
 import type { Draft, DraftedStart } from './draft-run.ts';
 import type { StartRequest, StartResponse } from './request.ts';
 
-/** Both records of a start, or one, or none; `replace` holds versions of expired ones they take the place of. */
+/** Both records of a start, one, or none. `replace` has the versions of the expired records that they replace. */
 export function recordsFor({ request, draft }: DraftedStart, replace: Replace): StartRecord[] {
   const records: StartRecord[] = [];
   if (request.key !== undefined) {
@@ -31,7 +31,7 @@ export interface Replace {
   readonly secondary?: string | undefined;
 }
 
-/** A start's record is `completed` from the beginning: the same commit creates the record and the run that it names. */
+/** The record of a start is `completed` from the beginning, because the same commit creates the record and its run. */
 function recordOf(request: StartRequest, key: string, draft: Draft): IdempotencyRecord {
   const { response, now } = draft;
   return {
@@ -50,12 +50,12 @@ function recordOf(request: StartRequest, key: string, draft: Draft): Idempotency
   };
 }
 
-/** Random for this start, unlike its run id: ids of slots and children are the same for all starters. */
+/** Random for each start. The run id is not: all attempts for one slot or child have the same. */
 function attemptOf({ commit }: Draft): string | undefined {
   return commit.events[0]?.id;
 }
 
-/** The records that were in the way. */
+/** The existing records that the commit found. */
 export interface StoredRecords {
   readonly primary?: StoredRecord | undefined;
   readonly secondary?: StoredRecord | undefined;
@@ -72,7 +72,7 @@ type KnownAnswer =
       readonly kind: 'replayed';
       readonly runId: string;
       readonly response: StartResponse;
-      /** The hit was on the second key, whose record this is: the delivery's own key must answer the same from now on. */
+      /** Present if only the second key matched; this is its record. The delivery's own key must give the same answer from now on. */
       readonly byContent?: IdempotencyRecord;
     };
 
@@ -84,7 +84,7 @@ export function judge(
   const attempt = attemptOf(draft);
   if (primary?.record.attemptId === attempt || secondary?.record.attemptId === attempt)
     return { kind: 'ours' };
-  // Without a key it was an earlier sending of our own, or another start of a run whose id is made from what it is for.
+  // Without a key, the conflict is with an earlier attempt of this start, or with another start of a run with a derived id.
   if (request.key === undefined && request.secondaryKey === undefined) return { kind: 'ours' };
   const now = deps.clock.now();
   if (primary) {
@@ -104,7 +104,7 @@ function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, no
   return record.tenantId === tenantId && now - record.createdAt < GITHUB_SECONDARY_WINDOW_MS;
 }
 
-/** The answer that a record with a run gives; in flight as long as it has no response. */
+/** The answer from a record with a run; in flight as long as the record has no response. */
 export function answerOf({ runId, response }: IdempotencyRecord): KnownAnswer {
   if (runId === undefined || response === undefined) return { kind: 'in_flight' };
   return { kind: 'replayed', runId, response: response as StartResponse };

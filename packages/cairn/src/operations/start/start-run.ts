@@ -1,7 +1,7 @@
 /**
- * Starts a run, exactly once per idempotency key. Create first: one atomic commit creates the record, the run and its first
- * event, each under must-not-exist. One caller wins; the others read its record and give the same answer. An input that is too
- * large for that commit is written before it, and deleted again by a caller that did not win.
+ * Starts a run exactly once per idempotency key. Create first: one atomic commit creates the record, the run and its first
+ * event, each only if it does not exist. One caller wins; the others read its record and give the same answer. An input that is too
+ * large for that commit is written before it; a caller that lost deletes its copy.
  */
 
 import { type IdempotencyRecord, RECORD_TTL_MS } from '../../core/decisions/idempotency.ts';
@@ -25,7 +25,7 @@ import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, PLAN_CHANGED (no run is written), IDEMPOTENCY_KEY_REUSED,
- *   UNAVAILABLE when the same request should be sent again
+ *   UNAVAILABLE if the same request should be sent again
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartResult> {
   const startedAt = deps.clock.now();
@@ -54,8 +54,8 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
   if (change) return refusedByPlan(start, change);
   const supersedes = request.lineage?.supersede !== undefined;
   if (payloads.length === 0 && !supersedes) return commitUntilDecided(start, {});
-  // Repetitions are recognised here, before the input is written: a write costs many times more than this read. And a repeated
-  // request that superseded a run must get its first answer, not the refusal that the run is superseded already.
+  // Repetitions are recognised before the input is written, because a write costs much more than this read. Also, a repeated
+  // request that superseded a run must get its first response, not the error that the run is already superseded.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
   const known: StartDecision = keyed ? await judged(start) : { kind: 'again', replace: {} };
   if (known.kind !== 'again') return answered(start, known);
@@ -64,7 +64,7 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
   return commitUntilDecided(start, known.replace);
 }
 
-/** Refuses to start a run on a changed plan. A repetition is answered with the run that it started before. */
+/** Refuses to start a run on a changed plan. A repetition gets the run that it started before. */
 async function refusedByPlan(start: DraftedStart, change: PlanChange): Promise<StartResult> {
   const { deps, request, draft } = start;
   const { runId } = request;
@@ -101,7 +101,7 @@ async function commitUntilDecided(start: DraftedStart, replace: Replace): Promis
       records = recordsFor(start, decision.replace);
       return OVERTAKEN;
     }
-    // The conflict may be another start that superseded the same run: that run is read again.
+    // The conflict may come from another start that superseded the same run, so that run is read again.
     if (supersedes && request.key === undefined) return OVERTAKEN;
     if (decision.kind !== 'ours') await withdrawInput(start);
     return answered(start, decision);
@@ -137,8 +137,8 @@ async function answered(
 }
 
 /**
- * For a run that certainly was not created, with a random id. A given id may be that of the winning run, and the input
- * its input. An input left behind only costs storage.
+ * Only for a run that certainly was not created and has a random id: a derived id may be that of the winning run, and the input
+ * the winner's input. A leftover input only costs storage.
  */
 async function withdrawInput({ deps, request, draft }: DraftedStart): Promise<void> {
   if (request.runId !== undefined) return;
@@ -152,7 +152,7 @@ async function withdrawInput({ deps, request, draft }: DraftedStart): Promise<vo
   }
 }
 
-/** Without it, a redelivery would be a second run for one delivery once the record of its content has expired. */
+/** Without this, a redelivery would start a second run for one delivery once the record of its content has expired. */
 async function pointPrimaryAt({ deps, request }: DraftedStart, hit: IdempotencyRecord): Promise<void> {
   const { records, clock, log } = deps;
   if (request.key === undefined) return;
@@ -200,7 +200,7 @@ async function created({ deps, request, draft }: DraftedStart): Promise<StartRes
   return { kind: 'created', runId, response };
 }
 
-/** Traces a start that created no run; the run has a trace of its own. */
+/** Traces a start that created no run. A created run has a trace of its own. */
 function reportAnswered(
   { tracer }: StartDeps,
   { trace: parent, workflow }: StartRequest,

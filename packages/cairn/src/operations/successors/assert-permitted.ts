@@ -1,7 +1,7 @@
 /**
- * Evaluates the policy of the workflow before a successor is created, also for a child run started by its parent: a
+ * Evaluates the policy of the workflow before a successor is created, including one of a child started by its parent. A
  * refusal then leaves the source unchanged, so that an authorised user can resume it. The first dispatch of the successor
- * evaluates it again and records the result.
+ * evaluates the policy again and records the result.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
@@ -38,7 +38,7 @@ interface PermissionRequest {
   readonly input: unknown;
 }
 
-/** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it gave no answer, or none within {@link POLICY_REQUEST_MS} */
+/** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it fails or takes longer than {@link POLICY_REQUEST_MS} */
 export async function assertAllowed(
   deps: StartDeps,
   { source, workflow: { policy, secretInput }, mode, actor, input }: PermissionRequest,

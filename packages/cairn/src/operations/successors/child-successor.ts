@@ -1,8 +1,8 @@
 /**
- * Successor of a child whose parent is a successor: if the parent's source had started that child, the child's
- * successor, so that its work is not repeated.
+ * Decides how a successor continues a child run: if the parent's source had started that child, with a successor of the child, so
+ * that its work is not repeated.
  *
- * Must not: start it (other-runs.ts), or decide that it is due.
+ * Must not: start it (other-runs.ts), or decide when it is due.
  */
 
 import { sha256Hex } from '../../core/encoding/hash.ts';
@@ -21,20 +21,20 @@ import type { Lineage, StartDeps } from '../start/request.ts';
 import { assertAllowed } from './assert-permitted.ts';
 import { lineageOf } from './start-successor.ts';
 
-/** Runs that are checked along a lineage: more would be a lineage in which nothing ever ended. */
+/** Runs checked along a lineage. A longer lineage is one in which nothing ever ended. */
 const MAX_LINEAGE = 50;
 
 interface ChildOfSuccessor extends ChildToStart {
   readonly childId: string;
-  /** Cancels a child that was not to continue without its parent. */
+  /** Cancels a child that must not continue without its parent. */
   readonly cancel: (runId: string) => Promise<void>;
 }
 
 /**
- * Undefined: start a new child, or it exists already.
+ * Undefined: a new child must be started, or the child already exists.
  *
  * @throws CairnError UNAVAILABLE while the child to continue has not ended, or its policy could not be evaluated;
- * FORBIDDEN if that refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
+ * FORBIDDEN if the policy refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
 export async function childLineage(
   deps: StartDeps,
@@ -62,7 +62,7 @@ export async function childLineage(
   };
 }
 
-/** The child is being resumed separately: the parent checks again later. */
+/** If the child is being resumed separately, the parent checks again later. */
 function retriedLater(lineage: Lineage): Lineage {
   const { supersede } = lineage;
   if (!supersede) return lineage;
@@ -86,7 +86,7 @@ function modeFor({ source }: RunState, end: RunState): SuccessorMode {
   return mode === 'resume' && !resumable ? 'fork' : mode;
 }
 
-/** The child that the same wait had in the nearest run of the lineage that opened it. */
+/** The child of the same wait in the nearest run of the lineage that opened it. */
 async function originalOf(
   deps: StartDeps,
   { parent, wait }: ChildOfSuccessor,

@@ -1,7 +1,7 @@
 /**
- * Decides whether a run can have the requested successor, and prepares it. Reads only.
+ * Decides whether a run can have the requested successor, and prepares it. Only reads.
  *
- * Must not: know what is reused (engine/successors).
+ * Must not: decide what is reused (engine/successors).
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
@@ -20,7 +20,7 @@ import { checkedInput } from '../start/draft-run.ts';
 import type { Lineage, StartDeps } from '../start/request.ts';
 import type { WantedSuccessor } from './request.ts';
 
-/** A successor that could be. */
+/** A possible successor. */
 export interface Prepared {
   readonly loaded: LoadedRun;
   readonly workflow: Workflow;
@@ -28,14 +28,14 @@ export interface Prepared {
   readonly input: SuccessorInput;
 }
 
-/** The input of its source, wherever stored, or another. */
+/** Either the input of the source, wherever it is stored, or a given one. */
 type SuccessorInput =
   | ({ readonly kind: 'inherited' } & NonNullable<Lineage['input']>)
   | { readonly kind: 'given'; readonly hash: string; readonly value: unknown };
 
 /**
- * @throws CairnError RUN_NOT_FOUND; INVALID_INPUT for what no state of the run would allow; RUN_TERMINAL_STATE,
- *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED for what this one does not
+ * @throws CairnError RUN_NOT_FOUND; INVALID_INPUT for requests that are invalid in any state of the run; RUN_TERMINAL_STATE,
+ *   RUN_INVALID_TRANSITION, PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED for those that its current state forbids
  */
 export async function prepare(deps: StartDeps, wanted: WantedSuccessor): Promise<Prepared> {
   assertMakesSense(wanted);
@@ -50,7 +50,7 @@ export async function prepare(deps: StartDeps, wanted: WantedSuccessor): Promise
   return { loaded, workflow, source, input };
 }
 
-/** @throws CairnError RUN_TERMINAL_STATE, naming the run by which this one was resumed */
+/** @throws CairnError RUN_TERMINAL_STATE with the run that resumed this one */
 export function assertNotSuperseded({ id, status, supersededBy }: RunState): void {
   if (supersededBy === undefined) return;
   throw new CairnError('RUN_TERMINAL_STATE', `run ${id} was already resumed by run ${supersededBy}`, {
@@ -127,7 +127,7 @@ async function sourceOf(deps: StartDeps, { state, workflow, wanted }: PreparedRu
 }
 
 /**
- * Without a new input, a successor refers to the input of its source, without a copy. Another version of the plan may parse it
+ * Without a new input, a successor refers to the input of its source without copying it. Another version of the plan may parse it
  * differently.
  */
 async function inputOf(deps: StartDeps, { state, workflow, wanted }: PreparedRun): Promise<SuccessorInput> {

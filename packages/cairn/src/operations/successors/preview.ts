@@ -1,6 +1,6 @@
 /**
- * Previews a successor: which steps it would reuse, which it would run and why, and what it would do about their effects.
- * Uses the same decisions on the same facts as the successor itself.
+ * Previews a successor: which steps it would reuse, which it would run and why, and how it would handle their effects.
+ * Uses the same decisions and data as the successor itself.
  *
  * Must not: write anything.
  */
@@ -40,13 +40,13 @@ export interface SuccessorForecast {
   readonly blockers: readonly CairnError[];
 }
 
-/** Rows of the ledger that are checked: about two megabytes, and more than a person reads. */
+/** Rows of the ledger that are checked: about two megabytes, more than a person reads. */
 const MAX_ROWS = 2_000;
 const ROWS_PAGE = 100;
 /** Runs of a lineage whose rows are checked. */
 const MAX_RUNS = 100;
 
-/** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE; what the state of the run forbids is a blocker */
+/** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE. An operation that the state of the run forbids gives a blocker instead */
 export async function previewSuccessor(
   deps: PreviewDeps,
   wanted: WantedSuccessor,

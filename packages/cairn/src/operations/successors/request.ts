@@ -10,7 +10,7 @@ export interface PreviewDeps extends StartDeps {
 }
 
 /**
- * From a step: it and its dependents run. From a checkpoint, by sequence number: steps completed by then are reused.
+ * From a step: the step and its dependents run. From a checkpoint, by sequence number: steps completed by then are reused.
  */
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
@@ -18,13 +18,13 @@ export type From = { readonly step: string } | { readonly checkpoint: number };
 export interface WantedSuccessor extends RunOfTenant {
   readonly mode: SuccessorMode;
   readonly from?: From | undefined;
-  /** For a fork: its input in place of its source's. */
+  /** For a fork: an input that replaces the one of its source. */
   readonly input?: { readonly value: unknown } | undefined;
   /** For a fork; absent: that of its source. */
   readonly planVersion?: number | undefined;
   /** For a fork; absent: that of its source. */
   readonly threadId?: string | undefined;
-  /** `carry`: the successor takes over unread signals of its source; absent: it does not. */
+  /** `carry`: the successor takes over unread signals of its source. */
   readonly signals?: 'carry' | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface SuccessorRequest
   extends WantedSuccessor,
     Pick<StartRequest, 'key' | 'requestHash' | 'trace' | 'a2aCorrelationId'> {
   readonly actor: string;
-  /** The policy of the workflow is not asked about this successor. */
+  /** True: the policy of the workflow is not evaluated. */
   readonly force: boolean;
   /** Kind of the requesting program; absent: `api`. */
   readonly client?: Trigger['source'];

@@ -1,6 +1,6 @@
 /**
- * The verb `resume` on a live run: continues one that was interrupted or blocked or whose time has come, and names what a
- * waiting one waits for. An ended run needs a successor (start-successor.ts).
+ * Resumes a live run: continues it if it was interrupted or blocked or a wait is due; otherwise the error names what the run waits
+ * for. An ended run needs a successor (start-successor.ts).
  *
  * Must not: answer a wait.
  */
@@ -25,13 +25,13 @@ interface ResumeRequest extends RunOfTenant {
 export interface Resumed {
   readonly runId: string;
   readonly status: RunStatus;
-  /** `resumed`: a dispatch was enqueued. `moving`: it was running already. */
+  /** `resumed`: a dispatch was enqueued. `moving`: the run was not blocked. */
   readonly outcome: 'resumed' | 'moving';
 }
 
 /**
- * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (it has ended), RUN_INVALID_TRANSITION (naming what it waits for),
- *   PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED (it is still not deployed), UNAVAILABLE
+ * @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (the run has ended), RUN_INVALID_TRANSITION (with what it waits for),
+ *   PLAN_VERSION_UNAVAILABLE, PLAN_CHANGED (the plan is still not deployed), UNAVAILABLE
  */
 export async function resumeRun(deps: StartDeps, request: ResumeRequest): Promise<Resumed> {
   const { runId, tenantId, actor } = request;
@@ -42,7 +42,7 @@ export async function resumeRun(deps: StartDeps, request: ResumeRequest): Promis
     return resumeDrafts(resumption, actor);
   };
   const appended = await appendToRun(deps, { runId, tenantId, decide });
-  // Also of an interrupted run for which more than this is to be decided: its dispatch does so.
+  // An interrupted run is enqueued without an event, because its dispatch makes the other decisions.
   await driveAfter(deps, appended, isPutOff ? { skipsBackoff: true } : {});
   const { status } = appended.state;
   const wasStuck = appended.events.length > 0 || status === 'interrupted' || isPutOff;
@@ -50,8 +50,8 @@ export async function resumeRun(deps: StartDeps, request: ResumeRequest): Promis
 }
 
 /**
- * `by_drive`: it was interrupted, and its dispatch decides more than this. `put_off`: it rests after a failed dispatch, such as one
- * that could not ask its policy. `moving`: it is not blocked.
+ * `by_drive`: the run was interrupted, and its dispatch decides how to continue. `put_off`: it is delayed after a failed dispatch, such
+ * as one that could not evaluate its policy. `moving`: it is not blocked.
  */
 type Resumption = 'resumed_by_event' | 'by_drive' | 'put_off' | 'moving';
 
@@ -90,7 +90,7 @@ export function resumptionOf(
     if (!deployed.available) throw planMissing(registry, state);
     return recoveryDecision(state, deployed).kind === 'resume' ? 'resumed_by_event' : 'by_drive';
   }
-  // While a dispatch works on other branches, nothing holds it up but the people that it asks.
+  // While a dispatch works on other branches, only questions to people can hold up the run.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
   if (status !== 'awaiting_approval' && status !== 'waiting_external')
     return isBackingOff(state, { now, deployed }) ? 'put_off' : 'moving';

@@ -1,6 +1,6 @@
 /**
- * Creates a successor of an ended run. A start like any other, once per idempotency key; for a resume, the same commit
- * records it in the journal of the source, so that one of several concurrent resumes succeeds.
+ * Creates a successor of an ended run. A start like any other, once per idempotency key. For a resume, the same commit
+ * records it in the journal of the source, so that only one of several concurrent resumes succeeds.
  *
  * Must not: reuse anything; the first dispatch of the successor does.
  */
@@ -20,11 +20,11 @@ import { assertNotSuperseded, type Prepared, prepare } from './prepare.ts';
 import type { SuccessorRequest } from './request.ts';
 
 /**
- * @throws CairnError what {@link prepare} throws, IDEMPOTENCY_KEY_REUSED, PAYLOAD_TOO_LARGE, UNAVAILABLE (send the same
+ * @throws errors of {@link prepare}, IDEMPOTENCY_KEY_REUSED, PAYLOAD_TOO_LARGE, UNAVAILABLE (send the same
  *   again)
  */
 export async function startSuccessor(deps: StartDeps, request: SuccessorRequest): Promise<StartResult> {
-  // Before the checks, because the run may have changed since the first request so that the checks would refuse the repetition.
+  // This precedes the checks, which might refuse the repetition because the first request changed the run.
   const known = await knownStart(deps, request);
   if (known) return known;
   const prepared = await prepare(deps, request);
@@ -63,7 +63,7 @@ function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelat
   return { environment, threadId, repoId, prId, prUrl, a2aCorrelationId };
 }
 
-/** @param end the source as it ended */
+/** @param end the source when it had ended */
 export function lineageOf(
   deps: StartDeps,
   end: RunState,
@@ -84,7 +84,7 @@ export function lineageOf(
 
 interface Superseding {
   readonly runId: string;
-  /** The successor. */
+  /** Id of the successor. */
   readonly by: string;
   readonly actor: string | undefined;
 }

@@ -5,26 +5,26 @@ import type { ErasingDeps } from '../deps.ts';
 import type { TickBudget } from '../tick-budget.ts';
 import { erasurePass } from './erasure-pass.ts';
 
-/** Erasures continued in one tick: each then has the budget for a page of runs. The next tick begins with the others. */
+/** Erasures continued in one tick. The budget of each then suffices for a page of runs. The next tick begins with the others. */
 const MAX_OPEN = 50;
 
 export interface ErasureReport {
   readonly open: number;
   readonly done: number;
-  /** Number that could not be handled; each is logged, and tried again by the next tick. */
+  /** Erasures that could not be handled. Each is logged, and the next tick tries again. */
   readonly failed: number;
 }
 
 interface ErasuresContinued {
   readonly report: ErasureReport;
-  /** The last one that was continued; undefined: all were, and the next tick begins anywhere. */
+  /** The last one that was continued; undefined: all were, and the next tick may begin anywhere. */
   readonly last: string | undefined;
 }
 
 /**
- * Each gets an equal part of the budget that is left, so that none keeps the others from it.
+ * Each erasure gets an equal part of the remaining budget, so that none blocks the others.
  *
- * @param after the last one that the tick before continued
+ * @param after the last one that the previous tick continued
  * @throws the error of the query for open erasures
  */
 export async function deleteErasedData(
@@ -44,7 +44,7 @@ export async function deleteErasedData(
   return { report, last: open.length === MAX_OPEN ? open.at(-1)?.id : undefined };
 }
 
-/** After the last one come the first. */
+/** Open erasures in a circle: after the last one follow the first. */
 async function openAfter(
   { erasures }: ErasingDeps,
   after: string | undefined,
@@ -70,7 +70,7 @@ async function continueOne(
     if (found.unreadable) throw found.unreadable;
     const { erasure, version } = found.stored;
     const after = await erasurePass(deps, erasure, budget);
-    // Stale: another tick has worked on it and written its result.
+    // If the version is stale, another tick has worked on the erasure and written its result.
     await erasures.write(after, version);
     report[after.state] += 1;
     if (after.state === 'done') log.warn('erasure_done', { erasureId: after.id, ...after.gone });

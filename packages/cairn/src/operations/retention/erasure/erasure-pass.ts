@@ -1,7 +1,7 @@
 /**
  * One pass over an erasure: marks and deletes lineages like retention, regardless of their retention period, and
- * records deletions. Safe to run concurrently, and to die anywhere: the next pass continues. Counts of a pass that died
- * before recording them are missing in the record.
+ * records the number of deletions. Passes may run concurrently and may be interrupted: the next pass continues. Counts of a pass
+ * that died before it recorded them are lost.
  *
  * Must not: decide what may be erased (request.ts).
  */
@@ -28,7 +28,7 @@ import { CONCURRENCY, PAGE, type TickBudget } from '../tick-budget.ts';
 
 type Count = { -readonly [K in keyof DeletedCounts]: number };
 
-/** Returns the erasure after the pass. @throws what the store throws; earlier deletions of the pass are kept */
+/** Returns the erasure after the pass. @throws errors of the store; earlier deletions of the pass remain */
 export async function erasurePass(deps: ErasingDeps, erasure: Erasure, budget: TickBudget): Promise<Erasure> {
   const deleted: Count = { ...NOTHING_GONE };
   const own = { ...deps, retention: counting(deps.retention, deleted), retentionOf: () => 0 };
@@ -57,8 +57,8 @@ async function passLineages(deps: ErasingDeps, passing: PassContext): Promise<Pa
 }
 
 /**
- * Runs started after the request are not included, nor what else is newer: those runs need their mailboxes and records.
- * Where the budget ends among the runs, the next pass continues. Done is only what a pass from the newest run leaves nothing of.
+ * Excludes runs started after the request, and other newer documents, because these runs need their mailboxes and records.
+ * If the budget ends among the runs, the next pass continues there. The erasure is done only when a pass from the newest run leaves nothing.
  */
 async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<PassResult> {
   const { erasure } = passing;
@@ -85,7 +85,7 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
 interface RunsPassed {
   /** Position of the next pass; undefined: it begins with the newest run. */
   readonly run: RunPosition | undefined;
-  /** True if runs may be left. */
+  /** True if there may be more runs. */
   readonly isLeft: boolean;
   readonly keptBy: Erasure['keptBy'];
 }
@@ -99,7 +99,7 @@ async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: strin
   for (let after = from; ; ) {
     const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
     const unseen = page.filter(({ rootRunId }) => !seen.has(rootRunId));
-    // Runs of lineages that were visited cost a read as well.
+    // Runs of visited lineages cost a read as well.
     budget.inspected(page.length - unseen.length);
     const roots = new Set(unseen.map(({ rootRunId }) => rootRunId));
     const { kept, begun, notVisited, ...walked } = await eraseLineages(deps, passing, [...roots]);
@@ -127,18 +127,18 @@ type Piece = (limit: number) => Promise<Cleared>;
 /** Mutable: the pass advances it. */
 type Position = { -readonly [K in keyof ErasurePosition]: ErasurePosition[K] };
 
-/** Each piece continues after the one before, because newer records stay. */
+/** Each piece continues after the previous one, because newer records remain. */
 function recordPieces({ erasures }: ErasingDeps, older: TenantDocuments, position: Position): Piece {
   return async (limit) => {
     const part = await erasures.deleteRecords({ ...older, after: position.record }, limit);
     position.record = part.lastKey ?? position.record;
-    // Newer records were read too.
+    // Newer records cost a read too.
     return { ...part, spent: part.more ? limit : part.deleted };
   };
 }
 
 /**
- * Each mailbox is changed by itself, because runs and senders may change it at the same time.
+ * Mailboxes are changed one by one, because runs and senders may change them at the same time.
  * One that cannot be changed now does not stop the others.
  */
 function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments, position: Position): Piece {
@@ -162,14 +162,14 @@ function mailboxPieces(deps: ErasingDeps, { tenantId, until }: TenantDocuments, 
 /** Lineages that still exist. */
 interface LineagesLeft {
   readonly kept: readonly string[];
-  /** Those whose deletion has begun. */
+  /** Lineages whose deletion has begun. */
   readonly begun: readonly string[];
-  /** Those that the budget did not suffice for. */
+  /** Lineages beyond the budget. */
   readonly notVisited: readonly string[];
   readonly keptBy: Erasure['keptBy'];
 }
 
-/** Begins them in this order until the budget is spent, several at once. A lineage that cannot be read does not stop the others. */
+/** Begins the deletions in this order until the budget is spent, several concurrently. A lineage that cannot be read does not stop the others. */
 async function eraseLineages(
   deps: ErasingDeps,
   passing: PassContext,
@@ -205,7 +205,7 @@ async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: 
   const { budget, gone: deleted } = passing;
   const lineage = await inspectLineage(deps, rootRunId);
   budget.inspected(Math.max(1, lineage.members.length));
-  // Before the run documents: by these it is known which records are theirs.
+  // This precedes the run documents, because the records are found by them.
   if (lineage.decision.kind === 'delete')
     for (const { runId } of lineage.members)
       if (!(await clear(passing, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))

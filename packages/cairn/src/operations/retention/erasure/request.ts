@@ -1,7 +1,7 @@
 /**
- * Requests the erasure of a run, with its lineage and children, or of a tenant. Refused before anything is written if
- * it is not allowed. An accepted erasure hides as many runs at once as the time of a request allows; the next ticks hide
- * the others and delete all.
+ * Requests the erasure of a run, with its lineage and children, or of a tenant. If it is not allowed, it is refused before anything is
+ * written. An accepted erasure immediately hides as many runs as the time of a request allows; the next ticks hide the others and
+ * delete all.
  */
 import { CairnError } from '../../../core/errors.ts';
 import {
@@ -23,11 +23,11 @@ import { inspectLineage } from '../inspect-lineage.ts';
 import { MAX_MEMBERS, type TickBounds, TickBudget } from '../tick-budget.ts';
 import { erasurePass } from './erasure-pass.ts';
 
-/** Most lineages of one erasure, including those of children: their ids are in one document. */
+/** Most lineages of one erasure, including those of children. Their ids are in one document. */
 const MAX_ROOTS = 500;
 /** Events read at once in search of children. */
 const EVENTS_A_PAGE = 500;
-/** Limits of the work during the request: it marks the runs, and the ticks do the rest. */
+/** Limits of the work during the request. It marks the runs; ticks do the rest. */
 const AT_ONCE: TickBounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forMs: 10_000 };
 
 export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
@@ -37,9 +37,9 @@ interface RunToErase extends RunOfTenant {
 }
 
 /**
- * The erasure, also when it was requested before.
+ * The erasure, even if it was requested before.
  *
- * @throws CairnError RUN_NOT_FOUND; RUN_INVALID_TRANSITION naming what keeps it; UNAVAILABLE (send the same again)
+ * @throws CairnError RUN_NOT_FOUND; RUN_INVALID_TRANSITION with the reason why the run is kept; UNAVAILABLE (send the same again)
  */
 export async function eraseRun(deps: EraseDeps, { runId, tenantId, actor }: RunToErase): Promise<Erasure> {
   const id = erasureId(tenantId, runId);
@@ -50,7 +50,7 @@ export async function eraseRun(deps: EraseDeps, { runId, tenantId, actor }: RunT
   return begin(deps, { id, scope: 'lineage', tenantHash: tenantHash(tenantId), roots }, actor);
 }
 
-/** Check before anything is kept. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+/** Runs before anything is recorded. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function assertErasable(
   deps: EraseDeps,
   { runId, tenantId }: Pick<RunToErase, 'runId' | 'tenantId'>,
@@ -84,7 +84,7 @@ export async function eraseTenant(deps: EraseDeps, { erased, actor }: TenantToEr
 export async function readErasure(
   deps: Pick<EraseDeps, 'erasures' | keyof SendDeps>,
   id: string,
-  /** Absent: of any tenant. */
+  /** Absent: an erasure of any tenant. */
   tenantId?: string,
 ): Promise<Erasure> {
   const found = isErasureId(id) ? await sendUntilKnown(deps, () => deps.erasures.read(id)) : undefined;
@@ -93,7 +93,7 @@ export async function readErasure(
   throw new CairnError('NOT_FOUND', 'no erasure with this id', { field: 'id' });
 }
 
-/** Newest first. `tenantId` absent: those of all tenants. @throws CairnError INVALID_INPUT for the cursor, UNAVAILABLE */
+/** Newest first. Without `tenantId`: those of all tenants. @throws CairnError INVALID_INPUT for the cursor, UNAVAILABLE */
 export function listErasures(
   deps: Pick<EraseDeps, 'erasures' | keyof SendDeps>,
   tenantId: string | undefined,
@@ -117,7 +117,7 @@ async function begin(
     requestedAt: clock.now(),
     requestedBy: requesterKept(actor),
   };
-  // A finished erasure begins again, because runs were started since.
+  // A finished erasure begins again, because new runs may have started since.
   if (before) await sendUntilKnown(deps, () => erasures.write(erasure, before.version));
   else await sendUntilKnown(deps, () => erasures.create(erasure));
   log.warn('erasure_requested', { erasureId: erasure.id, scope: erasure.scope, by: actor });
@@ -125,8 +125,8 @@ async function begin(
   if (!stored) throw new Error(`erasure ${erasure.id} no longer exists`);
   try {
     const passed = await erasurePass(deps, stored.erasure, new TickBudget(AT_ONCE, clock));
-    // Data from the moment of the request may be stored after this pass looked: records and mailboxes are visited
-    // again. So are the runs, because an erasure is done only after a pass from the newest run.
+    // Documents written around the time of the request may appear after this pass looked, so records and mailboxes are visited
+    // again. Runs need no reset, because an erasure is done only after a pass from the newest run.
     const { run } = passed.position ?? {};
     const after = { ...passed, position: run && { run } };
     await erasures.write(after, stored.version);
@@ -138,7 +138,7 @@ async function begin(
   }
 }
 
-/** The lineage, and those of the children of its runs, parents first. @throws CairnError naming what keeps one of them */
+/** Lineages to erase: that of the run, and those of the children of its runs, parents first. @throws CairnError with the reason why one is kept */
 async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
   const roots: string[] = [];
   const known = new Set([rootRunId]);
@@ -156,7 +156,7 @@ async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
   return roots;
 }
 
-/** From the journal, because a run document names only the children that have not reported. */
+/** Read from the journal, because a run document names only the children that have not reported. */
 async function rootsOfChildren(deps: EraseDeps, runId: string): Promise<Set<string>> {
   const roots = new Set<string>();
   for (let seq = 0; ; ) {

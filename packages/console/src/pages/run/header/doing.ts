@@ -18,7 +18,7 @@ export interface Trying {
   readonly deferral?: Deferral | undefined;
 }
 
-export interface Doing {
+interface Doing {
   /** Keys of steps whose body runs. */
   readonly working: readonly string[];
   readonly trying: readonly Trying[];
