@@ -69,7 +69,7 @@ export interface DirectChangeHandler<N extends OperationName> extends BodyLimits
   readonly answer: (call: MutationCall<N>) => RouteAnswer;
 }
 
-export type Handler<N extends OperationName> = ReadHandler<N> | ChangeHandler<N> | DirectChangeHandler<N>;
+type Handler<N extends OperationName> = ReadHandler<N> | ChangeHandler<N> | DirectChangeHandler<N>;
 
 /** Every operation with its handler. A missing or extra handler does not compile. */
 export type Routes = { readonly [N in OperationName]: Handler<N> };

@@ -1,6 +1,6 @@
 /**
- * Handlers of functions without a waiting caller, once loaded: dispatches, ticks and messages. Their instances load neither the
- * API nor Node's `fetch`.
+ * Handlers of functions without a waiting caller: dispatches, ticks and messages. Loaded on demand, without the API and
+ * Node's `fetch`.
  */
 import type { TaskDelivery } from '../core/decisions/claim.ts';
 import { isRunId } from '../core/encoding/ids.ts';
@@ -27,15 +27,15 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 let hasDriven = false;
 
 /**
- * Opens the clients that the first task would open. For a process that is idle before its first request, or kept in reserve.
- * Sends nothing, so that it neither counts as an operation nor meets an injected fault.
+ * Opens the clients that the first task would open, in a process that is idle before its first request or kept in reserve.
+ * Sends nothing, so that it does not count as an operation and injected faults do not apply to it.
  */
 export async function warmUp(installation: CairnInstallation): Promise<void> {
   const { connect } = await compose(installation);
   await Promise.all(connect.map((each) => each()));
 }
 
-/** The delivery as task queue functions get it from the headers of the queue. */
+/** The delivery, from the headers that the queue sends to task functions. */
 export interface TaskRequest {
   readonly data: unknown;
   readonly id: string;
@@ -44,17 +44,17 @@ export interface TaskRequest {
   readonly previousResponse?: number | undefined;
 }
 
-/** Queue that a dispatch came from. */
+/** Queue that delivered a dispatch. */
 interface DriveQueue {
   readonly alone: boolean;
-  /** The class of workflows that it is for; undefined: all that have no class. */
+  /** Class of the queue's workflows; undefined: workflows without a class. */
   readonly pool?: string | undefined;
 }
 
-/** Status of a dispatch that could not continue. For an instance that died the platform answers with a 5xx. */
+/** Status of a dispatch that could not continue. For an instance that died, the platform responds with a 5xx. */
 const ANSWERED_LATER = 409;
 
-/** One task of the queue. `later`: the queue should deliver it again. An invalid task is done, because a repetition would be as invalid. */
+/** Handles one task of the queue. `later`: the queue should deliver it again. An invalid task counts as done, because it would stay invalid. */
 export async function driveTask(
   installation: CairnInstallation,
   request: TaskRequest,
@@ -93,7 +93,7 @@ export async function driveTask(
   }
 }
 
-/** Undefined without the headers, as in a call by hand. */
+/** Undefined without the headers, as in a manual call. */
 function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest): TaskDelivery | undefined {
   if (!id || !Number.isSafeInteger(retryCount)) return undefined;
   return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
@@ -119,7 +119,7 @@ export async function recover(installation: CairnInstallation): Promise<void> {
   if (telemetry) await reportActive(telemetry, { statistics, log: engine.log });
 }
 
-/** Once for all tenants, in this instance only. Its failure does not fail the scan. */
+/** Reports the runs of all tenants, in one function only. A failure does not fail the scan. */
 async function reportActive(
   telemetry: Telemetry,
   { statistics, log }: { statistics: RunStatistics; log: Log },

@@ -1,18 +1,18 @@
 /**
  * Refuses bodies before anything reads them. The functions framework inflates and parses up to 1,024 MB before it calls
- * a function, so a few hundred kilobytes of gzip from anybody would end the instance. Node announces each request
- * before any listener (`http.server.request.start`): there a body that is encoded, or larger than its endpoint accepts,
- * is refused, bytes are counted as they arrive, and the content type of public endpoints is hidden from the framework,
- * so that it passes on bytes and parses nothing. Endpoints parse after authentication.
+ * a function, so a few hundred kilobytes of gzip from anyone would crash the instance. Node announces each request
+ * before it calls any listener (`http.server.request.start`). At that point a body that is encoded, or larger than its endpoint
+ * accepts, is refused. Received bytes are counted, and the content type of public endpoints is hidden from the framework,
+ * so that it passes on the bytes without parsing. Endpoints parse after authentication.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CairnError, toProblem } from '../core/errors.ts';
 
 const MIB = 1024 * 1024;
-/** A public function of the app, which reads the content type itself. */
+/** Label of a public function of the app, which reads the content type itself. */
 const GUARDED = 'guarded';
-/** Largest body by function (docs/limits.md); every other function reads what the platform lets through. */
+/** Largest body by function (docs/limits.md). Other functions accept what the platform accepts. */
 const MAX_BYTES: Readonly<Record<string, number>> = {
   githubWebhook: 25 * MIB,
   slackWebhook: MIB,
@@ -20,18 +20,18 @@ const MAX_BYTES: Readonly<Record<string, number>> = {
 };
 const MAX_BYTES_ELSE = 32 * MIB;
 /**
- * Public functions, whose callers are unauthenticated. The others are called by the platform, whose tasks the framework
- * must parse.
+ * Public functions, whose callers are unauthenticated. The platform calls the others, and the framework must parse its
+ * tasks.
  */
 const OPEN = new Set(['api', 'githubWebhook', 'slackWebhook']);
 /** Bodies up to this size are not counted as large. */
 const SMALL_BYTES = MIB;
-/** Most bytes of large bodies in an instance at a time: the handlers hold each up to three times, within 512 MiB of memory. */
+/** Most bytes of large bodies in an instance at a time. The handlers hold each body up to three times, in 512 MiB of memory. */
 const MAX_LARGE_BYTES = 64 * MIB;
 
-/** Received after a refusal, so that a client sending the largest accepted body still reads the response. */
+/** Most bytes received after a refusal: enough for a client that sends the largest accepted body to read the response. */
 const MAX_DISCARDED_BYTES = 32 * MIB;
-/** Time for a refused client to stop sending, and to read its answer. */
+/** Time for a refused client to stop sending and to read the response. */
 const DISCARD_MS = 2_000;
 
 /** The same as in the handlers, whose module is too large to load with the functions. */
@@ -45,10 +45,10 @@ export function contentTypeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * To be called once, when the functions are loaded. Without a platform around them (tests) nothing is guarded.
+ * Must be called once, when the functions are loaded. Without the platform (in tests) nothing is guarded.
  *
- * @param memberOf which function of ours has this name, dashes between its parts; undefined: it is another one of the codebase, which
- *   reads bodies as it likes
+ * @param memberOf returns Cairn's function of this name, whose parts are joined by dashes; undefined: another function of the codebase,
+ *   which reads bodies as it likes
  */
 export function guardBodies(memberOf: (name: string) => string | undefined): void {
   const { FUNCTION_TARGET: target, CAIRN_LOCAL: isLocal } = process.env;
@@ -58,14 +58,14 @@ export function guardBodies(memberOf: (name: string) => string | undefined): voi
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const member = memberOf(target?.replaceAll('.', '-') ?? nameIn(request.url));
     if (member === undefined) return;
-    // One process of the local cloud serves all functions, and its framework passes bodies as bytes.
+    // One process of the local cloud serves all functions. Its framework passes bodies on as bytes.
     guard.watch({ request, response, member: target === undefined ? '' : member });
   });
 }
 
 /**
  * Guards public functions of the app, such as one of `mcpFunction`, by the names of their exports (`tools.mcp` for a member of
- * `tools`): a body that is encoded, or larger than 1 MiB, is refused; others arrive as `rawBody`, not parsed.
+ * `tools`): a body that is encoded or larger than 1 MiB is refused; others arrive unparsed as `rawBody`.
  */
 export function guardFunctions(...names: readonly string[]): void {
   const guarded = new Set(names.map((name) => name.replaceAll('.', '-')));
@@ -82,7 +82,7 @@ interface Guarded {
 }
 
 class BodyGuard {
-  /** Received of large bodies whose requests are not answered yet. */
+  /** Received bytes of large bodies whose requests have no response yet. */
   #largeBytes = 0;
 
   watch({ request, response, member }: Guarded): void {
@@ -96,7 +96,7 @@ class BodyGuard {
     } else if (announced > maxBytes) {
       refuseBefore(request, response, tooLarge(maxBytes));
     } else {
-      // The framework would fail to inflate nothing.
+      // The framework would fail to inflate an empty body.
       if (!hasBody) delete headers['content-encoding'];
       if (OPEN.has(member)) hideType(request);
       if (member === GUARDED) hideTypeUntilRead(request);
@@ -125,7 +125,7 @@ class BodyGuard {
   }
 }
 
-/** The type is read again by {@link contentTypeOf}. The framework passes over a body without a type, as if there were none. */
+/** {@link contentTypeOf} reads the type again. The framework ignores a body without a type. */
 function hideType(request: IncomingMessage): void {
   types.set(request, request.headers['content-type']);
   request.headers['content-type'] = 'application/octet-stream';
@@ -142,8 +142,8 @@ function hideTypeUntilRead(request: IncomingMessage): void {
 }
 
 /**
- * Refuses a request of which the framework is about to hear. It would set headers on an answer that is out, or refuse the body in
- * words of its own: so it is shown a body of one byte that does not come, and answered after that.
+ * Refuses a request before the framework gets it. The framework would set headers on a sent response, or refuse the body with
+ * an error of its own. So it sees a body of one byte that never arrives, and the response is sent after that.
  */
 function refuseBefore(request: IncomingMessage, response: ServerResponse, error: CairnError): void {
   request.push = () => true;
@@ -156,8 +156,8 @@ function refuseBefore(request: IncomingMessage, response: ServerResponse, error:
 }
 
 /**
- * Responds and ends the connection; no further byte reaches the reader. Remaining bytes are received and discarded for
- * a while: closing a connection with unread bytes resets it, and a sending client would lose the response.
+ * Responds and ends the connection; no further byte reaches the handler. Remaining bytes are received and discarded for
+ * a while: closing a connection with unread bytes resets it, and a client that is still sending would lose the response.
  */
 function refuse(request: IncomingMessage, response: ServerResponse, error: CairnError): boolean {
   const problem = toProblem(error);
@@ -186,12 +186,12 @@ function discardUntilClosed(request: IncomingMessage): void {
     if (discarded > MAX_DISCARDED_BYTES) socket.destroy();
     return true;
   };
-  // Node calls this after an answer with `connection: close`; its own destroys the socket at once.
+  // Node calls this after a response with `connection: close`. Its own version destroys the socket immediately.
   socket.destroySoon = () => socket.end();
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
   socket.once('close', () => {
     clearTimeout(timer);
-    // Destroyed, so that readers of the rest end.
+    // Ends readers of the rest of the body.
     request.destroy();
   });
 }

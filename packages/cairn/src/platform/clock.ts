@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 /** Longest delay of a Node timer; a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Emitted by the local cloud's worker after it moved the time of this process; `waits` is to be filled. */
+/** Event that the local cloud's worker emits after it moved the time of this process. Listeners add promises to `waits`. */
 const MOVED = 'cairn:clock-moved';
 const moved = new Set<() => Promise<void>>();
 process.on(MOVED as 'message', (waits: unknown) => {
@@ -14,7 +14,7 @@ process.on(MOVED as 'message', (waits: unknown) => {
 export const systemClock: Clock = {
   now: Date.now,
   timer(delayMs, fire) {
-    // A timer without a delay fires a millisecond later, and a flow waits for thousands of turns.
+    // A timer without a delay fires a millisecond later, and a flow waits for thousands of such turns.
     if (delayMs <= 0) {
       const turn = setImmediate(fire);
       return () => clearImmediate(turn);

@@ -1,4 +1,4 @@
-/** Handlers of the deployed HTTP functions, once loaded: adapt, call, adapt back. `background-handlers.ts` has those of all others. */
+/** Handlers of the HTTP functions, loaded on demand. They convert requests and responses. `background-handlers.ts` has the handlers of the other functions. */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import { RequestBudget } from '../store/request-budget.ts';
@@ -47,7 +47,7 @@ interface HttpExchange {
 }
 
 /**
- * If the store does not respond within the budget of {@link RequestBudget}, the request is answered 503. Metrics are
+ * If the store does not respond within the budget of {@link RequestBudget}, the response is a 503. Metrics are
  * reported after the response.
  */
 async function answer(

@@ -1,8 +1,8 @@
 /**
- * Between the Express request and response that Cloud Functions hands over and the web's own `Request` and `Response`,
- * which the handlers take and return.
+ * Converts between the Express request and response of Cloud Functions and the web's `Request` and `Response`
+ * of the handlers.
  *
- * Must not: read or change a body: the handlers check signatures over its bytes.
+ * Must not: read or change a body, because the handlers verify signatures over its bytes.
  */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { BufferedRequest, TextResponse } from '../http/buffered.ts';
@@ -13,7 +13,7 @@ import { contentTypeOf } from './body-guard.ts';
 /** The used part of Express's response. */
 export interface FunctionResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
-  /** False: the client accepts no more until `drain`. */
+  /** False: the client accepts nothing more until `drain`. */
   write(chunk: Uint8Array): boolean;
   end(body?: Buffer): unknown;
   destroy(): unknown;
@@ -22,21 +22,21 @@ export interface FunctionResponse {
   once(event: 'drain' | 'close', listener: () => void): unknown;
 }
 
-/** Connection of the caller. */
+/** Connection to the caller. */
 type ClientConnection = Pick<FunctionResponse, 'closed' | 'once'>;
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-/** `Request` throws on them (fetch standard, forbidden methods). */
+/** Methods that `Request` refuses (fetch standard, forbidden methods). */
 const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const ALLOWED = ['GET', 'HEAD', 'POST'];
-/** A larger answer is sent in chunks, without its length: the platform refuses to hold a whole one above 32 MiB. */
+/** A larger response is sent in chunks without a length, because the platform refuses to buffer more than 32 MiB. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
-/** Sent piece by piece. */
+/** Content type that is sent piece by piece. */
 const STREAM_TYPE = 'text/event-stream';
-/** Only the path and query are read; the name a client used for us decides nothing. */
+/** Only the path and query are read. The host name in a request has no effect. */
 const ORIGIN = 'http://functions.invalid';
 
-/** Its `signal` aborts when the caller disconnects. It is made on demand, because few handlers wait. */
+/** The `signal` aborts when the caller disconnects. It is created on demand, because few handlers wait. */
 function withSignal(request: Request, connection: ClientConnection): Request {
   let signal: AbortSignal | undefined;
   return Object.defineProperty(request, 'signal', {
@@ -64,7 +64,7 @@ export function toRequest(incoming: FunctionRequest, connection: ClientConnectio
   const type = contentTypeOf(incoming);
   if (type !== undefined) headers.push(['content-type', type]);
   const { method, rawBody } = incoming;
-  // Two slashes at the beginning would be read as a host.
+  // A path that begins with two slashes would be read as a host.
   const path = incoming.url.replace(/^\/+/, '/');
   const url = `${ORIGIN}${path}`;
   const init = { method, headers };
@@ -73,8 +73,8 @@ export function toRequest(incoming: FunctionRequest, connection: ClientConnectio
 }
 
 /**
- * Answers one request. A method that the web's `Request` cannot carry is refused here, so that it gets an answer like
- * every other that a resource does not have.
+ * Handles one request. A method that the web's `Request` cannot represent is refused here, with the same response as any other
+ * unsupported method.
  */
 export async function exchange(
   { request, response, log }: { request: FunctionRequest; response: FunctionResponse; log: Log },
@@ -99,7 +99,7 @@ async function send(answer: Response, response: FunctionResponse, method: string
   }
   const body =
     answer instanceof TextResponse ? Buffer.from(answer.whole) : Buffer.from(await answer.arrayBuffer());
-  // The answer to HEAD has no body, so the length of GET's body is unknown.
+  // A response to HEAD has no body, so the length of GET's body is unknown.
   if (body.length <= WHOLE_BYTES && (method !== 'HEAD' || body.length > 0))
     headers['content-length'] = String(body.length);
   response.writeHead(answer.status, headers);
@@ -122,7 +122,7 @@ async function relay(body: ReadableStream<Uint8Array>, response: FunctionRespons
     }
     response.end();
   } catch {
-    // The source of the stream has reported the error. The response is cut, so that it does not look complete.
+    // The source of the stream has reported the error. The response is broken off, so that it does not look complete.
     response.destroy();
   }
   await cancelled.catch(() => undefined);

@@ -1,20 +1,20 @@
 /**
- * Firebase ID tokens, verified by the admin library: signature, issuer, audience and time. Loaded by the first token, because
- * callers with API keys do not need it. Accounts disabled after the token was issued are not detected: a token lives an hour.
+ * Verifies Firebase ID tokens with the admin library: signature, issuer, audience and time. Loaded with the first token, because
+ * callers with API keys do not need it. Accounts disabled after the token was issued are not detected; a token is valid for an hour.
  */
 import type { App, AppOptions } from 'firebase-admin/app';
 import type { Auth } from 'firebase-admin/auth';
 import { CairnError } from '../core/errors.ts';
 import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifier.ts';
 
-/** Error codes of the library for an invalid token. Other errors say nothing about the token. */
+/** Error codes of the library for an invalid token. Other errors do not prove that the token is invalid. */
 const NOT_VALID: ReadonlySet<unknown> = new Set(['auth/argument-error', 'auth/id-token-expired']);
-/** The library uses the same code when it could not read the provider's keys. */
+/** Messages for failures to read the provider's keys, for which the library uses one of these codes. */
 const NO_KEYS = /^Error (?:fetching|parsing|while making) /;
 
 interface IdTokenOptions {
   readonly project: string;
-  /** HTTP agent for the provider's keys, if not the default. */
+  /** HTTP agent for the provider's keys. */
   readonly agent?: NonNullable<AppOptions['httpAgent']>;
 }
 
@@ -31,8 +31,8 @@ export function firebaseIdTokens({ project, agent }: IdTokenOptions): TokenVerif
 }
 
 /**
- * For an installation configured to trust the emulator, which does not sign, although it is not the local cloud: no
- * token is accepted.
+ * Accepts no token. For an installation that trusts the Auth emulator, whose tokens are unsigned, although it is not the local
+ * cloud.
  */
 export const noIdTokens: TokenVerifier = { verify: async () => undefined };
 

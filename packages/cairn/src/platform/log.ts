@@ -1,6 +1,6 @@
 /**
- * Log lines in the form Cloud Logging reads: one JSON object a line, with `severity` and `message`. A field that is
- * an error becomes its text; a value that JSON cannot carry never costs the line.
+ * Log lines in the format of Cloud Logging: one JSON object per line, with `severity` and `message`. A field that is
+ * an error becomes its text. A value that JSON cannot represent never prevents the line.
  */
 import { boundedJson } from '../core/encoding/bounded-json.ts';
 import { loggable, messageOf } from '../core/thrown.ts';
@@ -11,11 +11,11 @@ export type LogSeverity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 const ORDER: readonly LogSeverity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
 
-/** Longest line that Cloud Logging takes whole. */
+/** Longest line that Cloud Logging does not split. */
 const MAX_LINE_CHARS = 256 * 1024;
 
 interface JsonLogOptions {
-  /** Lines below it are dropped. Asked with each, since parameters have values only once the platform runs a function. */
+  /** Lines below it are dropped. Called for each line, because parameters have values only once the platform runs a function. */
   readonly least: () => LogSeverity;
   write(line: string): void;
 }
@@ -37,14 +37,14 @@ function leastWanted(): LogSeverity {
 
 let wanted: LogSeverity | undefined;
 
-/** To standard output, which is where Cloud Run collects lines. */
+/** Writes to standard output, where Cloud Run collects lines. */
 export const platformLog: Log = jsonLog({
   least: leastWanted,
   write: (line) => void process.stdout.write(line),
 });
 
 /**
- * `severity`, `message` and `event` are ours: a field of that name would hide them. The text of a field `message` is
+ * `severity`, `message` and `event` are reserved: a field of that name would hide them. The text of a field `message` is
  * appended to the event, because people search lists of lines for it.
  */
 function text(severity: LogSeverity, event: string, fields: LogFields): string {

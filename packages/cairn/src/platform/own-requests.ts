@@ -20,7 +20,7 @@ interface OwnDeps extends StartDeps {
 
 const APP = 'app';
 
-/** Keys of different tenants and users never meet, and never those of callers of the API. */
+/** Keys of different tenants and users never collide, and never with those of API callers. */
 const principalOf = ({ tenantId, actor = APP }: Asking) => `a.${requestHash(APP, { tenantId, actor })}`;
 
 export async function startOwn(

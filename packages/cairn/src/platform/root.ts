@@ -1,6 +1,6 @@
 /**
- * The composition root: the one place that constructs adapters and passes them to the engine and the handlers. Loaded by the
- * first request of an instance, so that deployments and cold starts do not pay for it.
+ * The composition root: the only place that constructs adapters and passes them to the engine and the handlers. Loaded by the
+ * first request of an instance, so that deployments and cold starts do not load it.
  */
 import type { ApiDeps } from '../api/deps.ts';
 import { API_CONCURRENCY } from '../api/limits.ts';
@@ -71,7 +71,7 @@ import { packageVersion } from './version.ts';
 
 export interface Root {
   readonly engine: EngineDeps;
-  /** With the time that the functions of this pool have. */
+  /** Engine with the time limit of this pool's functions. */
   readonly engineOf: (pool: string | undefined) => EngineDeps;
   readonly github: GithubDeps;
   readonly slack: SlackDeps;
@@ -84,15 +84,15 @@ export interface Root {
   readonly restore: HomeDeps;
   /** For the scheduled functions. */
   readonly heartbeat: HeartbeatDeps;
-  /** Undefined: no collector is configured. */
+  /** Undefined if no collector is configured. */
   readonly telemetry: Telemetry | undefined;
-  /** Connects the clients that a dispatch needs: otherwise they connect when they are first used. */
+  /** Connects the clients that a dispatch needs. Otherwise they connect at their first use. */
   readonly connect: readonly (() => Promise<unknown>)[];
 }
 
 const roots = new WeakMap<CairnInstallation, Promise<Root>>();
 
-/** The same for every function of the instance. @throws Error if the installation's settings are not usable */
+/** Returns the same root for every function of the instance. @throws Error if the settings of the installation are invalid */
 export function compose(installation: CairnInstallation): Promise<Root> {
   const known = roots.get(installation);
   if (known) return known;
@@ -127,10 +127,10 @@ async function resolved<T extends readonly unknown[]>(lazily: Lazily<T>): Promis
 }
 
 /**
- * Makes known to {@link compose} an installation `beside` one that the codebase exports: with its names and settings, except those that are
- * given, and with a log of its own.
+ * Registers with {@link compose} an installation beside one that the codebase exports: with its names and settings, except for the given
+ * ones, and with a log of its own.
  *
- * @throws Error if the settings of the exported one are not usable
+ * @throws Error if the settings of the exported one are invalid
  */
 export async function composeBeside(
   exported: CairnInstallation,
@@ -223,7 +223,7 @@ function rootOf(parts: RootParts): Root {
   };
 }
 
-/** The adapters of an instance, and what every function that starts runs has of them. */
+/** The adapters of an instance, in the form for every function that starts runs. */
 function adaptersOf({ settings, options, registry, bindings, log }: RootParts) {
   const operations = new InstanceOperations(systemClock);
   const { db, commits } = firestoreOf(settings, operations);
@@ -276,7 +276,7 @@ function engineOn(
   };
 }
 
-/** Clients of Firestore: `commits` sends the commits of runs, `db` everything else. */
+/** Firestore clients: `commits` sends the commits of runs, `db` everything else. */
 function firestoreOf({ project, database, firestoreHost, wireHosts }: Settings, tally: InstanceOperations) {
   const wire = wireTo(firestoreHost, wireHosts);
   return {
@@ -294,7 +294,7 @@ function engineSettings({ local, leaseMs, heartbeatMs }: Settings): EngineSettin
   };
 }
 
-/** Secrets and tenants are asked for with each request: parameters have values then. */
+/** Secrets and tenants are read with each request, because parameters have values then. */
 function webhooksOf(
   { githubTenants, slackTenants }: Settings,
   shared: StartDeps & Pick<SlackDeps, 'environment'>,
@@ -331,7 +331,7 @@ function tokensFor({ project, authEmulator, local }: Settings): TokenVerifier {
   return noIdTokens;
 }
 
-/** Counts everything where it is read, and where it is sent from. */
+/** Counts everything twice: for readers of the API and for the collector. */
 function countedTwice(first: Metrics, second: Metrics): Metrics {
   return wrapCalls(first, (call) => {
     call(first);

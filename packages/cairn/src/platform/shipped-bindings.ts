@@ -1,4 +1,4 @@
-/** Bindings of the capabilities that are shipped, for what an installation opts into. */
+/** Bindings of the shipped capabilities, for the enabled features. */
 import { GithubApi, type GithubApiOptions } from '../capabilities/github/api.ts';
 import { githubBindings } from '../capabilities/github/bindings.ts';
 import { slackRespondBinding } from '../capabilities/slack/respond.ts';
@@ -8,7 +8,7 @@ import type { CairnOptions } from './installation/options.ts';
 import { githubAccess, slackHooks } from './settings/outside.ts';
 
 export interface GithubApiAccess {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly token: GithubApiOptions['token'];
 }
@@ -26,9 +26,9 @@ export function bindingsFor(
   return [...given, ...shipped.filter(({ capability }) => !bound.has(capability.id))];
 }
 
-/** Bindings of the GitHub capabilities with the token that `token` returns, for installation tokens that expire after an hour. */
+/** Bindings of the GitHub capabilities. `token` is called for each request, because installation tokens expire after an hour. */
 export function githubBindingsAt({ url, token }: GithubApiAccess): readonly Binding[] {
-  // A stand-in on this machine has no delay between an effect and its visibility.
+  // A stand-in on this machine shows effects without delay.
   const isStandIn = new URL(url).hostname === '127.0.0.1';
   const api = { baseUrl: url, token, clock: systemClock, ...(isStandIn ? { settleMs: 0 } : {}) };
   return githubBindings(new GithubApi(api));

@@ -1,4 +1,4 @@
-/** The Firestore adapters of an instance, all over one client: each port's, by the name under which the entry points and the engine know it. */
+/** The Firestore adapters of an instance, all over one client, by the names that the entry points and the engine use. */
 import type { Firestore } from '@google-cloud/firestore';
 import { EncodedBatch } from '../store/commits/encoded-batch.ts';
 import type { CommitChannel } from '../store/commits/store-batch.ts';
@@ -28,7 +28,7 @@ import { FirestoreRunWatch } from '../store/watch/firestore-run-watch.ts';
 import { systemClock } from './clock.ts';
 import type { Settings } from './settings/settings.ts';
 
-/** @param commits by which runs are written: past the high-level batch */
+/** @param commits writes runs, without the high-level client */
 export function storesOn(
   db: Firestore,
   { collectionPrefix: prefix, shards: written }: Pick<Settings, 'collectionPrefix' | 'shards'>,

@@ -1,11 +1,11 @@
-/** The version of the deployed functions: that of the package's own manifest. scripts/bundle.mjs replaces this module. */
+/** The version of the deployed functions, from the package's own manifest. scripts/bundle.mjs replaces this module. */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { readCallSites } from '../core/call-sites.ts';
 
 let found: string | undefined;
 
-/** @throws Error that says how to leave the package out of a bundle, in which it does not find its own files */
+/** @throws Error in a bundle, which does not contain the manifest; the error explains how to exclude the package */
 export function packageVersion(): string {
   found ??= readVersion();
   return found;
@@ -17,28 +17,28 @@ interface Manifest {
 }
 
 function readVersion(): string {
-  // Webpack and Rspack write the address that the module had on the machine of the build, where the manifest is still found.
+  // Webpack and Rspack write the module's URL on the build machine, where the manifest still exists.
   const file = runningFile();
   if (file !== undefined && file !== import.meta.url) throw bundled();
   let manifest: Manifest;
   try {
-    // Beside `src/`, and beside the built `lib/`. Bundles in CommonJS may leave the address of the module undefined.
+    // Beside `src/`, and beside the built `lib/`. CommonJS bundles may leave the module's URL undefined.
     manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   } catch (error) {
     throw bundled(error);
   }
-  // Two folders above a bundle there may be the manifest of the project.
+  // Two folders above a bundle may be the manifest of the project.
   if (manifest.name !== 'cairn') throw bundled();
   return manifest.version;
 }
 
-/** The address of the file that this code is in, as the stack has it; undefined if the stack has none. */
+/** URL of the file that contains this code, from the stack; undefined if the stack has none. */
 function runningFile(): string | undefined {
   let name: string | null | undefined;
   try {
     name = readCallSites(([site]) => site?.getFileName());
   } catch {
-    // Frozen, as by --frozen-intrinsics.
+    // The built-ins are frozen, for example by --frozen-intrinsics.
     return undefined;
   }
   if (!name) return undefined;

@@ -1,8 +1,8 @@
 /**
- * An installation for no-op runs: an idle worker of the local cloud executes them before its first request, so that V8 has compiled the engine
- * by then. Its servers are separate from those of the environment, and its lines are not written.
+ * An installation for no-op runs. An idle worker of the local cloud executes them before its first request, so that V8 has compiled the
+ * engine by then. Its servers are separate from those of the environment, and its log lines are discarded.
  *
- * Must not: touch anything that the runs of the codebase use, or call code of the codebase.
+ * Must not: use anything that the runs of the codebase use, or call code of the codebase.
  */
 import type { Request } from 'firebase-functions/https';
 import { drive } from '../engine/drive/drive.ts';
@@ -15,10 +15,10 @@ import { compose, composeBeside } from './root.ts';
 
 /** Servers for these runs only. */
 export interface WarmUpServers {
-  /** `host:port` of a server that is called by frames, as of `tasks`. */
+  /** `host:port` of a server that is called by frames, like that of `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
-  /** Region of the queue; may differ from the installation's. */
+  /** Region of the queue. May differ from the installation's. */
   readonly region: string;
   readonly database: string;
   readonly collectionPrefix: string;
@@ -26,13 +26,13 @@ export interface WarmUpServers {
   readonly driveUrl: string;
 }
 
-/** Handlers of requests, as the platform calls them. */
+/** Handlers of requests, in the form that the platform calls. */
 export interface WarmUpFunctions {
   readonly api: (request: Request, response: FunctionResponse) => Promise<void>;
   readonly drive: (request: Request, response: FunctionResponse) => Promise<void>;
 }
 
-/** @throws Error if the settings of `exported`, of which these runs have the others, are not usable */
+/** @throws Error if the settings of `exported`, which these runs share, are invalid */
 export async function warmUpFunctions(
   exported: CairnInstallation,
   { firestore, tasks, driveUrl, ...store }: WarmUpServers,
@@ -51,11 +51,11 @@ export async function warmUpFunctions(
     log: jsonLog({ least: () => 'INFO', write: () => {} }),
   });
   const { engineOf } = await compose(beside);
-  // A process remembers the bodies that it admitted, by names that a workflow of the codebase may have too.
+  // A process remembers admitted bodies by name, and a workflow of the codebase may use the same names.
   const engine = { ...engineOf(undefined), admitBody: undefined };
   return {
     api: (request, response) => answerApi(beside, request, response),
-    // Not as the function for tasks: that also counts the first dispatch of the process.
+    // Not called as a task function, because that would count as the first dispatch of the process.
     async drive(request, response) {
       const { runId } = (request.body as { readonly data: { readonly runId: string } }).data;
       await drive(engine, { runId, alone: false, pool: undefined, skipsBackoff: false, trace: undefined });

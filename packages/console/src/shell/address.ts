@@ -7,7 +7,7 @@ import { useLocation, useSearch } from 'wouter';
 import { changedQuery, type QueryChanges } from './query-text.ts';
 
 /** `push`: Back undoes the change. `replace`: the change is too small for that, such as a keystroke. */
-export type Remembered = 'push' | 'replace';
+type Remembered = 'push' | 'replace';
 
 /** Changes several values at once and keeps the others. A change without effect adds no history entry. */
 export function useQueryChange(): (changes: QueryChanges, remembered?: Remembered) => void {

@@ -1,12 +1,12 @@
 /**
- * Gives every request of the high-level Firestore client a deadline, and disables its hidden retries. There are four
+ * Gives every request of the high-level Firestore client a deadline, and disables its hidden retries. These have four
  * layers: gax retries single requests, `retry-request` retries streams, `_retry` of the client retries both, and
- * interrupted queries restart. The caller decides whether to retry.
+ * interrupted queries restart. With Cairn, the caller decides about retries.
  *
- * The library has no setting for that. Three methods through which it sends everything are replaced; they are not in
- * its types. A version without them fails loudly here, at its first start in any test.
+ * The library has no setting for that. The three methods through which it sends everything are replaced. They are not in
+ * its types: with a library version that lacks them, this fails clearly at the first start in any test.
  *
- * Must not: touch listeners. They stay open, and reconnect by themselves.
+ * Must not: change listeners. They stay open, and reconnect by themselves.
  */
 import type { Firestore } from '@google-cloud/firestore';
 import type { Clock } from '../../ports/clock.ts';
@@ -25,9 +25,9 @@ interface ReadEvents {
 }
 
 const LISTEN = 'listen';
-/** Answered by a stream of documents. */
+/** Methods answered by a stream of documents. */
 const READS: ReadonlySet<string> = new Set(['batchGetDocuments', 'runQuery', 'runAggregationQuery']);
-/** Remembered tags of broken streams; the library restarts at once or never. */
+/** Tags of broken streams that are kept. The library restarts a stream immediately or never. */
 const BROKEN_REMEMBERED = 1_000;
 
 interface BoundedOptions {

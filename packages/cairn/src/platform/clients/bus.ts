@@ -1,6 +1,6 @@
 /**
- * The bus of this process. The client library is large and a reader of runs never publishes, so it is loaded with the
- * first message.
+ * The event bus of this process. The client library is large, and a process that only reads runs never publishes, so it is loaded
+ * with the first message.
  */
 import { FusedBus } from '../../bus/fused-bus.ts';
 import { type PublisherClient, PubsubEventBus } from '../../bus/pubsub-event-bus.ts';
@@ -19,7 +19,7 @@ interface LazyBusOptions {
   readonly log: Log;
 }
 
-/** Undefined: the events of runs are not published. */
+/** Undefined if run events are not published. */
 export function lazyBus({ settings, clock, random, log }: LazyBusOptions): EventBus | undefined {
   const { project, runEventsTopic: topic, pubsubHost, wireHosts } = settings;
   if (topic === undefined) return undefined;
@@ -41,7 +41,7 @@ async function publisherClient(host: string | undefined): Promise<PublisherClien
   const { v1 } = await import('@google-cloud/pubsub');
   if (host === undefined) {
     const client = new v1.PublisherClient();
-    // Finds credentials. Without it the first call does, whose failure is an unhandled rejection too.
+    // Finds credentials. Otherwise the first call does, whose failure would also be an unhandled rejection.
     await client.initialize();
     return client as PublisherClient;
   }
@@ -51,10 +51,10 @@ async function publisherClient(host: string | undefined): Promise<PublisherClien
   return new v1.PublisherClient({ apiEndpoint, port: Number(port), sslCreds }) as PublisherClient;
 }
 
-/** Between two attempts to learn of the audience. */
+/** Time between two attempts to read the subscriber state. */
 const AUDIENCE_RETRY_MS = 1_000;
 
-/** True unless the local Pub/Sub reports that the topic has no subscribers. Read at the first call, and updated from then on. */
+/** True unless the local Pub/Sub reports that the topic has no subscribers. Read at the first call, then updated. */
 function audienceOf(wire: Wire, topic: string, clock: Clock): () => boolean {
   let isReachable = true;
   let isWatching = false;

@@ -1,8 +1,8 @@
 /**
- * Sends what the Firestore client reads, listens to and commits by the wire of the local cloud (wire.ts). The library has no setting for
- * that; the methods through which it sends everything are replaced, as in bounded.ts. A version without them fails loudly here.
+ * Sends the Firestore client's reads, listeners and commits over the wire of the local cloud (wire.ts). The library has no setting for
+ * that, so the methods through which it sends everything are replaced, as in bounded.ts. With a library version that lacks them, this fails clearly.
  *
- * With commits among them, a worker makes no client of gRPC, which takes 0.15 s of CPU. Transactions of the library still do.
+ * Without commits over gRPC a worker needs no gRPC client, which takes 0.15 s of CPU. Transactions of the library still need one.
  */
 import { PassThrough, Readable } from 'node:stream';
 import type { Firestore } from '@google-cloud/firestore';
@@ -53,7 +53,7 @@ export function callsByFrames(
     const { [request]: requestType, [response]: responseType } = v1;
     const bytes = requestType.encode(requestType.fromObject(message)).finish();
     const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, readMs);
-    // The library ends the stream that it was given, so the stream must be writable.
+    // The library ends the stream that it gets, so the stream must be writable.
     const stream = new PassThrough({ objectMode: true });
     for (const answer of answers) stream.write(responseType.decode(answer));
     stream.end();
@@ -64,7 +64,7 @@ export function callsByFrames(
 
 type Messages = typeof protos.google.firestore.v1;
 
-/** A listener sends one request, and then takes messages until it ends the stream, or the stream fails: the library opens another one then. */
+/** A listener sends one request and receives messages until it ends the stream or the stream fails. Then the library opens another one. */
 class FrameListenStream extends Readable {
   readonly #stop: () => void;
 
@@ -74,7 +74,7 @@ class FrameListenStream extends Readable {
     this.#stop = wire.listen('/google.firestore.v1.Firestore/Listen', bytes, {
       onMessage: (message) => {
         const response = ListenResponse.decode(message);
-        // The library knows kinds of changes by their names.
+        // The library expects the names of the kinds of changes.
         const { targetChange } = response;
         this.push(
           targetChange ? { targetChange: TargetChange.toObject(targetChange as never, BY_NAME) } : response,
@@ -82,11 +82,11 @@ class FrameListenStream extends Readable {
       },
       onEnd: (error) => this.destroy(error),
     });
-    // The library emits `end` on a stream that it no longer needs when it receives it.
+    // The library emits `end` on a stream that it no longer needs.
     this.once('end', this.#stop);
   }
 
-  /** Called by the library as if it could write to it. */
+  /** The library calls this as if the stream were writable. */
   end(): void {
     this.#stop();
     this.destroy();

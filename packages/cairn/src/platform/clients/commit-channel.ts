@@ -1,6 +1,6 @@
 /**
- * The `Commit` call with a request in bytes, by the low-level Firestore client, which is loaded with the first commit, or by the wire of the
- * local cloud. Sent once, with a deadline of ours.
+ * The `Commit` call with a request in bytes, over the low-level Firestore client, which is loaded with the first commit, or over the wire
+ * of the local cloud. Sent once, with a deadline that Cairn sets.
  */
 import { Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
@@ -21,7 +21,7 @@ interface CommitChannelOptions {
   readonly wire?: Wire | undefined;
   /** Receives the billed operations of each commit. */
   readonly tally?: OperationTally;
-  /** Deadline of one commit, read before each; shorter in tests. */
+  /** Returns the deadline of one commit; shorter in tests. */
   readonly deadlineMs?: () => number;
 }
 
@@ -54,7 +54,7 @@ interface CommitCarrier {
 
 const COMMIT = '/google.firestore.v1.Firestore/Commit';
 
-/** The part of grpc-js's client that is used of the stub of the low-level client. */
+/** The used part of the grpc-js client in the stub of the low-level client. */
 interface Stub {
   makeUnaryRequest(
     path: string,
@@ -151,7 +151,7 @@ async function plainText(emulator: string) {
 function timestampOf(time: protos.google.protobuf.ITimestamp | null | undefined): Timestamp {
   if (!time) throw new Error('Firestore answered a commit without a time');
   const { seconds } = time;
-  // A `Long`, whose text is made digit by digit.
+  // A `Long`, whose conversion to text would be slow.
   const whole = typeof seconds === 'object' && seconds !== null ? seconds.toNumber() : Number(seconds ?? 0);
   return new Timestamp(whole, time.nanos ?? 0);
 }

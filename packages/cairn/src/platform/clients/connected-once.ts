@@ -1,6 +1,6 @@
 /**
- * A client that is made when it is first used, and kept. One that could not be made is made anew for the next caller: Google's clients
- * keep the failure of a search for credentials as long as they live, and the metadata server may only have been slow.
+ * A client that is created at its first use and kept. After a failure the next caller creates a new one: Google's clients
+ * keep a failed search for credentials for their lifetime, and the metadata server may only have been slow.
  */
 export function connectedOnce<T>(connect: () => Promise<T>): () => Promise<T> {
   let connected: Promise<T> | undefined;

@@ -10,7 +10,7 @@ import type { Wire } from './wire.ts';
 
 interface FirestoreClientOptions {
   readonly project: string;
-  /** Its id. */
+  /** Id of the database. */
   readonly database: string;
   /** Receives the billed operations of each response. */
   readonly tally: OperationTally;

@@ -1,6 +1,6 @@
 /**
- * The queue of this process. The client library is large and a reader of runs never enqueues, so it is loaded with
- * the first task.
+ * The task queues of this process. The client library is large, and a process that only reads runs never enqueues, so it is loaded
+ * with the first task.
  */
 import { furtherQueues } from '../../core/encoding/queue-place.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -19,7 +19,7 @@ const METADATA_URL =
   'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/email';
 const METADATA_TIMEOUT_MS = 3_000;
 const MAKE_TIMEOUT_MS = 10_000;
-/** Not verified by the local server; only its form must be valid. */
+/** The local server checks only the form of this address. */
 const LOCAL_ACCOUNT = 'drive@cairn.invalid';
 
 interface LazyQueueOptions {
@@ -53,7 +53,7 @@ const EMPTY: SeenQueue = {
   tasks: { kind: 'counted', depth: 0, isCut: false },
 };
 
-/** Reads the queues with a client of its own, because an instance that reads them seldom enqueues. */
+/** Reads the queues with a separate client, because an instance that reads them seldom enqueues. */
 export function lazyQueueProbe(
   settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive' | 'pools'>,
 ): QueueProbe {
@@ -80,7 +80,7 @@ export function lazyQueueProbe(
     queues,
     async inspect(now, name) {
       const seen = await (await connected()).inspect(now, name);
-      // Further queues of the local cloud are made with its first task (`makeLocalQueues`).
+      // The local cloud creates further queues with its first task (`makeLocalQueues`).
       return tasksHost !== undefined && seen.kind === 'missing' && further.has(name) ? EMPTY : seen;
     },
   };
@@ -98,7 +98,7 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
     try {
       await makeLocalQueues(connected, settings);
     } catch (error) {
-      // The first queue of a class is used where another is missing. A missing class is reported by its own tasks.
+      // If a further queue of a class is missing, the first one is used. Tasks of a missing class fail by themselves.
       if (!isUnserved(error)) throw error;
     }
   }
@@ -115,7 +115,7 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
   });
 }
 
-/** There are no deployments here: the local cloud creates the queue of each function, and these are like it. */
+/** The local cloud has no deployments. It creates the queue of each function, and the further queues copy its settings. */
 async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: QueueSettings): Promise<void> {
   const { project, region, drive, pools } = settings;
   const location = `projects/${project}/locations/${region}/queues`;
@@ -134,7 +134,7 @@ async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: Q
   }
 }
 
-/** The server has no such queue, or is one that changes no queues. */
+/** True if the server has no such queue, or does not support changing queues. */
 function isUnserved(error: unknown): boolean {
   const status = grpcStatusOf(error);
   return status === GRPC_STATUS.NOT_FOUND || status === GRPC_STATUS.UNIMPLEMENTED;

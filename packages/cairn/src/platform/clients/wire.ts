@@ -1,9 +1,9 @@
 /**
- * The short way to the servers of the local cloud that runs this process: gRPC calls with one request as frames on one connection, the same
- * messages and statuses without what HTTP/2 costs for each call. Only `CAIRN_WIRE_HOSTS`, which the local cloud sets for its workers, turns it
- * on; everybody else is called by gRPC. The frames are described at the other end, `packages/local-kit/src/wire/frames.ts`.
+ * Fast connection to the servers of the local cloud that runs this process: gRPC calls with one request as frames on one connection. Messages
+ * and statuses are the same, without the cost of HTTP/2 per call. It is used only if the local cloud sets `CAIRN_WIRE_HOSTS` for its workers;
+ * all other processes use gRPC. `packages/local-kit/src/wire/frames.ts`, at the other end, describes the frames.
  *
- * Must not: repeat a call. A call whose connection ended may have been applied, and says so as gRPC does: UNAVAILABLE.
+ * Must not: repeat a call. A call whose connection ended may have been applied, and fails as in gRPC: UNAVAILABLE.
  */
 import { connect, type Socket } from 'node:net';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
@@ -13,16 +13,16 @@ import { systemClock } from '../clock.ts';
 const PREFACE = Buffer.from('CWIRE1\n');
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
-/** Number of the call, and status. */
+/** Call number and status. */
 const LEAST_ANSWER_BYTES = 5;
-/** Number of the call, length of the path, and the longest path. */
+/** Call number, path length, and the longest path. */
 const MAX_HEAD_BYTES = 5 + 255;
 const NOTHING = Buffer.alloc(0);
-/** Instead of a status: a message of a stream that continues. */
+/** In place of a status: a message of a stream that continues. */
 const MORE = 255;
 const MAX_CALL_ID = 0xffff_ffff;
 
-/** In the form in which the client libraries throw it. */
+/** An error in the form that the client libraries throw. */
 class WireError extends Error {
   readonly code: number;
   readonly details: string;
@@ -34,13 +34,13 @@ class WireError extends Error {
   }
 }
 
-/** A whole answer: the messages of a stream, then the message of a call that has one. */
+/** A complete response: the messages of a stream, then the message of a unary call. */
 interface WholeAnswer {
   readonly messages: readonly Buffer[];
   readonly last: Buffer;
 }
 
-/** A call that waits for its answer. */
+/** A call that waits for its response. */
 interface PendingCall {
   onMessage(message: Buffer): void;
   onAnswer(last: Buffer): void;
@@ -49,7 +49,7 @@ interface PendingCall {
 
 interface WireListener {
   onMessage(message: Buffer): void;
-  /** The server has ended it, or the connection is lost. Not called after the caller has ended it. */
+  /** Called when the server ended the call or the connection is lost. Not called after the caller ended it. */
   onEnd(error: WireError): void;
 }
 
@@ -68,14 +68,14 @@ export class Wire {
 
   /**
    * @param path of the method: `/google.firestore.v1.Firestore/Commit`
-   * @throws WireError with the status of the answer; DEADLINE_EXCEEDED after `timeoutMs`; UNAVAILABLE when the connection ends, or there is none
+   * @throws WireError with the status of the response; DEADLINE_EXCEEDED after `timeoutMs`; UNAVAILABLE if the connection ends, or cannot be opened
    */
   async call(path: string, request: Uint8Array, timeoutMs: number): Promise<Buffer> {
     return (await this.#send(path, request, timeoutMs)).last;
   }
 
   /**
-   * The messages of a streaming method, once the stream has ended.
+   * Returns the messages of a streaming method once the stream has ended.
    *
    * @throws WireError as {@link call} does, even if messages came before the failure
    */
@@ -84,9 +84,9 @@ export class Wire {
   }
 
   /**
-   * Messages of a method that reports changes, without a deadline.
+   * Reports messages of a method that watches changes, without a deadline.
    *
-   * @returns function that ends it
+   * @returns function that ends the call
    */
   listen(path: string, request: Uint8Array, { onMessage, onEnd }: WireListener): () => void {
     const ended = () => onEnd(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: the stream was ended`));
@@ -141,7 +141,7 @@ export class Wire {
     head.writeUInt32LE(id, 4);
     head.writeUInt8(pathBytes, 8);
     head.write(path, 9, 'latin1');
-    // Calls of one step of the event loop leave together.
+    // Calls of one turn of the event loop are sent together.
     if (socket.writableCorked === 0) {
       socket.cork();
       process.nextTick(() => socket.uncork());
@@ -156,7 +156,7 @@ export class Wire {
     return this.#lastId;
   }
 
-  /** Reconnected by the first call after a connection ended. */
+  /** Connects again at the first call after a connection ended. */
   #connected(): Socket {
     if (this.#socket) return this.#socket;
     const colon = this.#host.lastIndexOf(':');
@@ -191,7 +191,7 @@ export class Wire {
   #answerCall(frame: Buffer): void {
     const id = frame.readUInt32LE(0);
     const call = this.#calls.get(id);
-    // Its deadline was over.
+    // The deadline of the call has passed.
     if (!call) return;
     const code = frame.readUInt8(4);
     const payload = frame.subarray(5);
@@ -214,7 +214,7 @@ export class Wire {
       call.onFailure(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: ${why}`));
   }
 
-  /** A connection without calls keeps no process alive. */
+  /** A connection without calls does not keep the process alive. */
   #rest(): void {
     if (this.#calls.size === 0) this.#socket?.unref();
   }
@@ -222,7 +222,7 @@ export class Wire {
 
 const wires = new Map<string, Wire>();
 
-/** The connection to a server that serves frames; undefined for every other. One for each server and process. */
+/** The connection to a server that serves frames; undefined for all others. A process has one per server. */
 export function wireTo(host: string | undefined, served: ReadonlySet<string>): Wire | undefined {
   if (host === undefined || !served.has(host)) return undefined;
   let wire = wires.get(host);
@@ -234,8 +234,8 @@ export function wireTo(host: string | undefined, served: ReadonlySet<string>): W
 }
 
 /**
- * Passes each answer on in a turn of the event loop of its own, so that what its caller then sends leaves at once, and the server works
- * on it while this process works on the next answer. Without that the two take turns: one is idle while the other works.
+ * Passes on each response in a separate turn of the event loop. Requests that its caller then sends leave immediately, and the server
+ * handles them while this process handles the next response. Otherwise each of the two would be idle while the other works.
  */
 class ArrivedFrames {
   readonly #take: (frame: Buffer) => void;
@@ -254,18 +254,18 @@ class ArrivedFrames {
     if (isResting) this.#takeAnswer();
   }
 
-  /** Takes all of them now. */
+  /** Passes on all responses now. */
   takeAll(): void {
     while (this.#next < this.#frames.length) this.#takeOne();
   }
 
   #takeAnswer(): void {
-    // The messages of a stream belong to the answer that ends it.
+    // The messages of a stream belong to the response that ends it.
     while (this.#next < this.#frames.length && this.#takeOne() === MORE);
     if (this.#next < this.#frames.length) setImmediate(() => this.#takeAnswer());
   }
 
-  /** @returns its status, or {@link MORE} */
+  /** @returns the status of the frame, or {@link MORE} */
   #takeOne(): number {
     const frame = this.#frames[this.#next] as Buffer;
     this.#next += 1;
@@ -274,7 +274,7 @@ class ArrivedFrames {
   }
 }
 
-/** The same as in `frames.ts` of the local servers, on which this package must not depend. */
+/** A copy of the one in `frames.ts` of the local servers, on which this package must not depend. */
 class AnswerReader {
   #pieces: Buffer[] = [];
   #held = 0;

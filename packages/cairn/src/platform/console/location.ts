@@ -1,19 +1,19 @@
-/** Location of the built console (in the published package, beside it in this repository), and its paths. */
+/** Location of the built console (in the published package, or beside it in this repository), and its paths. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** All but the API. @param url path and query */
+/** True for all paths except the API. @param url path and query */
 export function isOfConsole(url: string): boolean {
   return !/^\/+v1(?:[/?]|$)/.test(url);
 }
 
-/** Relative to this module as published and in this repository, and to the parts of a bundle whose folder is beside the console. */
+/** Relative to this module as published or in this repository, and to the files of a bundle whose folder is beside the console. */
 const PLACES = ['../../../console/', '../../../../console/', '../console/', '../../console/'];
 
 /**
- * The folder of `hosting.json` and `dist`.
+ * The folder with `hosting.json` and `dist`.
  *
- * @throws Error with advice
+ * @throws Error with help
  */
 export function consoleFolder(): string {
   const places = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)));

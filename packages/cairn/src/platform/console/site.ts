@@ -1,6 +1,6 @@
 /**
- * The console as the function `api` serves it where there is no Firebase Hosting: the same files, pages and headers. Loaded by the
- * first request for it, and loads nothing of the engine.
+ * Serves the console from the function `api` in place of Firebase Hosting: the same files, pages and headers. Loaded by the
+ * first request for it, without any module of the engine.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { exchange, type FunctionResponse } from '../http.ts';
 import { platformLog } from '../log.ts';
 import { consoleFolder } from './location.ts';
 
-/** Part of `hosting` of a `firebase.json`. */
+/** The used part of `hosting` in `firebase.json`. */
 interface Hosting {
   readonly rewrites: readonly { readonly source: string; readonly destination: string }[];
   readonly headers: readonly {
@@ -27,7 +27,7 @@ interface File {
   readonly type: string;
   readonly etag: string;
   readonly gzipEtag: string;
-  /** Compressed for the first client that accepts it. */
+  /** Created for the first client that accepts compression. */
   gzipped?: Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -40,10 +40,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
 };
-/** Value of `Strict-Transport-Security` that Hosting sends with every answer. */
+/** Value of `Strict-Transport-Security` that Hosting sends with every response. */
 const TRANSPORT = 'max-age=31556926; includeSubDomains; preload';
 const MISSING_PAGE = '/404.html';
-/** A smaller answer gains nothing. */
+/** Compressing a smaller response gains nothing. */
 const COMPRESSED_BYTES = 1_024;
 /** `gzip` in an `Accept-Encoding`, unless its weight is 0. */
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/;
@@ -56,13 +56,13 @@ export async function answerConsole(request: FunctionRequest, response: Function
   await exchange({ request, response, log: platformLog }, site);
 }
 
-/** @param folder that of `hosting.json` and `dist` */
+/** @param folder the folder with `hosting.json` and `dist` */
 export function consoleSite(folder: string): SiteHandler {
   const { rewrites, headers } = JSON.parse(readFileSync(join(folder, 'hosting.json'), 'utf8')) as Hosting;
   const files = filesIn(join(folder, 'dist'));
   const headersOf = (path: string) => {
     const all = new Headers({ 'strict-transport-security': TRANSPORT });
-    // A rule for all paths but the API applies to every path here.
+    // Here a rule for all paths except the API applies to every path.
     for (const rule of headers.filter(({ source }) => source.startsWith('!') || isAt(path, source)))
       for (const { key, value } of rule.headers) all.set(key, value);
     return all;
@@ -109,7 +109,7 @@ function isKnown(etag: string, ifNoneMatch: string | null): boolean {
   return known.includes(etag) || known.includes('*');
 }
 
-/** By path. Files whose names begin with a dot are not served, like on Hosting. */
+/** Files by path. As on Hosting, files whose names begin with a dot are not served. */
 function filesIn(root: string): Map<string, File> {
   const names = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
@@ -127,7 +127,7 @@ function filesIn(root: string): Map<string, File> {
   );
 }
 
-/** The two forms that the console's rules have: a path, and all below one. */
+/** Supports the two forms that the console's rules use: a path, and all paths below one. */
 function isAt(path: string, source: string): boolean {
   return source.endsWith('/**') ? path.startsWith(source.slice(0, -2)) : path === source;
 }

@@ -1,4 +1,4 @@
-/** The secrets that each function of an installation is given. */
+/** The secrets bound to each function of an installation. */
 import type { FunctionNames } from '../installation/exported-names.ts';
 import { aloneMember, driveMember } from '../installation/installation.ts';
 import type { CairnOptions } from '../installation/options.ts';

@@ -1,7 +1,7 @@
 /**
  * Billed operations of this instance, in memory: since it started, and in the last minute.
  *
- * Must not: grow with the work; a minute is sixty numbers of each kind.
+ * Must not: grow with the work; a minute has sixty numbers per kind.
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { BilledOperations, OperationReader, OperationTally } from '../../ports/diagnosis/operations.ts';
@@ -9,7 +9,7 @@ import type { BilledOperations, OperationReader, OperationTally } from '../../po
 const SECONDS = 60;
 
 interface Second {
-  /** Second since the epoch. */
+  /** Seconds since the epoch. */
   at: number;
   billed: BilledOperations;
 }

@@ -1,5 +1,5 @@
 /**
- * Setup of this installation from its environment and parameters.
+ * Reads the setup of this installation from its environment and parameters.
  *
  * Must not: reveal a secret, a part of one, or its length.
  */
@@ -10,7 +10,7 @@ import { tenantsIn } from '../../triggers/slack/teams.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { BoundSecrets } from './bound-secrets.ts';
 
-/** Value of a secret that the installation does not use. */
+/** Value that marks a secret as unused. */
 const NONE = 'none';
 
 export function setupProbe(
@@ -31,7 +31,7 @@ export function setupProbe(
   };
 }
 
-/** A function has the variable of a secret exactly if the secret is bound to it, even if it is empty. */
+/** A function has the variable of a secret if and only if the secret is bound to it, even if it is empty. */
 function stateOf(value: string | undefined): SeenSecret['state'] {
   if (value === undefined) return 'elsewhere';
   const text = value.trim();

@@ -1,14 +1,14 @@
 /**
- * Counts what the Firestore client of this process is billed for, call by call as it meets the service: reads in
- * transactions and of listeners too, which no caller in the stores would see.
+ * Counts the billed operations of this process's Firestore client, per call. Includes reads in
+ * transactions and of listeners, which no code around the stores could count.
  *
- * The library has no hook for that. Two methods through which it sends everything are wrapped; they are not among its
- * types. A version that no longer has them fails loudly here, at its first start in any test.
+ * The library has no hook for that. The two methods through which it sends everything are wrapped. They are not in its
+ * types: with a library version that lacks them, this fails clearly at the first start in any test.
  */
 import type { Firestore } from '@google-cloud/firestore';
 import type { OperationTally } from '../../ports/diagnosis/operations.ts';
 
-/** Counts of an aggregation are billed one read for so many. */
+/** Documents counted by an aggregation per billed read. */
 const COUNTED_A_READ = 1_000;
 
 interface RequestSender {
@@ -48,7 +48,7 @@ export function tallied(db: Firestore, tally: OperationTally): Firestore {
   return db;
 }
 
-/** Bills a commit that was applied; a refused one is not billed. */
+/** Bills an applied commit. A refused one is not billed. */
 function billWrites(tally: OperationTally, writes: readonly object[]): void {
   const deletes = writes.filter((write) => 'delete' in write && write.delete).length;
   tally.billed({ reads: 0, writes: writes.length - deletes, deletes });
@@ -63,7 +63,7 @@ function counting(stream: Emitting, method: string, tally: OperationTally): Emit
   };
   stream.emit = (event, ...args) => {
     if (event === 'data') read(readsOf(args[0] as ProtocolMessage));
-    // A query that finds nothing is billed one.
+    // A query that finds nothing is billed one read.
     if (event === 'end' && reads === 0 && method === 'runQuery') read(1);
     return emit.call(stream, event, ...args);
   };

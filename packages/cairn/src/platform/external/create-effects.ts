@@ -21,28 +21,28 @@ import { platformLog } from '../log.ts';
 import { systemRandomness } from '../randomness.ts';
 
 export interface EffectsOptions {
-  /** The tenant of calls that name none. */
+  /** Tenant of calls that name none. */
   readonly tenantId: string;
   readonly bindings: readonly Binding[];
-  /** Default: that of the function, GCLOUD_PROJECT. */
+  /** Default: the project of the function, GCLOUD_PROJECT. */
   readonly project?: string;
-  /** Id of the Firestore database; default `(default)`. Use that of the installation whose inbox shows the questions. */
+  /** Id of the Firestore database; default `(default)`. Use the one of the installation whose inbox shows the questions. */
   readonly database?: string;
-  /** Prefix of the collections; default `gwi_`, like that of an installation. */
+  /** Prefix of the collections; default `gwi_`, as for an installation. */
   readonly collectionPrefix?: string;
   /** Longest time that a call may take, ms: 1 to 540,000; default 60,000. */
   readonly callTimeoutMs?: number;
   /**
-   * Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. A receiver's
-   * `retryAt` that is further away than `capMs` (default 5,000) is for the next call with the key.
+   * Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. If a receiver's
+   * `retryAt` is further away than `capMs` (default 5,000), the next call with the key retries.
    */
   readonly retry?: Partial<RetryPolicy>;
   /**
-   * Lifetime of a key after its last change, such as '400d' or ms; at least a day. The same key acts anew afterwards. Default:
+   * Lifetime of a key after its last change, such as '400d' or ms; at least a day. Afterwards the same key makes a new call. Default:
    * until the tenant is erased.
    */
   readonly keepFor?: string | number;
-  /** Called with each outcome of a call, for metrics. Its errors are logged. */
+  /** Called with each outcome of a call, for metrics. Its errors are only logged. */
   readonly onOutcome?: (effect: EffectMetric) => void;
 }
 
@@ -50,7 +50,7 @@ export interface OnceOptions {
   readonly tenantId?: string;
   /** Earliest time at which this action can have been requested, such as the creation of the order. Needed after a restore of the database. */
   readonly since?: Date;
-  /** Ends the wait; what became of a call that was under way is found out by the next call with its key. */
+  /** Ends the wait. The next call with the key finds out the outcome of a call in progress. */
   readonly signal?: AbortSignal;
 }
 
@@ -58,10 +58,10 @@ export interface Effects {
   /**
    * Makes the call once for the key, or returns the recorded answer.
    *
-   * @param key the same for each attempt of this one action, and for no other action of the tenant: 1 to 200 visible ASCII
+   * @param key the same for each attempt of one action, and different for every other action of the tenant: 1 to 200 visible ASCII
    * characters
    *
-   * @throws EffectPending: a person has to decide first; EffectForbidden: a person has forbidden it; NotApplied: it did not
+   * @throws EffectPending: a person must decide first; EffectForbidden: a person has forbidden the call; NotApplied: it did not
    * take effect; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE
    */
   once<Request, Response>(
@@ -73,13 +73,13 @@ export interface Effects {
 }
 
 const DEFAULT_CALL_MS = 60_000;
-/** A second-generation function may take so long. */
+/** Longest timeout of a second-generation function. */
 const MAX_CALL_MS = 540_000;
-/** Longest wait of a function for a retry, ms; a later one is for its next call. */
+/** Longest wait for a retry, ms. After a longer time the function's next call retries. */
 const RETRY_CAP_MS = 5_000;
 const NEVER = new AbortController().signal;
 
-/** An error of the counter is logged, so that it does not fail the call. */
+/** Logs errors of the counter, so that they do not fail the call. */
 function countedBy(onOutcome: EffectsOptions['onOutcome']): Pick<Metrics, 'effect'> | undefined {
   if (!onOutcome) return undefined;
   return {
@@ -93,7 +93,7 @@ function countedBy(onOutcome: EffectsOptions['onOutcome']): Pick<Metrics, 'effec
   };
 }
 
-/** @throws CairnError INVALID_INPUT naming the option */
+/** @throws CairnError INVALID_INPUT with the name of the option */
 export function createEffects(options: EffectsOptions): Effects {
   const { tenantId, callTimeoutMs = DEFAULT_CALL_MS, retry, database = '(default)' } = options;
   const project = options.project ?? process.env.GCLOUD_PROJECT ?? process.env.GOOGLE_CLOUD_PROJECT;
@@ -109,7 +109,7 @@ export function createEffects(options: EffectsOptions): Effects {
   const bindings = new Bindings(options.bindings);
   let made: ExternalEffects | undefined;
   const effects = () => {
-    // Connects with the first call: a function is loaded without I/O.
+    // Connects at the first call, because loading a function must not do I/O.
     if (made) return made;
     const db = firestoreClient({ project, database, tally: new InstanceOperations(systemClock) });
     const payloads = new FirestorePayloads(db, new Paths(db, prefix));
@@ -119,7 +119,7 @@ export function createEffects(options: EffectsOptions): Effects {
         ledger: {
           effects: new FirestoreEffectStore(db, prefix),
           store: {
-            // No other run makes an effect of this owner.
+            // No other run can make an effect of this owner.
             load: async () => undefined,
             writePayload: (owner, text) => payloads.writePayload(owner, text),
             readPayload: (owner, ref) => payloads.readPayload(owner, ref),
@@ -143,7 +143,7 @@ export function createEffects(options: EffectsOptions): Effects {
       request: Request,
       { tenantId: own = tenantId, since, signal = NEVER }: OnceOptions = {},
     ): Promise<Response> {
-      // The schema of the capability has made the response.
+      // The schema of the capability has parsed the response.
       return (await effects().once({
         tenantId: own,
         key,

@@ -1,6 +1,6 @@
 /**
- * The functions of an installation, for the module that a codebase exports. Everything heavy is loaded by the first request, so
- * that the module stays cheap to read for `firebase deploy` and on a cold start.
+ * The functions of an installation, for the module that a codebase exports. All large modules are loaded by the first request, so
+ * that this module loads fast for `firebase deploy` and on a cold start.
  */
 import type { CloudEvent, CloudFunction } from 'firebase-functions';
 import type { HttpsFunction } from 'firebase-functions/https';
@@ -54,7 +54,7 @@ interface CoreFunctions {
 type Off = false | undefined;
 type If<Choice, Functions> = [Choice] extends [Off] ? unknown : Functions;
 
-/** The names of an object type of which the compiler infers the rest: others do not compile. */
+/** Refuses unknown member names in an object type that the compiler infers. */
 type Only<Given, Known> = Given extends object
   ? Given & Readonly<Record<Exclude<keyof Given, keyof Known>, never>>
   : Given;
@@ -64,7 +64,7 @@ type ClassFunctions<D> = {
   readonly [K in keyof D & string as `drive${Capitalize<K>}` | `drive${Capitalize<K>}Alone`]: DriveFunction;
 };
 
-/** The functions of an installation; some exist only if an option asks for them. */
+/** The functions of an installation. Some exist only with certain options. */
 type CairnFunctions<
   G extends GithubChoice = GithubChoice,
   S extends SlackChoice = SlackChoice,
@@ -78,10 +78,10 @@ type CairnFunctions<
   ClassFunctions<D>;
 
 /**
- * Export its result under any name: `export const cairn = cairnFunctions(…)` is deployed as `cairn-api`, `cairn-drive` and so
- * on, `export const { api, drive, … } = cairnFunctions(…)` as `api`, `drive` and so on.
+ * Export its result under any name. `export const cairn = cairnFunctions(…)` deploys `cairn-api`, `cairn-drive` and so
+ * on; `export const { api, drive, … } = cairnFunctions(…)` deploys `api`, `drive` and so on.
  *
- * @throws TypeError that names an unknown option or an invalid value; Error in a bundle that contains this package
+ * @throws TypeError with the unknown option or invalid value; Error in a bundle that contains this package
  */
 export function cairnFunctions<
   const G extends GithubChoice = undefined,
@@ -97,7 +97,7 @@ export function cairnFunctions<
   },
 ): CairnFunctions<G, S, T, D> {
   const given = options as CairnOptions;
-  // Throws in a bundle, in which every request would fail.
+  // Throws early in a bundle, where every request would fail.
   packageVersion();
   checkOptions(given);
   const members: Record<string, object> = {};
@@ -107,7 +107,7 @@ export function cairnFunctions<
     if (name === 'pubsub') for (const [topic, each] of Object.entries(one)) members[`pubsub.${topic}`] = each;
     else members[name] = one;
   }
-  // Firebase passes over functions that are no endpoints.
+  // Firebase ignores functions that are not endpoints.
   Object.assign(functions, inProcess(installation));
   register(installation);
   locateStore(installation);
@@ -138,10 +138,10 @@ function functionsOf(installation: CairnInstallation): Readonly<Record<string, o
 type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
 
 /**
- * The functions are `pubsub-{topic in camel case}`. Their deployment creates the topics. An error of a function makes
- * its subscription redeliver the message.
+ * The functions are named `pubsub-{topic in camel case}`. Their deployment creates the topics. If a function fails,
+ * its subscription redelivers the message.
  *
- * @throws Error if two topics map to one name
+ * @throws Error if two topics have the same function name
  */
 function messageFunctions(
   { installation, region }: DeploymentTarget,
@@ -162,7 +162,7 @@ function messageFunctions(
   return functions;
 }
 
-/** `deploy-requests` is `deployRequests`: names of functions contain letters and digits only. */
+/** Converts `deploy-requests` to `deployRequests`, because function names contain only letters and digits. */
 function functionNameOf(topic: string): string {
   const [first = '', ...rest] = topic.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
   return first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
@@ -170,7 +170,7 @@ function functionNameOf(topic: string): string {
 
 type RequiredRole = Parameters<typeof requiresRole>[0];
 
-/** Required by every installation, on the project (docs/deploy.md has the purpose of each). */
+/** Roles on the project that every installation requires (docs/deploy.md explains each). */
 const ALWAYS: readonly RequiredRole[] = [
   'roles/datastore.user',
   'roles/cloudtasks.enqueuer',
@@ -184,13 +184,13 @@ const ALWAYS: readonly RequiredRole[] = [
 export function rolesOf({ runEventsTopic, topics = [] }: CairnOptions): readonly RequiredRole[] {
   return [
     ...ALWAYS,
-    // Without the option a parameter decides, whose value is unknown while functions are read for a deployment.
+    // Without the option a parameter decides. Its value is unknown while functions are read for a deployment.
     ...(runEventsTopic === '' ? [] : (['roles/pubsub.publisher'] as const)),
     ...(topics.length > 0 ? (['roles/eventarc.eventReceiver'] as const) : []),
   ];
 }
 
-/** `firebase deploy` then makes an account with these roles and runs every function of the codebase as that account. */
+/** Makes `firebase deploy` create an account with these roles, which runs every function of the codebase. */
 function declareRoles(options: CairnOptions): void {
   for (const role of rolesOf(options)) requiresRole(role);
 }

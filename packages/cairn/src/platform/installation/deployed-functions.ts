@@ -1,4 +1,4 @@
-/** The single functions, as they are deployed. What each does is in `http-handlers.ts` or `background-handlers.ts`, loaded by its first request. */
+/** Definitions of the deployed functions. Their handlers are in `http-handlers.ts` and `background-handlers.ts`, loaded by the first request. */
 import { HttpsError, type HttpsOptions, onRequest } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { onSchedule, type ScheduleOptions } from 'firebase-functions/scheduler';
@@ -11,8 +11,8 @@ import type { DriveOptions, SecretOption } from './options.ts';
 import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
 /**
- * Marks a function that uses of its request and response only `method`, `url`, `headers`, `rawBody`, `body` and `header()`, and what
- * `FunctionResponse` has: the local cloud hands small requests to it without Express. Means nothing elsewhere.
+ * Marks a function that uses only `method`, `url`, `headers`, `rawBody`, `body` and `header()` of its request, and the members of
+ * `FunctionResponse`: the local cloud passes small requests to it without Express. Has no meaning elsewhere.
  */
 const TAKES_WHOLE = Symbol.for('cairn:takes-whole-requests');
 
@@ -28,10 +28,10 @@ export interface DeploymentTarget {
 }
 
 /**
- * The HTTP API, all of `/v1`, and the console if the options include it. Public: it checks keys itself. Memory for one start
+ * The HTTP API, all of `/v1`, and the console if the option is set. Public: it checks keys itself. The memory suffices for one start
  * with 32 MiB at a time.
  *
- * @throws Error if the console is wanted and missing
+ * @throws Error if the console is enabled but its files are missing
  */
 export function apiOf({ installation, region }: DeploymentTarget) {
   const hasConsole = installation.options.console === true;
@@ -48,7 +48,7 @@ export function apiOf({ installation, region }: DeploymentTarget) {
   return hasConsole ? api : takesWhole(api);
 }
 
-/** GitHub's webhook. Public: it checks signatures itself. */
+/** GitHub's webhook. Public, because it verifies signatures itself. */
 export function githubFunction(target: DeploymentTarget, secret: SecretOption) {
   return webhookOf(
     target,
@@ -57,7 +57,7 @@ export function githubFunction(target: DeploymentTarget, secret: SecretOption) {
   );
 }
 
-/** Slack's commands and buttons. Public: it checks signatures itself. */
+/** Slack's commands and buttons. Public, because it verifies signatures itself. */
 export function slackFunction(target: DeploymentTarget, secret: SecretOption) {
   return webhookOf(target, { ...slackSizes(target.installation.options), secrets: [secret] }, 'answerSlack');
 }
@@ -74,19 +74,19 @@ function webhookOf(
   );
 }
 
-/** The first repetition is soon, because it takes over the run of a dead instance. Lasting failures are repeated ever more rarely. */
+/** The first retry is soon, because it takes over the run of a dead instance. Retries of lasting failures become rare. */
 const RETRIES = { maxAttempts: 100, minBackoffSeconds: 0.1, maxBackoffSeconds: 60 };
-/** The most a queue may have. */
+/** Largest rate that a queue may have. */
 const DISPATCHES_PER_SECOND = 500;
 const ALONE_DISPATCHES_PER_SECOND = 100;
 
 /**
- * Functions that execute one run per dispatch. A failed dispatch is retried by the queue; when that gives up, the scan
- * finds the run. The second is for runs whose worker died: one at a time per instance, so that no other run dies with
+ * Functions that execute one run per dispatch. The queue retries a failed dispatch; when it gives up, the scan
+ * finds the run. The second function is for runs whose worker died: one at a time per instance, so that no other run dies with
  * it.
  *
- * They name no invoker: each deployment would replace the binding that lets the queue call them by the one named here
- * (`private`: none). Without one the services are private, and the binding stays.
+ * They name no invoker: each deployment would replace the binding that lets the queue call them (`private` would remove it).
+ * Without an invoker, the services are private and the binding remains.
  *
  * @param pool drive class of the workflows; absent: workflows without a class
  */
@@ -102,7 +102,7 @@ export function drivesOf(
   );
   const { cpu } = options;
   const rates = { maxConcurrentDispatches: queuePlaces, maxDispatchesPerSecond: DISPATCHES_PER_SECOND };
-  // An instance serves one: a dispatch beyond them would wait for an instance and be refused, and fewer would leave instances unused.
+  // An instance serves one dispatch. A larger limit would cause refused dispatches; a smaller one would leave instances unused.
   const aloneRates = {
     maxConcurrentDispatches: sizes.maxInstances,
     maxDispatchesPerSecond: ALONE_DISPATCHES_PER_SECOND,
@@ -117,7 +117,7 @@ export function drivesOf(
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
     const { driveTask } = await backgroundHandlers();
     const outcome = await driveTask(installation, request, { alone, pool });
-    // Neither 429 nor 5xx, which slow the whole queue down, and count as the end of an instance.
+    // Neither 429 nor 5xx, which slow down the whole queue and would count as a crash of the instance.
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
   };
   return {
@@ -130,7 +130,7 @@ export function drivesOf(
   };
 }
 
-/** Scheduled functions. Each may overlap with itself or be interrupted: the next one continues. */
+/** Scheduled functions. Each run may overlap with another or be interrupted; the next run continues. */
 export function ticksOf({ installation, region }: DeploymentTarget) {
   const every = (
     minutes: 1 | 30 | 60,
@@ -143,13 +143,13 @@ export function ticksOf({ installation, region }: DeploymentTarget) {
       ),
     );
   return {
-    /** Recovers overdue runs. The timeout leaves a minute for running work after a tick stops. */
+    /** Recovers overdue runs. The timeout leaves a minute for work in progress after a tick stops. */
     recoverRuns: every(1, { timeoutSeconds: 120, memory: '512MiB' }, 'recover'),
     /** Starts the runs of schedules that are due. */
     fireSchedules: every(1, { timeoutSeconds: 120 }, 'fireDueSchedules'),
-    /** Verifies a sample of runs each hour, and logs problems. Reads only. Needs memory for one large value at a time. */
+    /** Verifies a sample of runs each hour and logs problems. Only reads. The memory suffices for one large value at a time. */
     checkRuns: every(60, { timeoutSeconds: 300, memory: '1GiB' }, 'checkSample'),
-    /** Deletes runs that have been kept long enough. */
+    /** Deletes runs past their retention period. */
     deleteExpired: every(30, { timeoutSeconds: 540 }, 'deleteOldRuns'),
   };
 }

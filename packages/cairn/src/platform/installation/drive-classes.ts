@@ -1,4 +1,4 @@
-/** The functions that drive the runs of each workflow, and their time limits. */
+/** Drive classes: the functions that dispatch the runs of each workflow, and their time limits. */
 import {
   budgetOf,
   DRIVE_TIMEOUT_S,
@@ -14,7 +14,7 @@ import type { CairnOptions } from './options.ts';
 
 type DriveChoices = Pick<CairnOptions, 'drive' | 'drives' | 'parameters'>;
 
-/** Drive class of a workflow by its type; undefined: there are no classes. */
+/** Returns the drive class of a workflow by its type. Undefined if there are no classes. */
 export function poolsOf({ drives = {} }: DriveChoices): ((type: string) => string | undefined) | undefined {
   const classes = Object.entries(drives);
   if (classes.length === 0) return undefined;
@@ -22,7 +22,7 @@ export function poolsOf({ drives = {} }: DriveChoices): ((type: string) => strin
   return (type) => pools.get(type);
 }
 
-/** @param pool undefined: the functions of all that have no class */
+/** @param pool undefined: the functions for workflows without a class */
 export function driveTimeoutS(options: DriveChoices, pool: string | undefined): number {
   const { drive = {}, drives = {}, parameters } = options;
   if (pool !== undefined) return drives[pool]?.timeoutSeconds ?? DRIVE_TIMEOUT_S;
@@ -30,7 +30,7 @@ export function driveTimeoutS(options: DriveChoices, pool: string | undefined): 
   return parameters ? givenTimeoutS() : DRIVE_TIMEOUT_S;
 }
 
-/** @throws Error naming the parameter: a dispatch that lasts longer than its function would be cut off */
+/** @throws Error with the name of the parameter: a dispatch that lasts longer than its function would be cut off */
 function givenTimeoutS(): number {
   const seconds = driveTimeoutSeconds.value();
   if (seconds >= SHORTEST_DRIVE_S && seconds <= LONGEST_DRIVE_S) return seconds;
@@ -39,10 +39,10 @@ function givenTimeoutS(): number {
   );
 }
 
-/** For differences of clocks, and for the last writes. */
+/** Margin for clock differences and for the last writes. */
 const ROOM_MS = 360_000;
 
-/** Time for which a run marked for deletion is left alone, ms: longer than any drive that may still write to it. */
+/** Time for which a run marked for deletion is left alone, ms: longer than any dispatch that may still write to it. */
 export function deletionGraceMs(options: DriveChoices): number {
   const pools = [undefined, ...Object.keys(options.drives ?? {})];
   const longest = Math.max(...pools.map((pool) => driveTimeoutS(options, pool)));
@@ -50,8 +50,8 @@ export function deletionGraceMs(options: DriveChoices): number {
 }
 
 /**
- * @throws Error naming a step whose timeout exceeds its dispatch, or a class whose workflow is not installed, which
- * would run elsewhere than intended
+ * @throws Error with the step whose timeout exceeds its dispatch, or with the class whose workflow is not installed: a misspelt
+ * workflow would run in another class
  */
 export function assertDrivesFit(options: DriveChoices, installed: readonly Workflow[]): void {
   const poolOf = poolsOf(options);

@@ -1,18 +1,18 @@
 /**
  * Names under which the functions of an installation are deployed. `firebase deploy` derives them from the exports of
- * the codebase (`cairn.drive` is `cairn-drive`) and from the prefix that `firebase.json` or a kit's instance gives the
- * codebase, and names queues and URLs alike. No function receives the names of the others, so they are found from the
+ * the codebase (`cairn.drive` becomes `cairn-drive`) and from the prefix that `firebase.json` or a kit's instance gives the
+ * codebase; queues and URLs have the same names. A function does not get the names of the others, so they are found from the
  * exports.
  */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Facts that the platform gives about the running function. */
+/** Properties of the running function, from the platform. */
 interface RunningFunction {
-  /** `K_SERVICE`: the name that was deployed, in lower case. */
+  /** `K_SERVICE`: the deployed name in lower case. */
   readonly service: string | undefined;
-  /** `FUNCTION_TARGET`: its export, such as `cairn.drive`. */
+  /** `FUNCTION_TARGET`: the path of its export, such as `cairn.drive`. */
   readonly target: string | undefined;
   /** Prefix of the function names in the local cloud, where one process serves all functions of a codebase. */
   readonly prefix?: string | undefined;
@@ -21,10 +21,10 @@ interface RunningFunction {
 /** By member of the installation, such as `drive`. */
 export type FunctionNames = Readonly<Record<string, string>>;
 
-/** `firebase deploy` finds functions at any depth; no codebase nests them deeper. */
+/** `firebase deploy` finds functions at any depth, but no codebase nests them deeper. */
 const MAX_DEPTH = 5;
 
-/** Path of the export of each of these, the first one that there is. */
+/** Path of the first export of each wanted value. */
 export function exportsOf(module: object, wanted: ReadonlySet<unknown>): ReadonlyMap<unknown, string> {
   const found = new Map<unknown, string>();
   const seen = new Set<unknown>();
@@ -41,7 +41,7 @@ export function exportsOf(module: object, wanted: ReadonlySet<unknown>): Readonl
   return found;
 }
 
-/** Prefix of a deployment for all functions of the codebase, with its dash; usually empty. */
+/** Prefix that a deployment adds to all functions of the codebase, with its dash; usually empty. */
 export function instancePrefix({ service, target, prefix }: RunningFunction): string {
   if (prefix !== undefined) return prefix;
   if (service === undefined || target === undefined) return '';
@@ -50,8 +50,8 @@ export function instancePrefix({ service, target, prefix }: RunningFunction): st
 }
 
 /**
- * @param module the exports of the codebase; undefined: they cannot be read, and the group of the running function is taken if it is
- *   one of the members
+ * @param module the exports of the codebase; undefined if they cannot be read: then the group of the running function is used if it
+ *   contains one of the members
  */
 export function functionNames(
   members: Readonly<Record<string, unknown>>,
@@ -81,8 +81,8 @@ function groupOf({ target }: RunningFunction, members: readonly string[]): strin
 }
 
 /**
- * The exports of the codebase that this process serves; undefined outside of a function. The module is loaded already, so
- * this is a lookup in the cache of modules.
+ * The exports of the codebase that this process serves; undefined outside of a function. The module is already loaded, so
+ * this only looks it up in the module cache.
  */
 export async function servedModule(): Promise<object | undefined> {
   const {
@@ -95,12 +95,12 @@ export async function servedModule(): Promise<object | undefined> {
   const require = createRequire(join(folder, 'package.json'));
   const main = local ?? mainOf(folder, require);
   if (main === undefined) return undefined;
-  // A CommonJS module shows its exports as its default export when it is imported, so the cache is read.
+  // Imported, a CommonJS module would have its exports as its default export, so the cache is read.
   const exported: unknown = require.cache[main]?.exports;
   return typeof exported === 'object' && exported !== null ? exported : import(pathToFileURL(main).href);
 }
 
-/** Undefined: there is no `main`, and the framework found the functions in a way that is not known here. */
+/** Undefined: there is no `main`, so the framework found the functions in an unknown way. */
 function mainOf(folder: string, require: NodeJS.Require): string | undefined {
   try {
     return require.resolve(folder);

@@ -1,5 +1,5 @@
 /**
- * Starts, signals and reads runs from other functions of the codebase, such as a callable: the operations of the HTTP API,
+ * Starts, signals and reads runs from other functions of the codebase, such as a callable. These are the operations of the HTTP API
  * without its keys. The caller must have authenticated the request, and names the tenant.
  */
 import type { CairnInstallation } from './installation.ts';
@@ -8,53 +8,53 @@ export interface Asking {
   readonly tenantId: string;
   /** Name of the caller in runs and journals, such as the id of a user. Default: `app`. */
   readonly actor?: string | undefined;
-  /** The same for every sending of one request: a repetition within a day is answered as the first was. */
+  /** The same for every attempt of one request: a repetition within a day gets the response of the first. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface StartAsking extends Asking {
   /** 1 to 255 visible ASCII characters. */
   readonly threadId?: string | undefined;
-  /** The conversation that the run and its children belong to: 1 to 200 printable ASCII characters without spaces. */
+  /** Id of the conversation of the run and its children: 1 to 200 printable ASCII characters without spaces. */
   readonly a2aCorrelationId?: string | undefined;
 }
 
 export interface StartedRun {
   readonly runId: string;
-  /** Answered from the record of an earlier request with the same key. */
+  /** The response comes from the record of an earlier request with the same key. */
   readonly replayed: boolean;
 }
 
 export interface Signal {
   readonly name: string;
   readonly key?: string;
-  /** Anything JSON can carry. */
+  /** Any JSON value. */
   readonly data?: unknown;
 }
 
 export interface RunResult {
   readonly runId: string;
   readonly status: string;
-  /** Once it is completed. */
+  /** Present if the run completed. */
   readonly result?: unknown;
-  /** Once it has failed. */
+  /** Present if the run failed. */
   readonly error?: unknown;
 }
 
 export interface InProcess {
   /**
-   * @param input what JSON can carry unchanged: plain objects, no Date or Map
+   * @param input JSON; the schema of the workflow may drop or transform other values, such as a Date
    *
-   * @throws CairnError as `POST /v1/runs` answers: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, UNAVAILABLE and so on
+   * @throws CairnError like `POST /v1/runs`: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, UNAVAILABLE and so on
    */
   start(type: string, input: unknown, asking: StartAsking): Promise<StartedRun>;
-  /** @throws CairnError as `POST /v1/runs/{id}/signals` answers */
+  /** @throws CairnError like `POST /v1/runs/{id}/signals` */
   signal(runId: string, signal: Signal, asking: Asking): Promise<{ readonly outcome: 'taken_in' | 'kept' }>;
-  /** @throws CairnError NOT_FOUND: the tenant has no such run */
+  /** @throws CairnError NOT_FOUND if the tenant has no such run */
   result(runId: string, asking: Pick<Asking, 'tenantId'>): Promise<RunResult>;
 }
 
-/** Loads its modules with the first call. */
+/** The modules are loaded with the first call. */
 export function inProcess(installation: CairnInstallation): InProcess {
   const own = async () => {
     const [{ compose }, requests] = await Promise.all([import('../root.ts'), import('../own-requests.ts')]);

@@ -1,6 +1,6 @@
 /**
- * The handlers of the functions, which the first request loads. Kept, because an import resolves and looks up a loaded module anew each
- * time: a tenth of the processor time of a small request.
+ * Loads the handlers of the functions with the first request. They are cached, because importing a loaded module again takes
+ * a tenth of the processor time of a small request.
  */
 
 let loadedHttp: Promise<typeof import('../http-handlers.ts')> | undefined;

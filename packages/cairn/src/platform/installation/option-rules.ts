@@ -1,12 +1,12 @@
 /**
- * Rules for the value of each option of `cairnFunctions`, by the limits of Google's services. What breaks one would otherwise show only
- * after some functions had been deployed, or at their first request. Pure.
+ * Rules for the values of the options of `cairnFunctions`, from the limits of Google's services. Without them, an invalid value would
+ * fail only after some functions had been deployed, or at their first request. Pure.
  */
 import { RESET_VALUE } from 'firebase-functions/options';
 import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
 
 interface OptionRule {
-  /** The end of a sentence that begins with "it must be". */
+  /** Completes a sentence that begins with "it must be". */
   readonly what: string;
   isMet(value: unknown): boolean;
 }
@@ -15,7 +15,7 @@ type Rules<T> = { readonly [K in keyof T]?: OptionRule };
 
 const MAX_SHOWN_CHARS = 60;
 
-/** @throws TypeError naming the first option whose value breaks its rule. Undefined values are left out, as if the option was. */
+/** @throws TypeError with the first option whose value breaks its rule. An undefined value counts as an omitted option. */
 export function checkValues<T extends object>(where: string, given: T, rules: Rules<T>): void {
   for (const [name, value] of Object.entries(given)) {
     const rule = Object.hasOwn(rules, name) ? rules[name as keyof T] : undefined;
@@ -60,13 +60,13 @@ function integer(least: number, most = Number.POSITIVE_INFINITY): OptionRule {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Parameter of `firebase-functions/params`: its value is known when the functions are deployed. */
+/** Parameter of `firebase-functions/params`. Its value is known only during the deployment. */
 const PARAMETER: OptionRule = {
   what: 'a parameter of firebase-functions',
   isMet: (value) => isObject(value) && 'value' in value && typeof value.value === 'function',
 };
 
-/** By its class, which recognizes the value of the SDK's other build (ES modules, CommonJS) too. */
+/** Compares classes, to recognise the value of the SDK's other build (ES modules, CommonJS) too. */
 const isReset = (value: unknown) => value instanceof RESET_VALUE.constructor;
 
 const flag: OptionRule = { what: 'true or false', isMet: (value) => typeof value === 'boolean' };
@@ -76,7 +76,7 @@ const object: OptionRule = { what: 'an object with its options', isMet: isPlain 
 
 const TOPIC = /^[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/;
 const MEMORY = ['128MiB', '256MiB', '512MiB', '1GiB', '2GiB', '4GiB', '8GiB', '16GiB', '32GiB'];
-/** Processors of an instance; below one, any part is possible. */
+/** Valid numbers of processors, besides any number below one. */
 const PROCESSORS = [1, 2, 4, 6, 8];
 const LEAST_PROCESSOR = 0.08;
 

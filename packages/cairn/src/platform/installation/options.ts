@@ -1,4 +1,4 @@
-/** Options of `cairnFunctions`. Unknown ones are refused: a misspelt option would show only when it was needed. */
+/** Options of `cairnFunctions`. Unknown options are refused, because a misspelt one would otherwise be noticed late. */
 import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
@@ -22,7 +22,7 @@ import {
 } from './option-rules.ts';
 
 /**
- * The value itself, or a function that makes it for the first request that needs it, so that neither a deployment nor a cold
+ * The value itself, or a function that creates it for the first request that needs it, so that neither a deployment nor a cold
  * start loads it.
  */
 export type Lazily<T> = T | (() => T | Promise<T>);
@@ -37,7 +37,7 @@ export interface DriveOptions {
   readonly cpu?: number | 'gcf_gen1';
   /** Default: 540, at most 1,800. A step may take about a minute and a half less, or a fifth if that is less. */
   readonly timeoutSeconds?: number;
-  /** Runs that one instance drives at a time. Default: 80. */
+  /** Runs that one instance executes concurrently. Default: 80. */
   readonly concurrency?: number;
   readonly minInstances?: number;
   /** Default: 100. */
@@ -46,9 +46,9 @@ export interface DriveOptions {
   readonly queuePlaces?: number;
 }
 
-/** Functions and queues of their own for some workflows, so that these reach no others. */
+/** Separate functions and queues for some workflows. */
 export interface DriveClassOptions extends DriveOptions {
-  /** Types of the workflows whose runs they move. */
+  /** Types of the workflows whose runs they dispatch. */
   readonly workflows: readonly string[];
 }
 
@@ -67,16 +67,16 @@ export interface SlackOptions {
 
 export type SecretOption = NonNullable<HttpsOptions['secrets']>[number];
 
-/** All but those that decide which functions there are. */
+/** All options except those that add functions. */
 export interface BaseOptions {
   readonly workflows: Lazily<readonly Workflow[]>;
-  /** Bindings of the capabilities that the workflows use, added to the shipped ones or in place of them. */
+  /** Bindings of the capabilities that the workflows use, added to the shipped ones or replacing them. */
   readonly bindings?: Lazily<readonly Binding[]>;
-  /** Asked about each call with side effects before it is made: allows it, has a person asked, or forbids it (docs/effects.md). */
+  /** Called before each call with side effects: allows it, asks a person, or forbids it (docs/effects.md). */
   readonly callPolicy?: CallPolicy;
-  /** Limits of what each tenant spends a day, over all its runs (docs/budgets.md). */
+  /** Daily limits of each tenant, over all its runs (docs/budgets.md). */
   readonly budgets?: BudgetOptions;
-  /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
+  /** Bound to the functions that run bodies, where `STRIPE_KEY.value()` then works. */
   readonly secrets?: readonly SecretOption[];
   readonly drive?: DriveOptions;
   /** May be a parameter of the codebase. Default: the parameter `CAIRN_REGION`. */
@@ -85,17 +85,17 @@ export interface BaseOptions {
   readonly database?: string;
   /** Default: the parameter `COLLECTION_PREFIX`. */
   readonly collectionPrefix?: string;
-  /** Recorded on every run. Default: the parameter `ENVIRONMENT`. */
+  /** Recorded in every run. Default: the parameter `ENVIRONMENT`. */
   readonly environment?: string;
   /** Pub/Sub topic to which run events are published. Default: the parameter `RUN_EVENTS_TOPIC`. */
   readonly runEventsTopic?: string;
-  /** The function `api` serves the console too, so that Hosting is not needed. */
+  /** The function `api` also serves the console, so that Hosting is not needed. */
   readonly console?: boolean;
-  /** Declares the parameters to Firebase, so that a deployment asks for those that have no value. */
+  /** Declares the parameters to Firebase, so that a deployment asks for missing values. */
   readonly parameters?: boolean;
   /**
-   * Has `firebase deploy` make a service account with the roles that the functions need, and run all functions of the codebase as that
-   * account. For a codebase of Cairn's own: other functions in it would lose the roles of the account they had.
+   * Makes `firebase deploy` create a service account with the required roles, which runs all functions of the codebase. Only for a
+   * codebase without other functions: they would lose the roles of their previous account.
    */
   readonly managedAccount?: boolean;
 }
@@ -104,13 +104,13 @@ export type GithubChoice = boolean | GithubOptions | undefined;
 export type SlackChoice = boolean | SlackOptions | undefined;
 
 export interface CairnOptions extends BaseOptions {
-  /** Takes GitHub's webhooks, and acts at GitHub. */
+  /** Adds GitHub's webhook and the GitHub capabilities. */
   readonly github?: GithubChoice;
-  /** Takes Slack's commands and buttons, and answers them. */
+  /** Adds Slack's commands and buttons, and the Slack capability. */
   readonly slack?: SlackChoice;
-  /** Pub/Sub topics whose messages start runs or bring events: a function for each. */
+  /** Pub/Sub topics whose messages start runs or deliver events: one function for each. */
   readonly topics?: readonly string[];
-  /** By name, which is part of the functions' names: `video` makes `driveVideo` and `driveVideoAlone`. */
+  /** By name, which becomes part of the function names: `video` gives `driveVideo` and `driveVideoAlone`. */
   readonly drives?: Readonly<Record<string, DriveClassOptions>>;
 }
 
@@ -150,7 +150,7 @@ const OPTIONS: Names<CairnOptions> = {
 /** Name of a drive class, which is part of the names of its functions. */
 const CLASS_NAME = /^[a-z][A-Za-z0-9]{0,19}$/;
 
-/** @throws TypeError that names the option; Error about workflows that do not fit together or into their dispatches */
+/** @throws TypeError with the invalid option; Error if workflows conflict with each other or exceed their dispatches */
 export function checkOptions(options: CairnOptions): void {
   if (typeof options !== 'object' || options === null)
     throw new TypeError("cairnFunctions: the options are missing: { workflows: […], region: '…' }");
@@ -164,7 +164,7 @@ export function checkOptions(options: CairnOptions): void {
   checkValues('', options, OPTION_RULES);
   if (collectionPrefix) checkPrefix(collectionPrefix);
   checkDrive('drive', drive, DRIVE);
-  // A deployment does not know the value of the parameter for the most instances.
+  // During a deployment the value of the parameter for the most instances is unknown.
   if (!options.parameters || drive.maxInstances !== undefined) checkInstances('drive', drive);
   if (typeof github === 'object') checkTenants('github', github, GITHUB);
   if (typeof slack === 'object') checkTenants('slack', slack, SLACK);
@@ -172,7 +172,7 @@ export function checkOptions(options: CairnOptions): void {
   if (typeof workflows !== 'function') checkWorkflows(workflows, options);
 }
 
-/** As the first request does, but for what takes long to load. Those that are a function are checked only then. */
+/** The same checks as by the first request, except those that are slow to load. Lazy values are checked only there. */
 function checkWorkflows(workflows: readonly Workflow[], options: CairnOptions): void {
   const versions = new Set<string>();
   for (const { type, planVersion } of workflows) {
@@ -183,12 +183,12 @@ function checkWorkflows(workflows: readonly Workflow[], options: CairnOptions): 
       );
     versions.add(version);
   }
-  // A deployment does not know the value of the parameter for the timeout.
+  // During a deployment the value of the parameter for the timeout is unknown.
   if (!options.parameters || options.drive?.timeoutSeconds !== undefined) assertDrivesFit(options, workflows);
   checkBindings(workflows, options);
 }
 
-/** The first request of each function refuses a missing binding, also where no live run needs it. */
+/** The first request of each function refuses a missing binding, even if no live run needs it. */
 function checkBindings(
   workflows: readonly Workflow[],
   { bindings = [], github, slack }: Pick<CairnOptions, 'bindings' | 'github' | 'slack'>,
@@ -196,7 +196,7 @@ function checkBindings(
   if (typeof bindings === 'function') return;
   try {
     const given = byCapability(bindings);
-    // Shipped bindings take long to load: the first request checks that they are there.
+    // Shipped bindings are slow to load. The first request checks that they exist.
     const isShipped = (id: string) =>
       (github && id.startsWith('github.')) || (slack && id.startsWith('slack.'));
     assertBound(workflows, (id) => given.has(id) || Boolean(isShipped(id)));

@@ -7,14 +7,14 @@ import { servedInstallations } from './installation.ts';
 import { backgroundHandlers, httpHandlers } from './load-handlers.ts';
 
 const served = servedInstallations();
-/** Member of an installation by the name of its export; undefined: the module is being loaded still. */
+/** Member of an installation by the name of its export; undefined while the module is being loaded. */
 let exported: ReadonlyMap<string, string> | undefined;
 
 let isServing = false;
 /** Prefix of the deployed names of the codebase. Cached, because each request needs it, and reading the environment is slow. */
 let prefix = '';
 
-/** To be called when an installation is registered. */
+/** Must be called when an installation is registered. */
 export function startServing(): void {
   if (isServing) return;
   isServing = true;
@@ -22,9 +22,9 @@ export function startServing(): void {
   guardBodies(memberOf);
   endAfterDispatch(memberOf);
   setImmediate(() => void learnExports());
-  // Emitted by the local cloud in an idle worker, before its first request; `waits` is to be filled.
+  // The local cloud emits this in an idle worker before its first request. Listeners add promises to `waits`.
   process.once('cairn:warm-up' as 'message', (waits: unknown) => {
-    // In pieces, because a request that arrives meanwhile waits for the end of one.
+    // The work is split, because a request that arrives meanwhile waits for the current piece.
     const warm = async () => {
       const { warmUp } = await backgroundHandlers();
       await turn();
@@ -34,7 +34,7 @@ export function startServing(): void {
     };
     (waits as Promise<void>[]).push(warm());
   });
-  // Emitted by the local cloud in an idle worker that is warm; `found` is to be filled.
+  // The local cloud emits this in an idle worker that is warm. Listeners add functions to `found`.
   process.once('cairn:warm-up-functions' as 'message', (given: unknown) => {
     const { servers, found } = given as WarmUpRequest;
     const [first] = served;
@@ -50,7 +50,7 @@ interface WarmUpRequest {
 /** Resolves in the next turn of the event loop. */
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-/** Until the exports are known, what has the last name of one of our functions is taken for it. */
+/** Until the exports are known, any function whose last name part is that of a Cairn function counts as one. */
 function memberOf(called: string): string | undefined {
   const name = called.startsWith(prefix) ? called.slice(prefix.length) : called;
   if (exported) return exported.get(name);

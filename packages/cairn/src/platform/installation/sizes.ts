@@ -1,5 +1,5 @@
 /**
- * Sizes of the functions: the option in the code, otherwise a parameter if the installation declares its parameters, otherwise
+ * Sizes of the functions: the option in the code; otherwise a parameter if the installation declares its parameters; otherwise
  * the default.
  */
 import type { HttpsOptions } from 'firebase-functions/https';
@@ -26,12 +26,12 @@ function sizeOf({ parameters }: Sized, parameter: Parameter<number>): Size {
   return parameters ? parameter.declare() : parameter.default;
 }
 
-/** Named, since published types cannot name what the SDK keeps to itself. */
+/** Has a name, because published types cannot refer to the SDK's internal types. */
 type DriveSizes = Required<
   Pick<HttpsOptions, 'memory' | 'timeoutSeconds' | 'concurrency' | 'minInstances' | 'maxInstances'>
 > & { readonly queuePlaces: Size };
 
-/** @param pool the class of workflows; the parameters are for those that have none */
+/** @param pool the class of workflows; the parameters apply only to workflows without a class */
 export function driveSizes(options: Sized, given: DriveOptions, pool: string | undefined): DriveSizes {
   const by = pool === undefined ? options : {};
   return {

@@ -1,4 +1,4 @@
-/** Location of an installation's runs; no two installations of a codebase may share one. */
+/** Location of an installation's runs. No two installations of a codebase may share one. */
 import { type FirestoreIndexes, firestoreIndexes } from '../../store/layout/indexes.ts';
 import { collectionPrefixOf } from '../settings/collection-prefix.ts';
 import { database } from '../settings/parameters.ts';
@@ -17,7 +17,7 @@ function locationOf({ options }: CairnInstallation, drive: string): StoreLocatio
   };
 }
 
-/** The local cloud reads it: it writes the development key there, and has its Firestore make the indexes. */
+/** The local cloud reads it, to write the development key there and to create the indexes in its Firestore. */
 const LOCATION = Symbol.for('cairn:store-location');
 
 /** Attached to the function `drive`, because it depends on the deployed name of that function. */
@@ -31,11 +31,11 @@ export function locateStore(installation: CairnInstallation): void {
 
 interface NamedInstallation {
   readonly installation: CairnInstallation;
-  /** The deployed name of the function `drive`; undefined: it is not exported. */
+  /** The deployed name of the function `drive`; undefined if it is not exported. */
   readonly drive: string | undefined;
 }
 
-/** @throws Error if two of them would drive each other's runs */
+/** @throws Error if two of them would dispatch each other's runs */
 export function assertApart(installations: readonly NamedInstallation[]): void {
   const taken = new Map<string, string>();
   for (const { installation, drive } of installations) {

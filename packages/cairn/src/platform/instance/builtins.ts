@@ -1,8 +1,8 @@
 /**
  * The built-ins of JavaScript that runs need, as the app left them. A body may replace one, such as `JSON.stringify` or
- * `Promise.prototype.then`, or add `toJSON` to all objects. Then this process writes nothing more to journals, and an instance
- * ends: it would stay alive and send heartbeats, but no run on it could end. Its death is recovered like any other, and the step
- * that was under way is dispatched alone.
+ * `Promise.prototype.then`, or add `toJSON` to all objects. Then this process writes nothing more to journals, and the instance
+ * ends: otherwise it would stay alive and send heartbeats, but none of its runs could end. The crash is recovered like any other, and
+ * the step in progress is dispatched alone.
  */
 import { type AddedMember, AddedMembers, builtinsWork } from '../../core/intact.ts';
 import type { Log } from '../../ports/log.ts';
@@ -28,7 +28,7 @@ const HOLDERS: readonly (readonly [name: string, holder: object])[] = [
   ['Set iterator', prototypeOf(new Set().values())],
   ['String.prototype', String.prototype],
 ];
-/** The rest of the global object belongs to the app: packages of monitoring add and replace members of it. */
+/** Other members of the global object belong to the app: monitoring packages add and replace them. */
 const GLOBALS = [
   'Promise',
   'Map',
@@ -49,7 +49,7 @@ interface Builtin {
   readonly value: unknown;
 }
 
-/** The built-ins as they are now. */
+/** The current built-ins. */
 function builtins(): readonly Builtin[] {
   const all = HOLDERS.flatMap(([name, holder]) =>
     Reflect.ownKeys(holder).map((key) => ({ name: `${name}[${String(key)}]`, holder, key })),
@@ -66,7 +66,7 @@ function builtins(): readonly Builtin[] {
   );
 }
 
-/** Callbacks that work are called before the next check. */
+/** Callbacks that must all be called before the next check. */
 function startedCallbacks(): () => boolean {
   const called = new Array<boolean>(5).fill(false);
   let isCleared = true;
@@ -89,7 +89,7 @@ function startedCallbacks(): () => boolean {
   return () => isCleared && !called.includes(false);
 }
 
-/** The built-ins at one time. Compares and restores without a call that a body may have replaced. */
+/** The built-ins at one time. Compares and restores without calling functions that a body may have replaced. */
 class References {
   #all = builtins();
 
@@ -106,7 +106,7 @@ class References {
     return false;
   }
 
-  /** Returns the names of those that had changed. */
+  /** Returns the names of the changed ones. */
   restore(): readonly string[] {
     const names: string[] = [];
     for (let at = 0; at < this.#all.length; at += 1) {
@@ -119,12 +119,12 @@ class References {
   }
 }
 
-/** Those of this process from its first work on. */
+/** The built-ins of this process, from its first work on. */
 class Language {
   readonly added = new AddedMembers();
-  /** As they were when everything worked, also what calls back later. */
+  /** When everything worked, including callbacks. */
   readonly working = new References();
-  /** As they were when their results were right. */
+  /** When their results were correct. */
   readonly #checked = new References();
 
   assertIntact(): void {
@@ -142,7 +142,7 @@ class Language {
 }
 
 let language: Language | undefined;
-/** Ends this instance; undefined in a process whose end {@link endWhenBroken} does not govern. */
+/** Ends this instance; undefined unless {@link endWhenBroken} was called. */
 let endInstance: (() => void) | undefined;
 
 function ofThisProcess(): Language {
@@ -151,10 +151,10 @@ function ofThisProcess(): Language {
 }
 
 /**
- * Takes a few microseconds, without garbage. Called before each write to a journal. An instance ends here, not at the next check: the
- * dispatch would be answered before, its run would not count as one whose worker died, and its body would be repeated without end.
+ * Takes a few microseconds and allocates nothing. Called before each write to a journal. The instance ends here and not at the next check:
+ * until then the dispatch would get a response, its run would not count as one whose worker died, and its body would be repeated forever.
  *
- * @throws Error if what this process writes would be wrong
+ * @throws Error if this process would write wrong data
  */
 export function assertIntact(): void {
   try {
@@ -165,7 +165,7 @@ export function assertIntact(): void {
   }
 }
 
-/** Call it with the first work of an instance: what the app replaced or added before belongs to it. */
+/** Must be called with the first work of an instance: earlier replacements and additions belong to the app. */
 export function endWhenBroken(log: Log, end: () => void = () => exit(1)): void {
   const { added, working } = ofThisProcess();
   let haveCallbacksWorked: (() => boolean) | undefined;
@@ -187,7 +187,7 @@ export function endWhenBroken(log: Log, end: () => void = () => exit(1)): void {
     clearInterval(timer);
     endInstance = undefined;
     const names: string[] = [];
-    // The log line needs them as they were.
+    // Logging needs the original members.
     const members = added.harmful();
     for (let at = 0; at < members.length; at += 1) {
       const { name, holder, key } = members[at] as AddedMember;

@@ -1,2 +1,2 @@
-/** Ends this process. Taken when the functions are loaded: a body may replace `process.exit`, and its instance must end all the same. */
+/** Ends this process. Kept when the functions are loaded, because a body may replace `process.exit`. */
 export const exit: (code: number) => never = process.exit.bind(process);

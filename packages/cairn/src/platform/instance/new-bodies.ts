@@ -1,20 +1,20 @@
 /**
- * Bodies that this process has not run before. A worker of the local cloud answers callers too, and a body may block or end it: so
- * the worker is asked before the first run of each, and holds it until the callers have their answers.
+ * Bodies that this process has not run before. A worker of the local cloud also serves callers, and a body may block or end it. So
+ * the worker is asked before the first run of each body, and delays it until the callers have their responses.
  */
 
-/** By name; undefined once the body may begin. */
+/** By name; undefined once the body may start. */
 const asked = new Map<string, Promise<unknown> | undefined>();
-/** Then all count as new again. A process has a few hundred bodies; names of those in a plan come from its author. */
+/** At this number, all count as new again. A process has a few hundred bodies; authors choose the names in a plan. */
 const MOST_ASKED = 10_000;
 
-/** Resolves when the body may begin; undefined: at once, as in all but its first runs. */
+/** Resolves when the body may start. Undefined if it may start immediately, as in all but its first run. */
 export function admitNewBody(body: string): Promise<unknown> | undefined {
   if (asked.has(body)) return asked.get(body);
   if (asked.size >= MOST_ASKED) asked.clear();
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:new-body' as 'message', waits, undefined);
-  // A wait protects the callers, not the body: one that fails is over.
+  // The delay protects the callers, not the body, so a failed one is over.
   const admitted =
     waits.length === 0 ? undefined : Promise.allSettled(waits).then(() => asked.set(body, undefined));
   asked.set(body, admitted);

@@ -1,20 +1,20 @@
 /**
  * Ends an instance of the function for suspects after one dispatch. A leftover of a body (such as a timer that throws) could
- * otherwise kill the instance while it serves another run, and the death would count against that run. Node reports each
- * request before the framework receives it, and its answer is complete when the response is closed.
+ * otherwise crash the instance while it serves another run, and the crash would count against that run. Node reports each
+ * request before the framework receives it, and the response is complete when it is closed.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { exit } from './exit.ts';
 
-/** Names of these functions, `driveAlone` or of a class of workflows, such as `driveVideoAlone`. */
+/** Names of these functions: `driveAlone`, or one of a class of workflows, such as `driveVideoAlone`. */
 const ALONE = /^drive\w*Alone$/;
 
 /**
- * To be called once, when the functions are loaded. Does nothing outside an instance of such a function: the local cloud ends its
+ * Must be called once, when the functions are loaded. Does nothing outside an instance of such a function: the local cloud ends its
  * workers itself, and the emulators run all functions in one process.
  *
- * @param memberOf which function of ours has this name, dashes between its parts; undefined: it is another one of the codebase
+ * @param memberOf returns Cairn's function of this name, whose parts are joined by dashes; undefined: another function of the codebase
  */
 export function endAfterDispatch(
   memberOf: (name: string) => string | undefined,
@@ -24,7 +24,7 @@ export function endAfterDispatch(
   if (target === undefined || isEmulated !== undefined || isLocal !== undefined) return;
   subscribe('http.server.request.start', (message) => {
     if (!ALONE.test(memberOf(target.replaceAll('.', '-')) ?? '')) return;
-    // The framework still has to see that the response is closed.
+    // The framework must first see that the response is closed.
     (message as { response: ServerResponse }).response.once('close', () => setImmediate(end));
   });
 }

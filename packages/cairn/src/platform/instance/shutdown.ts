@@ -1,8 +1,8 @@
 /**
- * One signal for the whole process: aborted when the platform asks it to end. Drives then release their runs; the
- * host of the functions waits for the requests in hand (ten seconds at most) and ends the process.
+ * One signal for the whole process, aborted when the platform asks it to end. Dispatches then release their runs; the
+ * host of the functions waits for the requests in progress (ten seconds at most) and ends the process.
  *
- * Must not: end the process itself, or a dispatch would be cut before its release is written.
+ * Must not: end the process itself, because that would interrupt a dispatch before its release is written.
  */
 const controller = new AbortController();
 

@@ -1,8 +1,8 @@
-/** URLs outside that an installation calls, from its parameters. */
+/** External URLs that an installation calls, from its parameters. */
 import { cleanupHook, deployHook, githubApiUrl, slackHooksUrl } from './parameters.ts';
 import { githubToken } from './secrets.ts';
 
-/** Hooks that the shipped workflows call; undefined for one that is not configured. @throws Error naming a parameter that is no URL */
+/** Hooks that the shipped workflows call; undefined if not configured. @throws Error with the parameter that is not a URL */
 export function hookUrls(): { readonly deploy: string | undefined; readonly cleanup: string | undefined } {
   return {
     deploy: hookUrl('DEPLOY_HOOK_URL', deployHook.value()),
@@ -11,19 +11,19 @@ export function hookUrls(): { readonly deploy: string | undefined; readonly clea
 }
 
 interface GithubAccess {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Undefined: there is none, or this function does not have it. */
+  /** Undefined: there is no token, or it is not bound to this function. */
   readonly token: () => string | undefined;
 }
 
-/** @throws Error if the parameter is no URL */
+/** @throws Error if the parameter is not a URL */
 export function githubAccess(): GithubAccess {
   const url = baseUrl('GITHUB_API_URL', githubApiUrl.value());
   return { url, token: githubToken };
 }
 
-/** @throws Error likewise */
+/** @throws Error if the parameter is not a URL */
 export function slackHooks(): string {
   return baseUrl('SLACK_HOOKS_URL', slackHooksUrl.value());
 }
@@ -36,7 +36,7 @@ function baseUrl(name: string, text: string): string {
 
 function hookUrl(name: string, text: string): string | undefined {
   if (text === '') return undefined;
-  // The text is left out: it may carry a secret.
+  // The error has no text of the URL, which may contain a secret.
   if (!/^https?:/.test(text) || !URL.canParse(text)) throw new Error(`${name} is not an http or https URL`);
   return text;
 }

@@ -1,8 +1,8 @@
 /**
- * Parameters of an installation: environment variables that a deployment may ask for. Values are read on first use, not
- * at load: during a deployment there are none.
+ * Parameters of an installation: environment variables that a deployment may ask for. Values are read at first use, not
+ * at load, because they do not exist during a deployment.
  *
- * Must not: declare a parameter to Firebase by itself. A deployment asks for each declared parameter without a value.
+ * Must not: declare a parameter to Firebase by itself, because a deployment asks for each declared parameter without a value.
  */
 import { defineInt, defineString, type Expression } from 'firebase-functions/params';
 import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
@@ -17,13 +17,13 @@ interface Spec<T extends string | number> {
 
 export interface Parameter<T extends string | number> {
   readonly default: T;
-  /** Value in the environment; the default where it has none, or an empty one. */
+  /** Value in the environment; the default if it is missing or empty. */
   value(): T;
-  /** To Firebase, so that a deployment asks for it. */
+  /** Declares the parameter to Firebase, so that a deployment asks for it. */
   declare(): Expression<T>;
 }
 
-/** A second declaration would move the parameter to the end of those that a deployment asks for. */
+/** Declares only once: a second declaration would move the parameter to the end of the deployment's questions. */
 function once<T>(declare: () => T): () => T {
   let declared: T | undefined;
   return () => {
@@ -32,7 +32,7 @@ function once<T>(declare: () => T): () => T {
   };
 }
 
-/** In the order in which a deployment asks for them, which is the order of this file. */
+/** In the order of a deployment's questions, which is the order of this file. */
 const ALL: Parameter<string | number>[] = [];
 
 function text(name: string, spec: Spec<string>): Parameter<string> {
@@ -53,7 +53,7 @@ function listed<T extends string | number>(parameter: Parameter<T>): Parameter<T
   return parameter;
 }
 
-/** Region of the functions and the queue. Not `FUNCTION_REGION`: `firebase deploy` reserves that name. */
+/** Region of the functions and the queue. `firebase deploy` reserves the name `FUNCTION_REGION`. */
 export const region = text('CAIRN_REGION', {
   default: 'us-central1',
   description: 'Region of the functions and of their task queue.',

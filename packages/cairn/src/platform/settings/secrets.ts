@@ -1,14 +1,14 @@
 /**
- * The secrets of what an installation opts into. Declared only then: a deployment asks for each that is declared. Read from the
- * environment and not by `value()`, which complains in the log of each function that is not given the secret.
+ * The secrets of the enabled features. Other secrets are not declared, because a deployment asks for each declared one. They are read
+ * from the environment, because `value()` logs a warning in each function to which the secret is not bound.
  */
 import { defineSecret } from 'firebase-functions/params';
 
-/** Token for posting reviews; `none`: they are not posted. Only the functions that run bodies have it. */
+/** Token for posting reviews; `none`: reviews are not posted. Bound only to the functions that run bodies. */
 const GITHUB_TOKEN = 'GITHUB_TOKEN';
-/** One secret, or during an exchange several, separated by commas. */
+/** One secret, or several separated by commas during a rotation. */
 const GITHUB_WEBHOOK_SECRET = 'GITHUB_WEBHOOK_SECRET';
-/** Likewise. */
+/** One secret, or several separated by commas during a rotation. */
 const SLACK_SIGNING_SECRET = 'SLACK_SIGNING_SECRET';
 
 type Secret = ReturnType<typeof defineSecret>;
@@ -19,14 +19,14 @@ export const declareSlackSigningSecret = (): Secret => defineSecret(SLACK_SIGNIN
 
 export interface SecretText {
   readonly name: string;
-  /** Empty: there is none, or this function does not have it. */
+  /** Empty: there is no secret, or it is not bound to this function. */
   readonly text: string;
 }
 
 export const githubWebhookSecrets = (): SecretText => read(GITHUB_WEBHOOK_SECRET);
 export const slackSigningSecrets = (): SecretText => read(SLACK_SIGNING_SECRET);
 
-/** Undefined: there is none, or this function does not have it. */
+/** Undefined: there is no token, or it is not bound to this function. */
 export function githubToken(): string | undefined {
   const token = read(GITHUB_TOKEN).text.trim();
   return token === '' || token === 'none' ? undefined : token;

@@ -1,4 +1,4 @@
-/** Settings of an installation, from its code, its parameters, and the environment that the local cloud makes. */
+/** Settings of an installation, from its code, its parameters, and the environment variables of the local cloud. */
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
 import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { MAX_QUEUES, type QueueSpread } from '../../core/encoding/queue-place.ts';
@@ -34,7 +34,7 @@ type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
 
 export type Settings = Readonly<ReturnType<typeof readSettings>>;
 
-/** @throws Error if the platform did not say which project this is, or the functions that move runs are not exported */
+/** @throws Error if the platform did not set the project, or the functions that dispatch runs are not exported */
 export function readSettings(options: GivenOptions, names: FunctionNames) {
   const { env } = process;
   const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
@@ -58,30 +58,30 @@ export function readSettings(options: GivenOptions, names: FunctionNames) {
     database: options.database ?? database.value(),
     collectionPrefix: collectionPrefixOf(options.collectionPrefix, nameOf(names, driveMember())),
     environment: options.environment ?? environment.value(),
-    // Raw values of tenants: parsed on use, so that an invalid one affects only its endpoint.
+    // Raw values of tenants. They are parsed at use, so that an invalid one affects only its endpoint.
     githubTenants: { listed: tenants, others: tenant },
     slackTenants: chosen(slack).tenants ?? slackTenants.value(),
-    /** Days that runs are kept whose workflow does not say how long; undefined: for ever. */
+    /** Retention in days of runs whose workflow declares none; undefined: unlimited. */
     retentionDays: retentionDays.value() <= 0 ? undefined : retentionDays.value(),
     scheduleTenant: scheduleTenant.value(),
     pubsubTenant: pubsubTenant.value(),
-    /** Undefined: the events of runs are not published. */
+    /** Undefined: run events are not published. */
     runEventsTopic: (options.runEventsTopic ?? runEventsTopic.value()) || undefined,
-    /** Undefined: ask the metadata server. */
+    /** Undefined: the metadata server is asked. */
     serviceAccount: serviceAccount.value() || undefined,
-    /** Shards that documents are written with. */
+    /** Number of shards for written documents. */
     shards: shardsOf(runShards.value()),
-    /** The queue of the functions that move runs, and the one of those whose worker died. */
+    /** Queues of the functions that dispatch runs, and of the functions for runs whose worker died. */
     drive: queuesOf(),
-    /** Likewise for workflows that have functions of their own, by the name of the class. */
+    /** The same for workflows of a drive class, by the name of the class. */
     pools: Object.fromEntries(Object.keys(drives).map((pool) => [pool, queuesOf(pool)])),
-    // `host:port` of servers that speak plain text; undefined: Google's.
+    // `host:port` of plain-text servers; undefined: Google's.
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     pubsubHost: env.PUBSUB_EMULATOR_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
-    /** Hosts among these that the local cloud serves by frames (clients/wire.ts). */
+    /** The hosts among these that the local cloud serves by frames (clients/wire.ts). */
     wireHosts: new Set(local ? (env.CAIRN_WIRE_HOSTS ?? '').split(',') : []),
-    /** Requests a second of one caller of the API at one instance; undefined: no limit. A storm on the local cloud is a test. */
+    /** Requests per second of one API caller at one instance; undefined: no limit. On the local cloud a flood is a test. */
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
     /** Undefined: nothing is sent. */
     otlpEndpoint: otlpEndpoint.value() || undefined,
@@ -90,11 +90,11 @@ export function readSettings(options: GivenOptions, names: FunctionNames) {
     traceRatio: traceRatio.value() || '1',
     /** Platform name of this function; undefined if it has none. */
     service: env.K_SERVICE || undefined,
-    /** ID tokens are those of the Auth emulator, which are unsigned. */
+    /** True if ID tokens come from the Auth emulator and are unsigned. */
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
-    /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
+    /** Lease on the local cloud in ms, for tests that wait for one; undefined: as deployed. */
     leaseMs: local ? msOf(env.CAIRN_LEASE_MS) : undefined,
-    /** Longest time between two heartbeats on the local cloud in ms, to measure as deployed; undefined: as usual there. */
+    /** Longest time between two heartbeats on the local cloud in ms, for measurements as deployed; undefined: its default. */
     heartbeatMs: local ? msOf(env.CAIRN_HEARTBEAT_MS) : undefined,
     local,
   };
@@ -104,7 +104,7 @@ function msOf(given: string | undefined): number | undefined {
   return Number(given) > 0 ? Number(given) : undefined;
 }
 
-/** @throws Error naming the parameter: a misread number would put tasks into the wrong queues */
+/** @throws Error with the name of the parameter: a wrong number would put tasks into the wrong queues */
 function spreadOf(queues: number, perTenant: number): QueueSpread {
   if (queues < 1 || queues > MAX_QUEUES)
     throw new Error(`DRIVE_QUEUES is ${queues}; it is a whole number from 1 to ${MAX_QUEUES}`);
@@ -113,17 +113,17 @@ function spreadOf(queues: number, perTenant: number): QueueSpread {
   return { queues, perTenant };
 }
 
-/** @throws Error naming the parameter */
+/** @throws Error with the name of the parameter */
 function shardsOf(shards: number): number {
   if (shards < SHARD_COUNT || shards > MAX_SHARDS)
     throw new Error(`RUN_SHARDS is ${shards}; it is a whole number from ${SHARD_COUNT} to ${MAX_SHARDS}`);
   return shards;
 }
 
-/** Default timeout of Cloud Tasks for an answer. */
+/** Default time that Cloud Tasks waits for a response. */
 const DEFAULT_DEADLINE_S = 600;
 
-/** The service must not deliver again what a function is still at. */
+/** The deadline exceeds the timeout of the function, so that Cloud Tasks does not redeliver a running dispatch. */
 const deadlineFor = (timeoutS: number): { deadlineS?: number } =>
   timeoutS < DEFAULT_DEADLINE_S ? {} : { deadlineS: LONGEST_DRIVE_S };
 
@@ -132,7 +132,7 @@ const target = (functionsUrl: string, name: string): QueueTarget => ({
   targetUrl: `${functionsUrl}/${name}`,
 });
 
-/** An option that is only `true` leaves its members to the parameters. */
+/** The option `true` leaves all members to the parameters. */
 function chosen<T extends object>(choice: boolean | T | undefined): Partial<T> {
   return typeof choice === 'object' ? choice : {};
 }

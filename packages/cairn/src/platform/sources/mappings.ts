@@ -1,6 +1,6 @@
 /**
- * Looks up one position in the `mappings` of a source map (ECMA-426) without decoding the map into memory: of a large bundle
- * that would take a hundred megabytes, and a process looks up some dozens of positions. Pure.
+ * Looks up one position in the `mappings` of a source map (ECMA-426) without decoding the whole map: for a large bundle
+ * that would take a hundred megabytes, and a process looks up only dozens of positions. Pure.
  */
 
 /** Line and column count from 1. */
@@ -21,7 +21,7 @@ for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] 
 const COMMA = 44;
 const SEMICOLON = 59;
 
-/** Original position of the last segment at or before the position, on its line; undefined: there is none, or the text is invalid. */
+/** Original position of the last segment at or before the given position, on its line; undefined: there is none, or the text is invalid. */
 export function originalPosition(
   mappings: string,
   { line, column }: SourcePosition,
@@ -40,11 +40,11 @@ export function originalPosition(
   return found;
 }
 
-/** Reads a text from its beginning; allocates nothing for a segment. */
+/** Reads a text from its beginning, without allocating memory per segment. */
 class SegmentReader {
   /** Line in the generated file, from 1. */
   line = 1;
-  /** Fields of a segment, each relative to the segment before: generated column, then source, line, column and name of the origin. */
+  /** Fields of a segment, each relative to the previous segment: generated column, source, line, column and name of the origin. */
   readonly fields: [number, number, number, number, number] = [0, 0, 0, 0, 0];
   readonly #text: string;
   #at = 0;
@@ -67,7 +67,7 @@ class SegmentReader {
     return true;
   }
 
-  /** @returns number of fields that the segment has; undefined: it is invalid */
+  /** @returns number of fields in the segment; undefined: it is invalid */
   takeSegment(): number | undefined {
     let count = 0;
     for (; this.hasMore && !this.#isAtSeparator(); count += 1) {
@@ -83,7 +83,7 @@ class SegmentReader {
     return code === COMMA || code === SEMICOLON;
   }
 
-  /** A number in base 64, variable length: five bits a digit, the lowest first; the lowest bit of all is the sign. */
+  /** Reads a base 64 VLQ number: five bits per digit, the lowest first; the lowest bit of all is the sign. */
   #takeNumber(): number | undefined {
     let value = 0;
     for (let shift = 0; shift <= 30; shift += 5) {

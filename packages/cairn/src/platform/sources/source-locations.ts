@@ -1,8 +1,8 @@
 /**
- * Places in the project's source for positions in loaded files: through the source map of a bundle, if it lies beside it or
- * in it. A map is read once, when a position of its file is first asked for.
+ * Locations in the project's source for positions in loaded files, through the source map of a bundle, if it is beside the bundle or
+ * in it. A map is read once, at the first request for a position of its file.
  *
- * Must not: report an absolute path, or fail. Where something cannot be read, the position in the loaded file is reported.
+ * Must not: report an absolute path, or fail. If something cannot be read, the position in the loaded file is reported.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -12,23 +12,23 @@ import { originalPosition } from './mappings.ts';
 
 /** Largest file and largest map that are read. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Files and positions that are remembered: more than the code of an installation has. */
+/** Cached files and positions: more than the code of an installation has. */
 const MAX_FILES = 200;
 const MAX_POSITIONS = 5_000;
-/** Longest location, in characters; a longer one loses its beginning. */
+/** Longest location, in characters. A longer one is truncated at the beginning. */
 const MAX_CHARS = 160;
 
-/** Files of libraries, this project's own among them where it runs from its source. */
+/** Files of libraries. Includes this project's own files if it runs from its source. */
 const INSTALLED = /(^|\/)node_modules\//;
 const OWN_LIBRARY = /(^|\/)packages\/(agents|cairn)\/src\//;
 
 interface Loaded {
-  /** Folder that paths are relative to; undefined: none was found. */
+  /** Folder to which paths are relative; undefined: none was found. */
   readonly root: string | undefined;
   readonly map?: { readonly mappings: string; readonly sources: readonly string[] };
 }
 
-/** `path`: as it is reported, with slashes. */
+/** `path` is in the reported form, with slashes. */
 interface SourceLine {
   readonly path: string;
   readonly line: number;
@@ -76,7 +76,7 @@ export class FileSourceLocations implements SourceLocations {
   }
 }
 
-/** Undefined for the runtime's own code, and for code that is in no file. */
+/** Undefined for the runtime's own code, and for code without a file. */
 function pathOf(file: string): string | undefined {
   try {
     const path = file.startsWith('file:') ? fileURLToPath(file) : file;
@@ -86,7 +86,7 @@ function pathOf(file: string): string | undefined {
   }
 }
 
-/** The project's folder, else that of the package; a deployed function is a package without more. */
+/** The project's folder, otherwise that of the package. A deployed function is only a package. */
 function rootOf(file: string): string | undefined {
   let ofPackage: string | undefined;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -96,7 +96,7 @@ function rootOf(file: string): string | undefined {
   }
 }
 
-/** From the root; of a file elsewhere only its last folder is reported. */
+/** Relative to the root. For a file outside of it, only its last folder is shown. */
 function shown(file: string, root: string | undefined): string {
   const path = root === undefined ? undefined : relative(root, file);
   const isInside = path !== undefined && !path.startsWith('..') && !isAbsolute(path);
@@ -132,7 +132,7 @@ function mapTextOf(file: string): string | undefined {
   return readIfSmall(resolve(dirname(file), decodeURI(url)));
 }
 
-/** The last one counts. */
+/** Returns the last one in the text. */
 function namedMap(text: string): string | undefined {
   const at = text.lastIndexOf('//# sourceMappingURL=');
   return at < 0 ? undefined : /^\S+/.exec(text.slice(at + '//# sourceMappingURL='.length))?.[0];

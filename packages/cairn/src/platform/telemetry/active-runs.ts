@@ -1,16 +1,16 @@
-/** Counts the runs of all tenants that have not ended: for the one scheduled function that reports to a collector. */
+/** Counts the live runs of all tenants, for the one scheduled function that reports them to a collector. */
 import { mapConcurrently } from '../../core/map-concurrently.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { TenantActivity } from './sink.ts';
 
-/** Tenants counted each minute: seven reads each, a few thousand a minute at the most. */
+/** Tenants counted each minute: seven reads each, a few thousand a minute at most. */
 export const MAX_TENANTS_COUNTED = 500;
 /** Tenants counted concurrently: six queries each. */
 const CONCURRENT_TENANTS = 4;
 
 interface CountedActivity {
   readonly activity: readonly TenantActivity[];
-  /** There may be more tenants than were counted. */
+  /** True if there may be more tenants than were counted. */
   readonly isCut: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Credentials for the collector: the headers of a hosted one, as configured, or a token of this service account for
- * telemetry.googleapis.com, without an exporter of Google's.
+ * Credentials for the collector: configured headers, or a token of this service account for
+ * telemetry.googleapis.com, without Google's exporter.
  */
 import type { Clock } from '../../ports/clock.ts';
 
@@ -10,7 +10,7 @@ const TOKEN_PATH = '/computeMetadata/v1/instance/service-accounts/default/token'
 const TOKEN_TIMEOUT_MS = 3_000;
 /** A token is renewed this long before it expires; Google issues a new one five minutes before. */
 const EARLY_MS = 60_000;
-/** A metadata server that failed is left alone for so long. */
+/** Pause after a failure of the metadata server. */
 const RETRY_MS = 30_000;
 
 export function isGoogle(endpoint: string): boolean {
@@ -52,11 +52,11 @@ interface TokenOptions {
   /** URL of the metadata server, without a slash at the end. */
   readonly metadata: string;
   readonly clock: Clock;
-  /** Receives errors of the token request. */
+  /** Called with errors of the token request. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Headers with a token of the functions' account; without one while none can be obtained. */
+/** Headers with a token of the functions' account; without a token while none is available. */
 export function googleHeaders({
   metadata,
   clock,
@@ -75,7 +75,7 @@ export function googleHeaders({
     }
   };
   return () => {
-    // Shared by the two exports that ask at the same time.
+    // The two exports that ask at the same time share the request.
     if (!known || clock.now() >= known.until) {
       const access = { headers: Promise.resolve({}), until: Number.POSITIVE_INFINITY };
       known = access;

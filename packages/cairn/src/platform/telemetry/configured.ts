@@ -1,4 +1,4 @@
-/** The telemetry of this installation, if it has a collector. Nothing of OpenTelemetry is loaded where it has none. */
+/** The telemetry of this installation, if it has a collector. Otherwise nothing of OpenTelemetry is loaded. */
 
 import type { Tracer } from '../../ports/tracing.ts';
 import { systemClock } from '../clock.ts';
@@ -12,19 +12,19 @@ import { type Sampling, samplingOf } from './sampling.ts';
 import { SpanTracer } from './span-tracer.ts';
 import { Telemetry } from './telemetry.ts';
 
-/** Twelve exports a minute of a busy instance, each with its totals; a collector handles hundreds of such instances. */
+/** A busy instance exports twelve times a minute, each time all totals. A collector handles hundreds of such instances. */
 const EVERY_MS = 5_000;
-/** Shorter on the local cloud, which has an observer. */
+/** Shorter on the local cloud, where a person watches. */
 const LOCAL_EVERY_MS = 500;
 const METADATA = 'http://metadata.google.internal';
 
 export interface Configured {
   readonly telemetry: Telemetry;
-  /** Absent: no trace is kept. */
+  /** Absent if traces are not exported. */
   readonly tracer?: Tracer;
 }
 
-/** Invalid settings are logged once and ignored: runs matter more than telemetry. */
+/** Invalid settings are logged once and ignored, because runs matter more than telemetry. */
 export function configuredTelemetry(settings: Settings): Configured | undefined {
   const { otlpEndpoint: endpoint, local } = settings;
   if (endpoint === undefined) return undefined;
@@ -92,7 +92,7 @@ function off(help: string): void {
   platformLog.error('telemetry_off', { help });
 }
 
-/** Names of OpenTelemetry's semantic conventions. Without an instance id, the totals of several instances would be mixed. */
+/** Attribute names follow OpenTelemetry's semantic conventions. Without an instance id, totals of several instances would be mixed. */
 function resourceOf(settings: Settings, endpoint: string): Readonly<Record<string, string>> {
   const { project, region, environment, service } = settings;
   return {

@@ -2,8 +2,8 @@
  * Metrics of this instance since it started, in memory. They end with the instance, which collectors treat as a counter
  * reset.
  *
- * Must not: grow with runs. Series are by tenant, which are bounded, and by deployed types, statuses, capabilities and
- * ends.
+ * Must not: grow with runs. Series are by tenant (bounded), deployed type, status, capability and
+ * end.
  */
 import { BoundedMap } from '../../core/bounded-map.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type Transition,
 } from '../../ports/metrics.ts';
 
-/** About 20 KiB each with a dozen workflows; the one that nothing was counted for longest makes room. */
+/** About 20 KiB each with a dozen workflows. The tenant with the oldest last count is evicted. */
 const TENANTS_KEPT = 500;
 
 type Counter<T> = Map<string, T & { count: number }>;

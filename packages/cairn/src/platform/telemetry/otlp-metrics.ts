@@ -1,5 +1,5 @@
 /**
- * Metrics as OpenTelemetry instruments, sent over OTLP/HTTP. Heavy: load it only where
+ * Metrics as OpenTelemetry instruments, sent over OTLP/HTTP. Slow to load, so it must be loaded only if
  * a collector is configured. Registers nothing globally, so that libraries with instruments of their own stay silent.
  */
 import type { Meter } from '@opentelemetry/api';
@@ -17,8 +17,8 @@ import { type OtlpOptions, SEND_TIMEOUT_MS, signalUrl } from './otlp-options.ts'
 import type { MetricSink, TenantActivity } from './sink.ts';
 
 /**
- * Maximum of series of an instrument: five hundred tenants with twenty kinds of transitions each. Further ones are counted in
- * one overflow series (`otel.metric.overflow`), so the sum stays correct.
+ * Most series of an instrument: five hundred tenants with twenty kinds of transitions each. Further ones are counted in
+ * one overflow series (`otel.metric.overflow`), so that the sum stays correct.
  */
 const MAX_SERIES = 10_000;
 const METER = 'cairn';
@@ -129,7 +129,7 @@ function instrumentsOf(meter: Meter) {
 
 /**
  * Exports on demand, and reports failures. The SDK's own reader exports by a timer, which stops while an instance has
- * no request, and does not report failures.
+ * no request, and it does not report failures.
  */
 class SendingReader extends MetricReader {
   readonly #exporter: PushMetricExporter;
@@ -137,7 +137,7 @@ class SendingReader extends MetricReader {
   constructor(exporter: PushMetricExporter) {
     super({
       cardinalitySelector: () => MAX_SERIES,
-      // A gauge has no temporality on the wire, but the SDK repeats cumulative values even without a new observation.
+      // Gauges have no temporality on the wire, but with cumulative temporality the SDK repeats values without a new observation.
       aggregationTemporalitySelector: (type) =>
         type === InstrumentType.OBSERVABLE_GAUGE || type === InstrumentType.GAUGE
           ? AggregationTemporality.DELTA

@@ -1,6 +1,6 @@
 /**
- * Spans over OTLP/HTTP, as JSON. Heavy: load it only where a collector is configured. Takes of OpenTelemetry only its
- * exporter: spans are made without it (span-tracer.ts), as their ids are ours.
+ * Spans over OTLP/HTTP, as JSON. Slow to load, so it must be loaded only if a collector is configured. Uses only the
+ * exporter of OpenTelemetry: span-tracer.ts creates the spans, because Cairn chooses their ids.
  */
 import { type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -12,7 +12,7 @@ import { type OtlpOptions, SEND_TIMEOUT_MS, signalUrl } from './otlp-options.ts'
 import { type SpanSink, SpansRefused } from './sink.ts';
 import type { EndedSpan } from './span-tracer.ts';
 
-/** HTTP statuses of a request that the collector cannot take, whoever sends it and when. */
+/** HTTP statuses for a request that the collector will never accept. */
 const REFUSALS: ReadonlySet<unknown> = new Set([400, 413, 422]);
 
 const SCOPE = { name: 'cairn' };

@@ -1,21 +1,21 @@
 /**
- * Span of an HTTP request. It replaces the request's `traceparent`, so that endpoints pass it on like that of any
+ * Span of an HTTP request. It replaces the request's `traceparent`, so that endpoints treat it like that of any
  * caller.
  *
- * Must not: record a path or a query, which may have secrets, or any other header.
+ * Must not: record a path or a query, which may contain secrets, or any other header.
  */
 
 import { traceparentOf } from '../../core/trace.ts';
 import { requestTrace } from '../../http/caller-context.ts';
 import type { Span, Tracer } from '../../ports/tracing.ts';
 
-/** Polled every few seconds by monitoring: not traced. */
+/** Not traced, because monitoring polls them every few seconds. */
 const UNTRACED: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);
 const FIRST_SERVER_ERROR = 500;
 
 export type RequestHandler = (request: Request, span?: Span) => Response | Promise<Response>;
 
-/** @param route of an endpoint with a single one; the API sets it itself (`http.route`) */
+/** @param route of an endpoint with only one; the API sets its own (`http.route`) */
 export function tracedHandler(
   tracer: Tracer | undefined,
   handle: RequestHandler,

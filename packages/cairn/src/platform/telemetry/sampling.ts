@@ -1,11 +1,11 @@
 /**
- * Sampling of traces. Decided from the trace id alone if undecided, so that every process decides the same for one
- * trace, and in the way of OpenTelemetry's consistent sampling, so that other services do too. Pure.
+ * Sampling of traces. An undecided trace is decided from its id alone, so that every process decides the same, and by OpenTelemetry's
+ * consistent sampling, so that other services agree. Pure.
  */
 import type { TraceContext } from '../../core/trace.ts';
 
 export interface Sampling {
-  /** True if the caller decides, if it sends a decision (the flag of `traceparent`). */
+  /** True if a decision of the caller is followed (the flag of `traceparent`). */
   readonly parentBased: boolean;
   /** Share of undecided traces, 0 to 1. */
   readonly ratio: number;
@@ -19,7 +19,7 @@ const RANDOM_VALUES = 2 ** (4 * RANDOM_DIGITS);
 /**
  * Sampler from the parameters OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
  *
- * @throws Error naming the invalid parameter
+ * @throws Error with the name of the invalid parameter
  */
 export function samplingOf({
   sampler,

@@ -10,11 +10,11 @@ export interface TenantActivity {
 }
 
 export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics {
-  /** Spans dropped for lack of room. */
+  /** Counts spans that were dropped for lack of space. */
   spansDropped(count: number): void;
-  /** Exported once, with the next export, because an old count would seem current. */
+  /** Exported once, with the next export, because an old count would look current. */
   active(activity: readonly TenantActivity[]): void;
-  /** Sends all current totals. Totals, not differences, so that the next export makes up for a lost one. @throws Error */
+  /** Sends all current totals. They are not differences, so the next export makes up for a lost one. @throws Error */
   send(): Promise<void>;
 }
 
@@ -24,11 +24,11 @@ export class SpansRefused extends Error {
 }
 
 export interface SpanSink {
-  /** @throws SpansRefused; another Error if they are to be sent again: some may have arrived */
+  /** @throws SpansRefused; another Error if the spans should be sent again: some may have arrived */
   send(spans: readonly EndedSpan[]): Promise<void>;
 }
 
-/** One collector takes both. */
+/** Both sinks of one collector. */
 export interface Sinks {
   readonly metrics: MetricSink;
   readonly spans: SpanSink;

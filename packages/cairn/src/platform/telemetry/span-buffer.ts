@@ -1,13 +1,13 @@
 /**
- * Spans that wait for their collector. Bounded: with the collector away, the oldest that wait are kept and new ones are
- * counted and dropped, because the begin of an incident is more useful than its middle.
+ * Spans that wait for their collector. Bounded: while the collector is unavailable, the oldest spans are kept and new ones are
+ * dropped and counted, because the beginning of an incident is more useful than its middle.
  */
 import { SpansRefused } from './sink.ts';
 import type { EndedSpan } from './span-tracer.ts';
 
-/** About 1 KiB each: what an instance bears, and a busy one makes in some seconds. */
+/** About 1 KiB each. An instance has memory for them; a busy one creates them in some seconds. */
 export const MAX_SPANS_KEPT = 4_096;
-/** Spans of a request: some hundred KiB. */
+/** Spans per export request: some hundred KiB. */
 export const MAX_SPANS_SENT = 512;
 
 export class SpanBuffer {
@@ -18,7 +18,7 @@ export class SpanBuffer {
     return this.#spans.length;
   }
 
-  /** False: there was no room. */
+  /** Returns false if the buffer is full. */
   add(span: EndedSpan): boolean {
     const hasRoom = this.#spans.length < MAX_SPANS_KEPT;
     if (hasRoom) this.#spans.push(span);
@@ -34,8 +34,8 @@ export class SpanBuffer {
   }
 
   /**
-   * Sends the buffered spans, the oldest first. A batch that could not be sent is kept, with all after it; one that is refused for good is
-   * dropped, because it would keep all after it for ever.
+   * Sends the buffered spans, the oldest first. A batch that could not be sent is kept, with all later ones. A permanently refused one is
+   * dropped, because it would block all later ones.
    *
    * @throws errors of `send`
    */

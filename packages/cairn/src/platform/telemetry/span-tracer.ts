@@ -1,9 +1,9 @@
 /**
- * Creates spans, and passes on ended ones in an internal format: OpenTelemetry is not loaded until they are exported. A
+ * Creates spans, and passes on ended ones in an internal format. OpenTelemetry is loaded only for the export. A
  * span that never ends is not exported.
  *
  * The tracer of OpenTelemetry's SDK would add 95 ms of processor time to a cold start. Its batch processor drops spans
- * that a collector refuses, and its sampler decides by other digits of the trace id.
+ * that a collector refuses, and its sampler uses other digits of the trace id.
  */
 import type { TraceContext } from '../../core/trace.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -28,14 +28,14 @@ interface SpanTracerOptions {
   readonly sampling: Sampling;
   readonly clock: Clock;
   readonly random: Randomness;
-  /** Called for sampled spans. Must neither throw nor wait. */
+  /** Called for sampled spans. Must neither throw nor block. */
   readonly onEnd: (span: EndedSpan) => void;
 }
 
 type DecidedContext = Span['context'];
 
 const SPAN_ID_DIGITS = 16;
-/** Longer strings are cut: a span contains no user data. */
+/** Longer strings are truncated. A span contains no user data. */
 const MAX_TEXT_CHARS = 256;
 
 export class SpanTracer implements Tracer {
@@ -59,7 +59,7 @@ export class SpanTracer implements Tracer {
     return withActiveSpan(context, work);
   }
 
-  /** Spans of a trace share its decision: the ratio applies where the trace starts. */
+  /** All spans of a trace share its decision. The ratio applies where the trace starts. */
   #contextOf({ parent, self }: SpanOptions): DecidedContext {
     if (self) return this.decided(self);
     const { random } = this.#options;
@@ -109,7 +109,7 @@ class RecordedSpan implements Span {
       context: this.context,
       parent,
       startedAt: this.#startedAt,
-      // Times may come from other clocks, which may be ahead.
+      // Start times may come from other clocks, which may be ahead.
       endedAt: Math.max(this.#startedAt, clock.now()),
       links: links.filter((link) => link !== undefined),
       attributes: definedAttributes(this.#attributes),
@@ -125,17 +125,17 @@ function definedAttributes(attributes: SpanAttributes): EndedSpan['attributes'] 
   return Object.fromEntries(values) as EndedSpan['attributes'];
 }
 
-/** Half a character, which a cut may leave, is replaced: a collector may refuse a request that has one. */
+/** Replaces half a surrogate pair at the cut, because a collector may refuse the request otherwise. */
 function shortened(text: string): string {
   return text.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
-/** Key of the global in which every copy of OpenTelemetry's API, version 1, registers. */
+/** Global key at which every copy of OpenTelemetry's API, version 1, registers. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * Makes a span of ours the parent of spans that the instrumentation of a user opens. OpenTelemetry's API is loaded only
- * where an instrumentation has registered itself: it takes 30 ms of a cold start.
+ * Makes a span of Cairn the parent of spans from user instrumentation. OpenTelemetry's API is loaded only
+ * if an instrumentation has registered itself, because it takes 30 ms of a cold start.
  */
 function withActiveSpan<T>(span: TraceContext, work: () => Promise<T>): Promise<T> {
   return REGISTERED in globalThis ? activated(span, work) : work();

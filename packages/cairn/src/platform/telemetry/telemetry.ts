@@ -1,6 +1,6 @@
 /**
- * When an instance reports its counts to a collector. An instance is frozen between requests and may never wake, so
- * the end of a request is the time to report; a timer alone would never fire.
+ * Decides when an instance exports its metrics to a collector. An instance is frozen between requests and may never run again, so
+ * it exports at the end of a request; a timer alone might never fire.
  *
  * Must not: delay or fail any other work because of a collector.
  */
@@ -24,11 +24,11 @@ import type { MetricSink, Sinks, TenantActivity } from './sink.ts';
 import { MAX_SPANS_SENT, SpanBuffer } from './span-buffer.ts';
 import type { EndedSpan } from './span-tracer.ts';
 
-/** Longest time a collector delays the end of a function; the export continues if the instance does. */
+/** Longest delay of a function's end by an export. The export continues as long as the instance does. */
 const WAIT_MS = 2_000;
 /** The same limit for an ending instance, which serves no other request. */
 const LAST_WAIT_MS = 10_000;
-/** Most entries before the exporter is loaded, which takes a fraction of a second. */
+/** Most entries kept while the exporter is loaded, which takes a fraction of a second. */
 const MAX_PENDING = 10_000;
 /** Shortest time between two log lines about an unavailable collector. */
 const COMPLAIN_EVERY_MS = 60_000;
@@ -36,7 +36,7 @@ const COMPLAIN_EVERY_MS = 60_000;
 interface TelemetryOptions {
   /** Called once, with the first count or span. */
   load(): Promise<Sinks>;
-  /** Minimum time between two exports; later counts are sent with the next. */
+  /** Shortest time between two exports. Later counts are sent with the next one. */
   readonly everyMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,7 +51,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
   #sink: MetricSink | undefined;
   #pending: ((sink: MetricSink) => void)[] = [];
   #lost = 0;
-  /** True if there are metrics or ended spans that no export has started with. */
+  /** True if there are metrics or ended spans that no export includes yet. */
   #news = false;
   #sending: Promise<void> | undefined;
   #lastBegunAt = Number.NEGATIVE_INFINITY;
@@ -99,16 +99,16 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.scan(scan));
   }
 
-  /** Also during work: a dispatch may take minutes, and die before its end. */
+  /** May export during work: a dispatch may take minutes, and die before its end. */
   spanEnded(span: EndedSpan): void {
     const isKept = this.#spans.add(span);
     this.#news = true;
-    // Once per full request; otherwise every further span would try an unavailable collector again.
+    // Once per full batch. Otherwise every further span would try an unavailable collector again.
     if (isKept && this.#spans.size % MAX_SPANS_SENT === 0) void this.#sendAll();
     else this.#sendIn(this.#options.everyMs);
   }
 
-  /** End of a request or a dispatch, after the response. Resolves in {@link WAIT_MS} at most, never rejects. */
+  /** Called at the end of a request or dispatch, after the response. Resolves within {@link WAIT_MS}, never rejects. */
   async workEnded(): Promise<void> {
     if (!this.#news) return;
     const { clock, everyMs } = this.#options;
@@ -117,12 +117,12 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     else this.#sendIn(dueIn);
   }
 
-  /** The same for an instance that ends after it: everything is exported first, however soon after the last export. */
+  /** The same for the last work of an instance: everything is exported, however recent the last export was. */
   async lastWorkEnded(): Promise<void> {
     await this.#inTime(this.#sendNow(), LAST_WAIT_MS);
   }
 
-  /** Metrics of a scheduled function, exported at once because no caller waits for it. */
+  /** Metrics of a scheduled function. They are exported immediately, because no caller waits for the function. */
   async reportActive(activity: readonly TenantActivity[]): Promise<void> {
     this.#count((sink) => sink.active(activity));
     await this.#inTime(this.#sendNow());
@@ -136,7 +136,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     }
     if (this.#pending.length < MAX_PENDING) this.#pending.push(report);
     else this.#lost += 1;
-    // Does not wait for the exporter: counts made before it is loaded are kept in a list.
+    // Does not wait for the exporter. Counts from before it is loaded are kept in a list.
     this.#load().catch((error: unknown) => this.#complain(error));
   }
 
@@ -158,7 +158,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     return this.#loading;
   }
 
-  /** For instances that keep running: in an idle instance the timer does not fire before the next request, which exports itself. */
+  /** For instances that keep running. In an idle instance the timer does not fire before the next request, which exports itself. */
   #sendIn(dueIn: number): void {
     const { clock } = this.#options;
     const dueAt = clock.now() + dueIn;
@@ -176,7 +176,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     await this.#sendAll();
   }
 
-  /** One export at a time; callers during an export share it, and later data waits for the next. */
+  /** One export at a time. Callers during an export share it, and later data waits for the next one. */
   #sendAll(): Promise<void> {
     if (!this.#news) return this.#sending ?? Promise.resolve();
     this.#sending ??= this.#send().finally(() => {

@@ -1,4 +1,4 @@
-/** Traces each task that is enqueued, or could not be. Only with a collector. */
+/** Traces each attempt to enqueue a task. Used only with a collector. */
 import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
 import { errorTypeOf, type Span, type Tracer } from '../../ports/tracing.ts';
