@@ -1,6 +1,6 @@
 /**
- * A circuit breaker for the event bus: after a failure it refuses messages for a pause, so that not every run of the instance waits
- * for a timeout, and logs the failure once instead of once per run.
+ * A circuit breaker for the event bus. After a failure it refuses messages for a pause, so that not every run of the instance waits
+ * for a timeout, and it logs the failure once instead of once per run.
  *
  * Must not: buffer messages; the publisher sends them again.
  */
@@ -8,11 +8,11 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { BusMessage, EventBus } from '../ports/runs/event-bus.ts';
 
-/** Pause after the first failure; doubled with each further one. */
+/** Pause after the first failure. Each further failure doubles it. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Nothing was sent: the bus rejected earlier messages, and the pause after that has not ended. */
+/** Nothing was sent: the bus rejected earlier messages, and the pause has not ended. */
 class BusDown extends Error {
   override readonly name = 'BusDown';
 }
@@ -51,7 +51,7 @@ export class FusedBus implements EventBus {
   #blow(error: unknown): void {
     const { clock, log, topic } = this.#options;
     const now = clock.now();
-    // The first of several failed requests has logged it.
+    // The first of several concurrent failures has logged it.
     if (now < this.#closedUntil) return;
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pauseMs));
     this.#closedUntil = now + this.#pauseMs;

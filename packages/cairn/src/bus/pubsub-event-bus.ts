@@ -1,6 +1,6 @@
 /**
- * The event bus in Pub/Sub: one topic for all runs. Uses the low-level client, because the high-level one batches messages
- * itself and stops an ordering key after a failure; here the publisher of a run batches and retries.
+ * The event bus over Pub/Sub: one topic for all runs. Uses the low-level client, because the high-level one batches messages
+ * itself and stops an ordering key after a failure. Here the publisher of a run batches and retries.
  *
  * Must not: know the content of a message, or decide when to give up.
  */
@@ -29,13 +29,13 @@ interface PubsubEventBusOptions {
   readonly topic: string;
   readonly clock: Clock;
   readonly random: Randomness;
-  /** Limit of all attempts of a publish together; shorter in tests. */
+  /** Time limit for all attempts of a publish; shorter in tests. */
   readonly timeoutMs?: () => number;
 }
 
-/** Enough for a lost response; an unresponsive bus is left to a later flush. */
+/** Enough for a lost response. If the bus does not respond, a later flush tries again. */
 const ATTEMPTS = 3;
-/** A dispatch that has released its run still waits for it. */
+/** Short, because a dispatch that has released its run still waits for the call. */
 const CALL_TIMEOUT_MS = 5_000;
 const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: CALL_TIMEOUT_MS };
 
@@ -48,7 +48,7 @@ export class PubsubEventBus implements EventBus {
     this.#topic = `projects/${options.project}/topics/${options.topic}`;
   }
 
-  /** The same messages again after a lost answer: Pub/Sub then has them twice, in this order all the same. */
+  /** After a lost response the same messages are sent again. Pub/Sub then has them twice, still in order. */
   async publish(messages: readonly BusMessage[]): Promise<void> {
     assertSoundMessages(messages);
     const { client, clock, random, timeoutMs = () => CALL_TIMEOUT_MS } = this.#options;

@@ -1,11 +1,11 @@
 /** Reads `Retry-After` (RFC 9110, section 10.2.3): a number of seconds, or a date. */
 
-/** A longer time is cut to this; the receiver can name it again. */
+/** A longer time is shortened to this. The receiver can return the rest at the next attempt. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
 
-/** Some receivers send fractions of a second, which the RFC does not know. */
+/** Some receivers send fractions of a second, although the RFC does not allow them. */
 const SECONDS = /^\d+(?:\.\d+)?$/;
-/** All forms of a date begin with the name of its day. `Date.parse` would take `-5` and `1.5` for days of the year 2001. */
+/** All date formats begin with the day of the week. `Date.parse` would read `-5` and `1.5` as days of the year 2001. */
 const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 
 /** Epoch ms; undefined for a missing or invalid header. */
@@ -18,7 +18,7 @@ export function retryAfter(header: string | undefined, now: number): number | un
   return Number.isNaN(at) ? undefined : notBeyond(at, now);
 }
 
-/** A retry time, clamped: not in the past, not days ahead. */
+/** Limits a retry time: not in the past, and not days ahead. */
 export function notBeyond(at: number, now: number): number {
   return Math.min(Math.max(at, now), now + LONGEST_MS);
 }

@@ -1,8 +1,8 @@
 /**
- * Shared state of the memory adapters: the documents of one simulated database, write versions and time. The adapters
+ * Shared state of the memory adapters: the documents of one simulated database, versions and time. The adapters
  * share a database because a start writes a run and idempotency records in one commit.
  *
- * Values are shared, not copied: every value that enters is deeply frozen, so that a mutation fails at once. Only
+ * Values are shared, not copied. Every value that enters is deeply frozen, so that a mutation fails immediately. Only
  * values with members that belong to callers (`adopt`) are copied first.
  *
  * Must not: know what a run or a record means.
@@ -26,12 +26,12 @@ import type { RetentionProgress } from '../ports/runs/retention-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
 import type { StoredSchedule } from '../ports/schedule-store.ts';
 
-/** All documents of one run. `events[n]` has seq n + 1: the journal has no gap (J1). */
+/** All documents of one run. `events[n]` has seq n + 1, because the journal has no gap (J1). */
 export interface RunDocuments {
   snapshot: RunState;
   metadata: VolatileMetadata;
   wakeAt: number | undefined;
-  /** As implied by the snapshot when it was written. */
+  /** Derived from the snapshot when it was written. */
   askingSince: number | undefined;
   foundBy: readonly string[];
   version: Version;
@@ -54,9 +54,9 @@ export interface StoredMemo {
 
 export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
-  /** Ids of the runs that were ever started with one `rootRunId`: what an index over it would find. */
+  /** Ids of all runs started with one `rootRunId`, like an index over that member. */
   readonly lineages = new Map<string, Set<string>>();
-  /** Documents of runs whose own document is missing. Only checks and repairs find them. */
+  /** Documents of runs without a run document. Only checks and repairs find them. */
   readonly orphans = new Map<string, RunDocuments>();
   readonly records = new Map<string, RecordDocument>();
   readonly clients = new Map<string, ApiClient>();
@@ -70,13 +70,13 @@ export class MemoryDatabase {
   /** By type and version. */
   readonly plans = new Map<string, StoredPlan>();
   runtimeConfig: StoredRuntimeConfig | undefined;
-  /** Chunks of large values, by run and hash. A run need not exist for it (a start writes its input first). */
+  /** Chunks of large values, by run and hash. The run need not exist, because a start writes its input first. */
   readonly payloads = new Map<string, readonly Uint8Array[]>();
-  /** When each of them was written, epoch ms. */
+  /** Time of the write of each of them, epoch ms. */
   readonly payloadTimes = new Map<string, number>();
   /** By their ids. */
   readonly erasures = new Map<string, StoredErasure>();
-  /** Progress of deletion at its last tick. */
+  /** Progress of deletion at the end of its last tick. */
   retention: RetentionProgress = {};
   heartbeats: Omit<StoredHeartbeats, 'readAt'> = { latest: {} };
   /** By their runs. */
@@ -87,7 +87,7 @@ export class MemoryDatabase {
   readonly #listeners = new Set<() => void>();
   #writes = 0;
 
-  /** @param clock the store's own time, epoch ms: heartbeats and `readAt` are stamped with it */
+  /** @param clock the store's own time, epoch ms, for heartbeats and `readAt` */
   constructor(clock: { now(): number }) {
     this.#clock = clock;
   }
@@ -96,14 +96,14 @@ export class MemoryDatabase {
     return this.#clock.now();
   }
 
-  /** A version no write had before. */
+  /** A version that no earlier write had. */
   nextVersion(): Version {
     this.#writes += 1;
     this.noteChange();
     return `w${this.#writes}`;
   }
 
-  /** Calls back during each write under a version, and each deletion of a run. Returns its end. */
+  /** Calls `listener` during each write under a version and each deletion of a run. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -114,7 +114,7 @@ export class MemoryDatabase {
   }
 }
 
-/** Freezes a value and all it holds, and returns it. Persistent collections cannot be changed; their values are frozen. */
+/** Deeply freezes a value and returns it. Persistent collections are immutable; their values are frozen. */
 export function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (isImmutable(value)) {
@@ -126,7 +126,7 @@ export function freeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** A frozen copy of a plain value that its owner may keep changing. Members set to undefined are dropped. */
+/** A frozen copy of a plain value that its owner may change later. Undefined members are dropped. */
 export function frozenCopy<T extends object>(value: T): T {
   const entries = Object.entries(structuredClone(value)).filter(([, member]) => member !== undefined);
   return freeze(Object.fromEntries(entries) as T);

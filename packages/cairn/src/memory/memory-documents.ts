@@ -1,4 +1,4 @@
-/** Documents beside the runs, in memory: each is read and written as a whole. */
+/** Documents outside of runs, in memory. Each is read and written as a whole. */
 import type { DayBudget } from '../core/budget/day.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import { encodeKey } from '../core/encoding/idempotency-keys.ts';
@@ -16,7 +16,7 @@ import { frozenCopy } from './memory-database.ts';
 import { MemoryStore } from './memory-store.ts';
 import { ascending, descending, sortedPage } from './paging.ts';
 
-/** In the database that starts write records to as well. */
+/** Shares the database with starts, which write records too. */
 export class MemoryIdempotencyStore extends MemoryStore implements IdempotencyStore {
   async read(key: string): Promise<StoredRecord | undefined> {
     encodeKey(key);
@@ -160,7 +160,7 @@ export class MemoryScheduleStore extends MemoryStore implements ScheduleStore {
   }
 }
 
-/** Runs that are named outside of themselves. */
+/** Findings about runs, which are stored outside of the runs. */
 export class MemoryFindingStore extends MemoryStore implements FindingStore {
   async note(finding: RunFinding): Promise<void> {
     const { since } = this.db.findings.get(finding.runId) ?? finding;

@@ -1,4 +1,4 @@
-/** The side-effect ledger in memory; what the memory run store promises of its methods holds for these as well. */
+/** The side-effect ledger in memory. Its methods have the same guarantees as those of the memory run store. */
 import {
   type EffectChange,
   type EffectRecord,

@@ -1,6 +1,6 @@
 /**
  * Runs and journals in memory, for tests, for exploring interleavings and for experiments. Each method applies
- * atomically when it is called, before it first yields; it has the contract of the Firestore adapter (one conformance
+ * atomically when it is called, before it first yields. It has the contract of the Firestore adapter (one conformance
  * suite for both), and also refuses a journal with a gap.
  *
  * Must not: fail, wait or lose responses by itself; a wrapper does that.
@@ -90,7 +90,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     return { kind: 'committed', snapshotVersion: version };
   }
 
-  /** False, and nothing done, if another has written that run. */
+  /** Returns false and changes nothing if the run was written concurrently. */
   #supersede({ event, snapshot, seen }: Supersedes): boolean {
     const run = this.#db.runs.get(snapshot.id);
     if (run?.version !== seen || run.events.length !== event.seq - 1) return false;
@@ -153,7 +153,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     };
   }
 
-  /** Calls back with what each start and commit made through this store appends, and with nothing where lines were logged. */
+  /** Calls `listener` with the events that each start and commit appends, and without events when lines were logged. */
   onAppend(listener: (runId: string, events: readonly RunEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -274,7 +274,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const segment = metadata?.logged?.segment;
     if (segment) run.logs.set(segment.id, freeze(segment));
     if (segment) this.#notify(run.snapshot.id, []);
-    // A snapshot ignores the lease extensions of earlier heartbeats. Too early a `wakeAt` is harmless.
+    // A snapshot ignores lease extensions of earlier heartbeats. A `wakeAt` that is too early is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, metadata);
     else if (metadata?.leaseExtendedTo !== undefined) run.wakeAt = metadata.leaseExtendedTo;
     if (metadata?.dutiesMet) run.wakeAt = undefined;
@@ -307,7 +307,7 @@ export function matches(run: RunState, filter: RunFilter): boolean {
   return isInList({ state: run, waitsFor: waitsFor(run) }, filter);
 }
 
-/** Returns true if an index finds the run by one of the entries, or none are asked for. */
+/** Returns true if an index finds the run by one of the entries, or if none are given. */
 export function isAmong({ foundBy }: Pick<RunDocuments, 'foundBy'>, { among }: RunFilter): boolean {
   return among === undefined || among.some((entry) => foundBy.includes(entry));
 }

@@ -1,6 +1,6 @@
 /**
- * A queue that delivers nothing by itself: a test driver takes due tasks, in any order. A name is never accepted twice, which
- * is stricter than Cloud Tasks, which forgets names after hours.
+ * A queue that delivers nothing by itself: a test driver takes due tasks, in any order. A name is never accepted twice.
+ * Cloud Tasks is less strict: it forgets names after hours.
  */
 import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 
@@ -40,13 +40,13 @@ export class MemoryTaskQueue implements TaskQueue {
     this.#pending.set(this.#accepted, Object.freeze({ ...task, id: this.#accepted, retryCount: 0 }));
   }
 
-  /** Delivers a task that was taken once more: its delivery failed. */
+  /** Redelivers a task that was taken, because its delivery failed. */
   repeat(task: QueuedTask, { at, answered }: { readonly at: number; readonly answered: boolean }): void {
     const retryCount = task.retryCount + 1;
     this.#pending.set(task.id, Object.freeze({ ...task, at, answered, retryCount }));
   }
 
-  /** Everything not yet taken, in the order of acceptance. */
+  /** All tasks that were not taken, in the order of acceptance. */
   get pending(): readonly QueuedTask[] {
     return [...this.#pending.values()];
   }
@@ -64,7 +64,7 @@ export class MemoryTaskQueue implements TaskQueue {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Removes a task, to deliver it or to lose it. Without an id: the one accepted first. */
+  /** Removes a task, to deliver it or to lose it. Without an id: the one that was accepted first. */
   take(id?: number): QueuedTask | undefined {
     const task = id === undefined ? this.#pending.values().next().value : this.#pending.get(id);
     if (task) this.#pending.delete(task.id);

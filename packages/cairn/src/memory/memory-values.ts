@@ -1,4 +1,4 @@
-/** Payloads and memos in memory: the part of the run store that knows no runs. */
+/** Payloads and memos in memory: the part of the run store that does not depend on runs. */
 import type { PayloadRef } from '../core/run/events.ts';
 import { MAX_MEMOS } from '../core/run/limits.ts';
 import { payloadOf, payloadText } from '../core/run/payload.ts';

@@ -10,7 +10,7 @@ interface PagingOrder<T> {
   readonly compare: (left: Position, right: Position) => number;
 }
 
-/** Sorts, and gives the page after the cursor. */
+/** Sorts the list and returns the page after the cursor. */
 export function sortedPage<T>(
   items: readonly T[],
   { limit, cursor }: PageRequest,

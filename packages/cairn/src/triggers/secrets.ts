@@ -1,11 +1,11 @@
-/** Secrets that are shared with a sender of webhooks. */
+/** Secrets shared with senders of webhooks. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The secrets in a parameter: one, or during an exchange several, separated by commas.
+ * The secrets in a parameter: one, or several separated by commas during a rotation.
  *
  * @param name of the parameter
- * @throws Error if there is none: this is a configuration error, and every request would be refused
+ * @throws Error if there is none, which is a configuration error: every request would be refused
  */
 export function secretsIn(name: string, parameter: string): string[] {
   const secrets = parameter
@@ -17,8 +17,8 @@ export function secretsIn(name: string, parameter: string): string[] {
 }
 
 /**
- * True if one of the secrets makes this SHA-256 HMAC, of 64 hex digits, of the parts. While a secret is being exchanged the old and
- * the new one are both valid. Compares in constant time.
+ * True if one of the secrets produces this SHA-256 HMAC (64 hex digits) of the parts. During a rotation the old and
+ * the new secret are both valid. Compares in constant time.
  */
 export function isHmacOf(
   parts: readonly (string | Uint8Array)[],

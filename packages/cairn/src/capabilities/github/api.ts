@@ -1,8 +1,8 @@
 /**
- * Requests to GitHub's REST API through Octokit. Owns their common part: credentials, timeout, and whether a request that
- * failed can have been applied.
+ * Requests to GitHub's REST API through Octokit. Owns their common part: credentials, timeout, and whether a failed request
+ * may have been applied.
  *
- * Must not: repeat a request; only the engine knows whether it may.
+ * Must not: repeat a request, because only the engine knows whether that is allowed.
  */
 import { NotApplied, RetryAt } from '../../core/errors.ts';
 import type { Found, LookupOptions } from '../../engine/define/capability.ts';
@@ -11,8 +11,8 @@ import { wasNeverSent } from '../unsent.ts';
 import { type GithubResponse, judged, limitEnd } from './refusal.ts';
 
 /**
- * A request in the notation of GitHub's documentation: `POST /repos/{owner}/{repo}/…`, and the values for its braces, query or
- * body. Octokit's own type describes all of GitHub and would slow every compilation; answers are checked anyway.
+ * A request in the notation of GitHub's documentation: `POST /repos/{owner}/{repo}/…`, and the values of its parameters, query or
+ * body. Octokit's own type describes all of GitHub and would slow down every compilation; responses are validated anyway.
  */
 type Octokit = (
   route: string,
@@ -22,36 +22,36 @@ type Octokit = (
 export interface GithubApiOptions {
   /** E.g. `https://api.github.com`, without a slash at the end. */
   readonly baseUrl: string;
-  /** Called for each request, since tokens of GitHub Apps expire after an hour; undefined: there is no token, and nothing is sent. */
+  /** Called for each request, because tokens of GitHub Apps expire after an hour. If it returns undefined, nothing is sent. */
   readonly token: () => string | undefined | Promise<string | undefined>;
   readonly clock: Clock;
   /**
-   * Time after which an unanswered request has certainly ended at GitHub, which allows 10 s. Only then does a lookup that finds
-   * nothing prove that the request was not applied.
+   * Time after which GitHub has certainly ended an unanswered request, for which it allows 10 s. Only then does a lookup without a
+   * result prove that the request was not applied.
    */
   readonly settleMs?: number;
 }
 
 const SETTLE_MS = 15_000;
-/** Twice what GitHub takes at most. */
+/** Twice the longest time that GitHub takes. */
 const TIMEOUT_MS = 20_000;
 const API_VERSION = '2022-11-28';
 const PAGE_SIZE = 100;
 
 interface GithubCall {
-  /** The request in words, for messages. */
+  /** Description of the request, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
   /** W3C trace context of the call; absent: no collector is configured. */
   readonly traceparent?: string | undefined;
-  /** The name of the route in GitHub's documentation. */
+  /** Route as in GitHub's documentation. */
   readonly route: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 interface LookupCall<T> extends GithubCall {
   readonly maxPages: number;
-  /** The things on a page, checked. */
+  /** The validated items of a page. */
   readonly itemsOf: (data: unknown) => readonly T[];
   readonly matches: (item: T) => boolean;
 }
@@ -63,7 +63,7 @@ export class GithubApi {
     this.#options = options;
   }
 
-  /** A request that changes something. @throws NotApplied if it certainly did not, Error if it may have */
+  /** Sends a request that changes something. @throws NotApplied if it certainly did not, Error if it may have */
   async act(call: GithubCall): Promise<unknown> {
     try {
       return await this.#send(call);
@@ -72,7 +72,7 @@ export class GithubApi {
     }
   }
 
-  /** The same, where a refusal can mean that the wanted state exists already. */
+  /** Like {@link act}, for requests whose refusal may mean that the wanted state already exists. */
   async ensure(call: GithubCall, isSatisfied: (refusal: GithubResponse) => boolean): Promise<void> {
     try {
       await this.#send(call);
@@ -82,13 +82,13 @@ export class GithubApi {
     }
   }
 
-  /** A request that changes nothing. @throws RetryAt while GitHub's limits allow none, Error otherwise */
+  /** Sends a request that changes nothing. @throws RetryAt while GitHub's limits allow no request, Error otherwise */
   async read(call: GithubCall): Promise<unknown> {
     try {
       return await this.#send(call);
     } catch (error) {
       const answer = answerOf(error);
-      // For a read the outcome does not matter; only that it returned nothing.
+      // For a read only the missing result matters, not whether the request was applied.
       if (!answer)
         throw error instanceof NotApplied ? new Error(error.message, { cause: error.cause }) : error;
       const message = `GitHub answered ${answer.status} to ${call.what}: ${answer.message}`;
@@ -98,9 +98,9 @@ export class GithubApi {
   }
 
   /**
-   * First match in a paged list.
+   * Returns the first match in a paged list.
    *
-   * @throws Error if it is not in the first `maxPages` pages: then its absence is uncertain
+   * @throws Error if it is not in the first `maxPages` pages and there are more: it may still exist
    */
   async findIn<T>({ maxPages, itemsOf, matches, ...call }: LookupCall<T>): Promise<T | undefined> {
     for (let page = 1; page <= maxPages; page += 1) {
@@ -112,14 +112,14 @@ export class GithubApi {
     throw new Error(`${call.what}: not among the first ${maxPages * PAGE_SIZE}, and there are more`);
   }
 
-  /** Searches, and if nothing is found, once more after a request in progress would have ended. */
+  /** Searches. If nothing is found, searches again at a time when a request in progress would have ended. */
   async settled<T>(
     { signal, attemptedAt }: Pick<LookupOptions, 'signal' | 'attemptedAt'>,
     lookUp: () => Promise<Found<T>>,
   ): Promise<Found<T>> {
     const { clock, settleMs = SETTLE_MS } = this.#options;
     const found = await lookUp();
-    // If the clock was set back, the attempt seems to lie in the future: the wait never exceeds the whole time.
+    // If the clock was set back, the attempt appears to be in the future. The wait never exceeds the full time.
     const restMs = Math.min(settleMs, attemptedAt + settleMs - clock.now());
     if (found.found || restMs <= 0) return found;
     await pause(clock, restMs, signal);
@@ -132,7 +132,7 @@ export class GithubApi {
     return answer ? judged(what, answer, this.#options.clock.now()) : error;
   }
 
-  /** @throws NotApplied, or an answer of GitHub that means it: without a token nothing is sent */
+  /** @throws NotApplied, or an error with the same meaning: without a token nothing is sent */
   async #token(what: string): Promise<string | undefined> {
     try {
       return await this.#options.token();
@@ -161,14 +161,14 @@ export class GithubApi {
       },
       request: {
         signal: AbortSignal.any([signal, tooLong.signal]),
-        // A redirected POST would become a GET, whose success means nothing.
+        // Following the redirect would turn a POST into a GET, whose success means nothing.
         redirect: 'manual',
         log: SILENT,
       },
     }) as unknown as Octokit;
     try {
       const { status, data } = await octokit(route, parameters);
-      // Octokit takes a redirect for a success.
+      // Octokit treats a redirect as a success.
       if (status >= 300)
         throw new NotApplied(`GitHub answered ${status} to ${what}: it was moved`, { final: true });
       return data;
@@ -183,13 +183,13 @@ export class GithubApi {
   }
 }
 
-/** Octokit writes notices of deprecation to the console otherwise. */
+/** Replaces the logger with which Octokit writes deprecation notices to the console. */
 const nothing = () => undefined;
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 interface RequestError {
   readonly message: string;
-  /** Absent: GitHub did not answer. */
+  /** Absent if GitHub did not respond. */
   readonly response?: { readonly status: number; readonly headers: GithubResponse['headers'] };
 }
 
@@ -201,5 +201,5 @@ function answerOf(error: unknown): GithubResponse | undefined {
   return { status: response.status, headers: response.headers, message: message.slice(0, MAX_SAID_CHARS) };
 }
 
-/** An error page can be long; its beginning is enough. */
+/** An error page can be long, and its beginning is enough. */
 const MAX_SAID_CHARS = 300;

@@ -1,9 +1,9 @@
 /**
- * `github.create-check-run`: what a check found of a commit, with a text of its own. GitHub takes check runs from GitHub
- * Apps only: the token must be one of an installation.
+ * `github.create-check-run`: reports the result of a check of a commit, with a text. GitHub accepts check runs only from GitHub
+ * Apps, so the token must belong to an installation.
  *
- * GitHub takes no idempotency key, but an id of the caller's: `external_id` is the key, and after an answer that was lost
- * the check runs of the commit are looked through for it.
+ * GitHub supports no idempotency key, but an id from the caller: `external_id` is the key. After a lost response the check runs of
+ * the commit are searched for it.
  */
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
@@ -36,7 +36,7 @@ const createCheckRun = defineCapability({
     summary: z.string().max(MAX_TEXT_CHARS),
     detailsUrl: z.url({ protocol: /^https?$/ }).optional(),
   }),
-  /** Without a link where GitHub gives none. */
+  /** Null if GitHub returns no link. */
   response: z.object({ id: z.number(), url: z.string().nullable() }),
 });
 

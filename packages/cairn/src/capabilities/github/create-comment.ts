@@ -1,7 +1,7 @@
 /**
  * `github.create-comment`: a comment on an issue or pull request.
  *
- * GitHub supports no idempotency key. So the key is in the comment, in an invisible HTML comment, and after a lost
+ * GitHub supports no idempotency key. So the comment contains the key, in an invisible HTML comment, and after a lost
  * response the comments are searched for it.
  */
 import { z } from 'zod';
@@ -9,9 +9,9 @@ import { type Binding, defineBinding, defineCapability } from '../../engine/defi
 import type { GithubApi } from './api.ts';
 import { IssueNumber, ownerAndRepo, Repository } from './names.ts';
 
-/** GitHub's limit of a body is 65,536; the marker needs a part of it. */
+/** GitHub's limit of a body is 65,536; the difference is for the marker. */
 export const MAX_COMMENT_CHARS = 65_000;
-/** GitHub closes an issue for comments at 2,500. */
+/** GitHub allows 2,500 comments on an issue. */
 const MAX_PAGES = 26;
 
 export const createComment = defineCapability({

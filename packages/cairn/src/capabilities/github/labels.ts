@@ -1,15 +1,15 @@
 /**
- * `github.add-labels` and `github.remove-label`, of an issue or pull request. Other labels are kept.
+ * `github.add-labels` and `github.remove-label` of an issue or pull request. Other labels are kept.
  *
- * Adding an existing label and removing a missing one have no effect, so a repetition changes nothing: idempotent
- * without a key. (A label removed by hand in between would return.)
+ * Adding an existing label and removing a missing one have no effect, so the requests are idempotent
+ * without a key. (A repetition would restore a label that was removed by hand in between.)
  */
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
 import type { GithubApi } from './api.ts';
 import { IssueNumber, ownerAndRepo, Repository } from './names.ts';
 
-/** GitHub's limits: of a name, and of the labels of an issue. */
+/** GitHub's limits for a name and for the labels of an issue. */
 const Label = z
   .string()
   .min(1)
@@ -24,10 +24,10 @@ export const addLabels = defineCapability({
   request: z.object({
     repository: Repository,
     number: IssueNumber,
-    /** GitHub creates a label that the repository does not have. */
+    /** GitHub creates labels that the repository does not have. */
     labels: z.array(Label).min(1).max(MAX_LABELS),
   }),
-  /** All that the issue has then. */
+  /** All labels of the issue after the request. */
   response: z.object({ labels: z.array(z.string()) }),
 });
 
@@ -59,7 +59,7 @@ export const removeLabel = defineCapability({
   response: z.object({}),
 });
 
-/** 404 has other reasons too, e.g. a repository that the token may not see. */
+/** A 404 may have other reasons, such as a repository that the token may not read. */
 const GONE = /^Label does not exist/;
 
 export function removeLabelBinding(api: GithubApi): Binding {

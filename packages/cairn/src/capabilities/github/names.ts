@@ -1,4 +1,4 @@
-/** Owns how a request names a place at GitHub, so that no name can lead to another path of its API. */
+/** Owns the names of places at GitHub in requests, so that no name can lead to another path of its API. */
 import { z } from 'zod';
 
 /** `owner/name`, as GitHub allows them. */

@@ -1,5 +1,5 @@
 /**
- * Owns the meaning of an unsuccessful answer of GitHub for the request: not applied and to be retried at a time, permanently not
+ * Owns the meaning of an unsuccessful response of GitHub: not applied and to be retried at a given time, permanently not
  * applied, or unknown.
  *
  * Must not: treat a server error (5xx) as a refusal, because the request may have been applied.
@@ -15,16 +15,16 @@ export interface GithubResponse {
   readonly message: string;
 }
 
-/** "Wait for at least one minute" where no header has a time (GitHub, "Rate limits for the REST API"). */
+/** "Wait for at least one minute" if no header has a time (GitHub, "Rate limits for the REST API"). */
 const UNSAID_LIMIT_MS = 60_000;
-/** GitHub gives the reset in whole seconds of its clock. */
+/** GitHub's reset time has whole seconds. */
 const RESET_SLACK_MS = 1_000;
 const SECONDARY = /secondary rate limit|abuse detection/i;
 
 /**
- * For a request that would have changed something.
+ * Classifies the failure of a request that would have changed something.
  *
- * @param what the request, in words, for the message
+ * @param what description of the request, for the message
  */
 export function judged(what: string, answer: GithubResponse, now: number): Error {
   const { status } = answer;
@@ -33,12 +33,12 @@ export function judged(what: string, answer: GithubResponse, now: number): Error
   if (retryAt !== undefined) return new NotApplied(message, { retryAt });
   // A proxy timed out, or the server failed: the outcome of the request is unknown.
   if (status === 408 || status >= 500) return new Error(message);
-  // Two requests at once; the next may pass.
+  // Two concurrent requests conflicted. The next one may pass.
   if (status === 409) return new NotApplied(message);
   return new NotApplied(message, { final: true });
 }
 
-/** When GitHub's limits allow the next request, if it was they that refused this one. */
+/** Time at which GitHub's limits allow the next request; undefined if they did not refuse this one. */
 export function limitEnd({ status, headers, message }: GithubResponse, now: number): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const delayMs = retryAfter(headerOf(headers, 'retry-after'), now);

@@ -1,8 +1,8 @@
 /**
  * `github.set-commit-status`: sets the status of a commit in one context (`cairn/review`); the newest one counts.
  *
- * GitHub supports no idempotency key, and keeps every status. So the key is in the link of the status, which GitHub
- * returns unchanged, and after a lost response the statuses of the commit are searched for it.
+ * GitHub supports no idempotency key, and keeps every status. So the link of the status contains the key, because GitHub
+ * returns it unchanged, and after a lost response the statuses of the commit are searched for it.
  */
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';

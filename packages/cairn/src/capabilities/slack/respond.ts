@@ -2,8 +2,8 @@
  * `slack.respond`: a message through the `response_url` of a slash command or a button press. Slack accepts five
  * messages there, within 30 minutes.
  *
- * Slack supports neither idempotency keys nor lookup: a lost response leaves the message in doubt, and an operator, who
- * can check the channel, decides. The URL is a secret: its holder can post in the channel.
+ * Slack supports neither idempotency keys nor lookup. A lost response leaves the message in doubt, and an operator, who
+ * can look at the channel, decides. The URL is a secret: its holder can post in the channel.
  */
 import { z } from 'zod';
 import { NotApplied } from '../../core/errors.ts';
@@ -17,14 +17,14 @@ import type { Clock } from '../../ports/clock.ts';
 import { retryAfter } from '../retry-after.ts';
 import { wasNeverSent } from '../unsent.ts';
 
-/** Slack cuts a longer text. */
+/** Slack truncates a longer text. */
 const MAX_TEXT_CHARS = 40_000;
 const SLACK_ORIGIN = 'https://hooks.slack.com';
 const MAX_URL_CHARS = 2_000;
 const TIMEOUT_MS = 10_000;
-/** Pause when Slack does not say how long its limit lasts: it allows one message a second. */
+/** Pause if Slack does not return the duration of its limit. It allows one message a second. */
 const UNSAID_LIMIT_MS = 1_000;
-/** Longest response text of Slack that is kept; usually a word, or a line of JSON. */
+/** Longest response text of Slack that is kept. It is usually a word, or a line of JSON. */
 const MAX_SAID_CHARS = 200;
 
 export const slackRespond = defineCapability({
@@ -35,7 +35,7 @@ export const slackRespond = defineCapability({
     responseUrl: z.string().max(MAX_URL_CHARS),
     /** Slack's mrkdwn. */
     text: z.string().min(1).max(MAX_TEXT_CHARS),
-    /** To the user of the command (default), or to all in the channel. */
+    /** Visible to the user of the command (default), or to all in the channel. */
     to: z.enum(['user', 'channel']).optional(),
     /** Replaces the message whose button was pressed. A command has no such message. */
     replaceOriginal: z.boolean().optional(),
@@ -66,7 +66,7 @@ export function slackRespondBinding({ baseUrl, clock }: SlackRespondOptions): Bi
   });
 }
 
-/** The URL is external input: only its path is used, and only if the URL is one of Slack's. */
+/** The URL is external input. Only its path is used, and only if the URL is one of Slack's. */
 function addressOf(responseUrl: string, baseUrl: string): URL {
   const url = URL.canParse(responseUrl) ? new URL(responseUrl) : undefined;
   const base = new URL(baseUrl);
@@ -103,7 +103,7 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
     const text = (await response.text()).slice(0, MAX_SAID_CHARS);
     return { status: response.status, retryAfter: response.headers.get('retry-after') ?? undefined, text };
   } catch (error) {
-    // The error names the URL, which is secret.
+    // The original error contains the URL, which is secret.
     if (wasNeverSent(error)) throw new NotApplied('Slack could not be reached');
     throw new Error('Slack did not respond to a message');
   } finally {
@@ -111,13 +111,13 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
   }
 }
 
-/** @throws NotApplied for a refusal, Error where the message may be there */
+/** @throws NotApplied for a refusal, Error if the message may have been posted */
 function throwUnlessPosted({ status, retryAfter: header, text }: SlackResponse, now: number): void {
   const message = `Slack answered ${status} to a message: ${text}`;
   if (status === 429)
     throw new NotApplied(message, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });
   if (status === 408 || status >= 500) throw new Error(message);
-  // An expired or used URL is answered with 404, or with a 200 whose text refuses.
+  // For an expired or used URL Slack responds with 404, or with a 200 whose text is a refusal.
   if (status >= 300 || isRefusal(text)) throw new NotApplied(message, { final: true });
 }
 

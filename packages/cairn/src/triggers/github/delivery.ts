@@ -1,16 +1,16 @@
 /**
- * Reads one delivery: limits, headers, signature, payload, in this order, so that nothing unsigned is parsed. Owns the
+ * Reads one delivery in a fixed order (limits, headers, signature, payload), so that nothing unsigned is parsed. Owns the
  * refusals; decides nothing about runs.
  */
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { isHmacOf } from '../secrets.ts';
 
-/** GitHub's own cap for a payload. */
+/** GitHub's limit of a payload. */
 export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024;
 
 export interface GithubDelivery {
-  /** `X-GitHub-Delivery`: the same over all redeliveries. */
+  /** `X-GitHub-Delivery`: the same for all redeliveries. */
   readonly id: string;
   /** `X-GitHub-Event`. */
   readonly event: string;
@@ -18,7 +18,7 @@ export interface GithubDelivery {
   readonly payload: JsonObject;
 }
 
-/** @throws CairnError for everything GitHub would not have sent */
+/** @throws CairnError for requests that GitHub does not send */
 export async function readDelivery(request: Request, secrets: readonly string[]): Promise<GithubDelivery> {
   const bytes = await readBytes(request, MAX_DELIVERY_BYTES);
   const event = requiredHeader(request, 'X-GitHub-Event', /^[a-z0-9_]{1,64}$/);
@@ -40,7 +40,7 @@ function requiredHeader(request: Request, name: string, form: RegExp): string {
   throw invalidInput(name, `the header ${name} is ${value === null ? 'missing' : 'malformed'}`);
 }
 
-/** GitHub sends either form, as the webhook is set up. */
+/** GitHub sends JSON or a form, depending on the webhook's settings. */
 function payloadText(type: string, body: string): string {
   if (type === 'application/json') return body;
   if (type !== 'application/x-www-form-urlencoded') {
@@ -56,7 +56,7 @@ function payloadText(type: string, body: string): string {
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-/** True if the signature (`sha256=` and the HMAC in hex) was made over exactly these bytes with one of the secrets. */
+/** True if one of the secrets made the signature (`sha256=` and the HMAC in hex) over exactly these bytes. */
 export function isSigned(body: Uint8Array, signature: string, secrets: readonly string[]): boolean {
   const [, digits] = SIGNATURE.exec(signature) ?? [];
   // GitHub never sends a delivery without a body.

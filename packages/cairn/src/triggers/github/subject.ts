@@ -9,7 +9,7 @@ export interface Subject {
   /** Number of the pull request. */
   readonly prId?: string | undefined;
   readonly prUrl?: string | undefined;
-  /** One thread for everything that happens around one pull request or issue. */
+  /** Thread of all deliveries about one pull request or issue. */
   readonly threadId?: string;
 }
 
@@ -31,7 +31,7 @@ export function subjectOf({ payload }: GithubDelivery): Subject {
   };
 }
 
-/** Key of what happened, however often, by which hook and under which id it was delivered. */
+/** Key of the change, independent of the webhook, the delivery id and the number of deliveries. */
 export function contentKey(
   { event, action, payload }: GithubDelivery,
   { repoId, prId }: Subject,
@@ -53,7 +53,7 @@ interface PullRequest {
   readonly url: string | undefined;
 }
 
-/** A comment on a pull request arrives as one on an issue that is marked as a pull request. */
+/** GitHub sends a comment on a pull request as one on an issue that is marked as a pull request. */
 function pullRequestIn({ pull_request, issue }: GithubDelivery['payload']): PullRequest | undefined {
   const isIssueOfOne = isRecord(issue) && isRecord(issue.pull_request);
   const source = isRecord(pull_request) ? pull_request : isIssueOfOne ? issue : undefined;

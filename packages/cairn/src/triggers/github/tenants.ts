@@ -1,12 +1,12 @@
 /**
  * Connected GitHub installations and accounts, and the tenants of their deliveries.
  *
- * Must not: trust more than the signature proves. Anyone with the webhook's secret can name any installation; use a
- * GitHub App of your own for mutually untrusted tenants (docs/github.md).
+ * Must not: trust more than the signature proves. Anyone with the webhook's secret can name any installation. Tenants that do not
+ * trust each other need GitHub Apps of their own (docs/github.md).
  */
 import type { GithubDelivery } from './delivery.ts';
 
-/** Longer than any account name; payloads may contain anything. */
+/** Longer than any account name. Payloads may contain anything. */
 const MAX_NAME_CHARS = 100;
 const PAIR = /^([\w-]{1,100}|\*)=([\w.-]{1,100})$/;
 const TENANT = /^[\w.-]{0,100}$/;
@@ -15,7 +15,7 @@ const EVERYBODY = '*';
 export interface GithubTenants {
   /** By the id of an installation; digits only. */
   readonly installations: ReadonlyMap<string, string>;
-  /** By the account that owns the repository, in lower case: GitHub does not tell `Acme` from `acme`. */
+  /** By the account that owns the repository, in lower case, because GitHub's account names are case-insensitive. */
   readonly owners: ReadonlyMap<string, string>;
   /** Tenant of all others; undefined: they are not connected. */
   readonly others: string | undefined;
@@ -24,18 +24,18 @@ export interface GithubTenants {
 interface GithubTenantParameters {
   /** `GITHUB_TENANTS`: `installationId=tenant`, `owner=tenant`, `*=tenant`, separated by commas. */
   readonly listed: string;
-  /** `GITHUB_TENANT`: of what is not listed; empty: see {@link githubTenantsIn}. */
+  /** `GITHUB_TENANT`: tenant of senders that are not listed; empty: see {@link githubTenantsIn}. */
   readonly others: string;
 }
 
-/** Tenant of an installation that configures none: one with a single tenant, such as the local cloud. */
+/** Tenant of an installation without configured tenants, such as the local cloud. */
 const ONLY_TENANT = 'local';
 
 /**
- * Reads both parameters. With an empty list everyone is connected; otherwise unlisted senders are connected only by a
+ * Parses both parameters. If the list is empty, everyone is connected; otherwise unlisted senders are connected only by a
  * catch-all.
  *
- * @throws Error naming an invalid pair, a duplicate, or an invalid tenant
+ * @throws Error with an invalid pair, a duplicate, or an invalid tenant
  */
 export function githubTenantsIn({ listed, others }: GithubTenantParameters): GithubTenants {
   if (!TENANT.test(others)) throw new Error(`GITHUB_TENANT: '${others}' is not a tenant`);
@@ -46,7 +46,7 @@ export function githubTenantsIn({ listed, others }: GithubTenantParameters): Git
     const [, who, tenant] = PAIR.exec(entry) ?? [];
     if (who === undefined || tenant === undefined)
       throw new Error(`GITHUB_TENANTS: '${entry}' is not INSTALLATION=tenant, OWNER=tenant or *=tenant`);
-    // An account can be called 123 too: it is named by its installation.
+    // An account may also be called 123. It is listed by its installation.
     const isInstallation = /^\d+$/.test(who);
     const names = isInstallation ? installations : owners;
     const name = who.toLowerCase();

@@ -1,6 +1,6 @@
 /**
  * The GitHub webhook: one signed delivery becomes one run of every workflow that listens to it, however often it is delivered.
- * Answers as soon as the runs are durable, before they are dispatched.
+ * Responds when the runs are durable, before they are dispatched.
  */
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
@@ -23,13 +23,13 @@ import { type GithubTenants, senderOf, tenantOf } from './tenants.ts';
 
 export interface GithubDeps extends StartDeps {
   readonly environment: string;
-  /** Secrets shared with GitHub; asked on each delivery, since reading one may wait for the platform. */
+  /** Secrets shared with GitHub. Read for each delivery, because reading one may wait for the platform. */
   secrets(): readonly string[];
-  /** Tenant mapping; read on each delivery, because the configuration may be invalid. */
+  /** Tenant mapping. Read for each delivery, because the configuration may be invalid. */
   tenants(): GithubTenants;
 }
 
-/** Never rejects: every failure is a problem answer. */
+/** Never rejects: every failure becomes a problem response. */
 export async function githubWebhook(deps: GithubDeps, request: Request): Promise<Response> {
   try {
     assertPostTo('/webhooks/github', request);
@@ -66,7 +66,7 @@ async function answer(
   return json(202, { ignored: true, reason });
 }
 
-/** A schema that throws counts as listening: the start is refused for what it throws, which is logged. */
+/** A schema that throws counts as listening: its start is then refused with that error, which is logged. */
 function listensTo({ input }: Workflow, payload: JsonObject): boolean {
   try {
     return input.safeParse(payload).success;
@@ -81,7 +81,7 @@ interface Received {
   readonly context: RequestContext;
 }
 
-/** Runs that the delivery started while another version was deployed: it may be a redelivery. */
+/** Runs that the delivery started while another version was deployed, in case it is a redelivery. */
 async function startsBefore(
   deps: GithubDeps,
   { delivery, tenantId }: Received,
@@ -99,18 +99,18 @@ async function startsBefore(
   return results;
 }
 
-/** Key and content by which a repetition of a start is recognised. */
+/** Key and content that identify a repetition of a start. */
 function identityOf({ id, event, payload }: GithubDelivery, suffix: string) {
   return { key: `${githubKey(id)}${suffix}`, requestHash: requestHash(`github:${event}`, payload) };
 }
 
 /**
- * One run of each workflow. The first starts under the key of the delivery, the others under that key with their type. After a
- * deployment another workflow may be the first: then a redelivery finds the run of the previous one under the key of the delivery,
+ * Starts one run of each workflow. The first starts under the key of the delivery, the others under that key with their type. After a
+ * deployment another workflow may be the first. Then a redelivery finds the run of the earlier first one under the key of the delivery,
  * and the workflow starts under the key with its type.
  *
- * @throws CairnError of the first that was refused (PLAN_CHANGED, or INVALID_INPUT of its schema or tags), once all others have
- * their runs: GitHub's log of deliveries shows the failure, and a redelivery from there starts the missing one
+ * @throws CairnError of the first start that was refused (PLAN_CHANGED, or INVALID_INPUT of its schema or tags), after all others
+ * have their runs: GitHub's log of deliveries shows the failure, and a redelivery from there starts the missing run
  */
 async function startAll(
   deps: GithubDeps,
@@ -141,7 +141,7 @@ async function startAll(
 
 const ABOUT_THE_INPUT: ReadonlySet<string> = new Set<ErrorCode>(['INVALID_INPUT', 'PAYLOAD_TOO_LARGE']);
 
-/** True for a refusal that says nothing about the other workflows of the delivery. */
+/** True for a refusal that does not concern the other workflows of the delivery. */
 function isOfWorkflow(error: CairnError): boolean {
   return isPlanMissing(error) || ABOUT_THE_INPUT.has(error.code);
 }
@@ -179,7 +179,7 @@ function userOf({ sender }: JsonObject): string | undefined {
   return typeof login === 'string' && LOGIN.test(login) ? `g.${login}` : undefined;
 }
 
-/** The runs that a delivery started; several only if several workflows listen. */
+/** Names the runs that a delivery started; several only if several workflows listen. */
 function answerFor(results: readonly StartResult[]): Response {
   const runIds = results.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
   const ids = { runId: runIds[0], runIds: results.length > 1 ? runIds : undefined };
@@ -188,7 +188,7 @@ function answerFor(results: readonly StartResult[]): Response {
   return json(200, { duplicate: true, ...ids });
 }
 
-/** The reason why no listener took the payload, in one line for the sender's log of deliveries. */
+/** The reasons why no listener accepts the payload, in one line for the sender's log of deliveries. */
 function payloadProblems(listeners: readonly Workflow[], payload: unknown): string {
   const reasons = listeners.map(({ type, input }) => {
     const { field, why } = firstIssue(input.safeParse(payload).error?.issues ?? []);

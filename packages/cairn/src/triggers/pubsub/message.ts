@@ -1,4 +1,4 @@
-/** Reads a Pub/Sub message as it is given to a function, into what authors' mappings get. */
+/** Converts a Pub/Sub message from the form that functions get to the one that authors' mappings get. */
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { invalidInput } from '../../core/errors.ts';
@@ -20,12 +20,12 @@ const Delivered = z.object({
 });
 
 export interface DeliveredMessage {
-  /** Short name of the subscription that delivered it; together with the id it identifies the message. */
+  /** Short name of the subscription that delivered it. With the id it identifies the message. */
   readonly subscription: string;
   readonly message: PubsubMessage;
 }
 
-/** @throws CairnError INVALID_INPUT naming the member, PAYLOAD_TOO_LARGE for JSON of too many values */
+/** @throws CairnError INVALID_INPUT with the name of the member, PAYLOAD_TOO_LARGE for JSON with too many values */
 export function readMessage(topic: string, delivered: unknown): DeliveredMessage {
   const parsed = Delivered.safeParse(delivered);
   if (!parsed.success) {
@@ -49,7 +49,7 @@ export function readMessage(topic: string, delivered: unknown): DeliveredMessage
   };
 }
 
-/** Undefined: it is something else, which an author's mapping may know how to read. */
+/** Undefined if the data is not JSON. An author's mapping may still be able to read it. */
 function jsonOf(bytes: Buffer): Json | undefined {
   let text: string;
   try {

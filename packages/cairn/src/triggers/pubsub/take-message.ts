@@ -1,8 +1,8 @@
 /**
  * Pub/Sub endpoint: a message becomes one run of the workflow that subscribes to its topic, or one event for waiting
- * runs, however often it is delivered. Permanent refusals are acknowledged and logged; temporary ones are thrown, so
- * that the subscription redelivers. Messages that are never accepted are up to the subscription (its dead letter
- * topic).
+ * runs, however often it is delivered. Permanent refusals are acknowledged and logged. Temporary ones are thrown, so
+ * that the subscription redelivers the message. The subscription (its dead letter topic) handles messages that are never
+ * accepted.
  */
 import { correlationId } from '../../core/encoding/correlation.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
@@ -19,27 +19,27 @@ import { errorTypeOf, type Span, type SpanAttributes, type SpanOptions } from '.
 import { type DeliveredMessage, readMessage } from './message.ts';
 
 export interface PubsubDeps extends StartDeps, DeliverDeps {
-  /** Written on every run. */
+  /** Recorded in every run. */
   readonly environment: string;
-  /** Owns the runs that messages start, and gets the events that they bring. */
+  /** Owns the runs that messages start, and receives the events that they deliver. */
   readonly tenantId: string;
 }
 
 type MessageResult =
   | { readonly kind: 'started' | 'repeated'; readonly runId: string }
   | { readonly kind: 'delivered'; readonly runs: number }
-  /** Dropped by the author's mapping. */
+  /** The author's mapping dropped the message. */
   | { readonly kind: 'ignored' }
-  /** And will be, however often it is delivered. */
+  /** Permanent: every redelivery would be refused too. */
   | { readonly kind: 'refused'; readonly code: string };
 
-/** Codes below 500 that are temporary: buffered events are received meanwhile, or the definition is corrected. */
+/** Codes below 500 that are temporary: buffered events may be received, or the definition corrected. */
 const PASSING: ReadonlySet<string> = new Set<ErrorCode>(['RATE_LIMITED', 'PLAN_CHANGED']);
 
 /**
- * @param topic its short name
- * @param delivered what the function was given: message and subscription
- * @throws if the message is to be delivered again
+ * @param topic short name of the topic
+ * @param delivered the value that the function got: message and subscription
+ * @throws if the message must be delivered again
  */
 export async function takeMessage(
   deps: PubsubDeps,
@@ -141,7 +141,7 @@ function requireJson({ json }: PubsubMessage): unknown {
   throw invalidInput('data', 'the data of the message is not JSON');
 }
 
-/** A mapping that fails, fails each time: the message is refused, and the log has the author's error. */
+/** A mapping that throws would throw every time, so the message is refused, and the author's error is logged. */
 function mapped<T>({ log }: PubsubDeps, message: PubsubMessage, mapping: (message: PubsubMessage) => T): T {
   try {
     return mapping(message);
@@ -158,7 +158,7 @@ function idIn(delivered: unknown): unknown {
   return message?.messageId;
 }
 
-/** Attribute of Google's client libraries, and the standard one. */
+/** The attribute of Google's client libraries, and the standard one. */
 const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
 
 /** The span of the publisher, if the message has it. */

@@ -1,6 +1,6 @@
 /**
- * Minutely tick of all schedules. Safe to run concurrently, and to die anywhere: the next tick continues. Under the
- * kill switch and for paused workflows it fires too: runs are started and wait.
+ * The tick of all schedules, each minute. Ticks may run concurrently, and may be interrupted: the next tick continues. Under the
+ * kill switch and for paused workflows schedules fire too: their runs are created and wait.
  */
 import { workThrough } from '../../core/map-concurrently.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -10,13 +10,13 @@ import { type Fired, fireSchedule } from '../../operations/schedules/fire-schedu
 import type { DueSchedule } from '../../ports/schedule-store.ts';
 
 /**
- * Time in which a tick starts further schedules, ms: less than the minute between ticks, so that they rarely overlap.
- * The function has a minute more for running ones.
+ * Time in which a tick begins to fire schedules, ms: less than the minute between ticks, so that they rarely overlap.
+ * The function has another minute for the schedules in progress.
  */
 export const TICK_MS = 45_000;
 /** Due schedules read at once. */
 const TICK_PAGE = 200;
-/** Schedules fired in parallel. Each makes about six calls of 20 ms: this many fire about 5,000 per tick. */
+/** Schedules fired concurrently. Each makes about six calls of 20 ms, so a tick fires about 5,000. */
 const TICK_CONCURRENCY = 16;
 
 export interface TickDeps extends ScheduleDeps {
@@ -26,9 +26,9 @@ export interface TickDeps extends ScheduleDeps {
 
 export interface TickReport extends Fired {
   readonly due: number;
-  /** Schedules that could not be handled; each is logged, and left for the next tick. */
+  /** Schedules that could not be handled. Each is logged and left to the next tick. */
   readonly failed: number;
-  /** The time was up before all were fired: the next tick continues, most overdue first. */
+  /** True if the time was over before all were fired. The next tick continues, most overdue first. */
   readonly isCut: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function tick(deps: TickDeps, pageSize = TICK_PAGE): Promise<TickRe
   }
 }
 
-/** A schedule that cannot be handled, such as an undecodable one, must not block others. */
+/** A schedule that cannot be handled, for example because its document is damaged, must not block others. */
 async function guarded<T>(
   { log }: TickDeps,
   scheduleId: string,

@@ -1,12 +1,12 @@
 /**
- * An open approval as a message of Slack's Block Kit, with buttons that the webhook handles. Pure: posting it is a
+ * An open approval as a message in Slack's Block Kit, with buttons that the webhook handles. Pure: posting the message is a
  * separate effect.
  */
 import { stepKey } from '../../core/run/state.ts';
 import { BUTTON_DECISIONS, type ButtonDecision, DECIDE_ACTION, valueText } from './decision-value.ts';
 import { clipped, escaped } from './message.ts';
 
-/** Slack's limit for the text of a section, 3,000, less what escaping may add and the words around. */
+/** Slack's limit for the text of a section, 3,000, minus room for the surrounding text. */
 const MAX_QUESTION_CHARS = 2_900;
 
 /** Members of an open wait of kind `approval` that are shown, in the form of the API and of run events. */
@@ -18,7 +18,7 @@ export interface ApprovalWait {
   /** ISO 8601. */
   readonly dueAt?: string | undefined;
   readonly detail?: unknown;
-  /** Lists of runs leave it out: their waits look like approvals without data. */
+  /** Absent in lists of runs, where every wait looks like an approval without data. */
   readonly dataSchema?: unknown;
 }
 
@@ -52,8 +52,8 @@ export type SlackBlock =
 const MAX_BLOCK_ID_CHARS = 255;
 
 /**
- * Blocks of a message that asks: the question, its origin and deadline, and a button for each decision that one press can make. A step whose name is
- * too long for a button has none: use the API.
+ * Blocks of a message with a question: its text, origin and deadline, and a button for each decision that needs only one press. If the
+ * name of the step is too long for a button, there are no buttons, and the question must be answered with the API.
  */
 export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
   const step = stepKey(wait.execution);
@@ -73,9 +73,9 @@ export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBl
 }
 
 function decisionsOf({ purpose, day, dataSchema }: ApprovalWait): readonly ButtonDecision[] {
-  // Resolving an effect takes more than one press: the operator has to check the receiver first.
+  // Resolving an effect takes more than one press, because the operator has to check the receiver first.
   if (purpose === 'effect') return [];
-  // Data takes a form. And users of Slack have no role, which raising the budget of a day requires.
+  // Data needs a form. Raising the daily budget requires a role, which Slack users do not have.
   const takesMore = dataSchema !== undefined || day !== undefined;
   return takesMore ? BUTTON_DECISIONS.filter((decision) => decision !== 'approve') : BUTTON_DECISIONS;
 }
@@ -92,14 +92,14 @@ const LABELS: Readonly<Record<ButtonDecision, string>> = {
   reject: 'Reject',
   halt: 'Halt the run',
 };
-/** Labels for a step interrupted by a crash, where decisions have another meaning. */
+/** Labels for a step interrupted by a crash, where the decisions have another meaning. */
 const DOUBT_LABELS: Readonly<Record<ButtonDecision, string>> = {
   approve: 'Run it again',
   reject: 'Mark it as failed',
   halt: 'Halt the run',
 };
 
-/** Approving raises the limits that were reached by what the workflow declares. */
+/** Approving raises the limits that were reached, by the amounts that the workflow declares. */
 const BUDGET_LABELS: Readonly<Record<ButtonDecision, string>> = {
   approve: 'Raise the budget',
   reject: 'Fail the step',
@@ -122,14 +122,14 @@ function buttonOf({ runId, step, wait, decision }: ButtonChoice): SlackButton[] 
   ];
 }
 
-/** The author's question; its `details` are the author's to show elsewhere. */
+/** The author's question, without its `details`, which authors show elsewhere. */
 function questionOf({ detail, execution }: ApprovalWait): string {
   const { question } = (detail ?? {}) as { readonly question?: unknown };
   const text = typeof question === 'string' && question.trim() !== '' ? question : stepKey(execution);
   return shortened(text);
 }
 
-/** Escaping makes a text up to five times as long, and a cut through an escape would show. */
+/** Escaping makes a text up to five times as long, and a cut within an escape would be visible. */
 function shortened(text: string): string {
   let most = MAX_QUESTION_CHARS;
   let shown = escaped(clipped(text, most));

@@ -13,7 +13,7 @@ import { actorOf, SLACK_ID } from './teams.ts';
 
 const MAX_URL_CHARS = 2_000;
 
-/** @throws CairnError INVALID_INPUT naming the field that Slack would not have sent so */
+/** @throws CairnError INVALID_INPUT with the name of a field that Slack does not send in this form */
 export function readCommand(form: Form): SlackCommand {
   return {
     command: field(form, 'command', (text) => /^\/\S{1,100}$/.test(text)),
@@ -27,7 +27,7 @@ export function readCommand(form: Form): SlackCommand {
   };
 }
 
-/** @throws CairnError for a command the workflow does not take (INVALID_INPUT names the field), UNAVAILABLE */
+/** @throws CairnError for a command that the workflow does not accept (INVALID_INPUT names the field), UNAVAILABLE */
 export async function runCommand(
   deps: SlackScope,
   { command, context }: { readonly command: SlackCommand; readonly context: RequestContext },
@@ -57,13 +57,13 @@ export async function runCommand(
   );
 }
 
-/** The same answer for commands and buttons: nothing was done, and the log has the team. */
+/** The same response for commands and buttons. Nothing was done, and the log has the team. */
 export function notConnected({ log }: SlackScope, teamId: string): SlackMessage {
   log.warn('slack_team_unknown', { teamId });
   return privately('This Slack workspace is not connected to Cairn. Nothing was done.');
 }
 
-/** User input must not look like an internal error, even if the author's mapping did not expect it. */
+/** Input of a user must not cause an internal error, even if the author's mapping throws. */
 function inputOf({ log }: SlackScope, { input }: SlackSubscription, command: SlackCommand): unknown {
   if (!input) return command;
   try {

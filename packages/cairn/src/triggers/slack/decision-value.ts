@@ -1,25 +1,25 @@
-/** Value of an approval button, from the message to the press: the question and the answer. */
+/** Value of an approval button, which carries the question and the answer from the message to the press. */
 import { z } from 'zod';
 import { type CairnError, invalidInput } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
-/** Begins the `action_id` of each of our buttons; the rest is unique within one block, as Slack requires. */
+/** Prefix of the `action_id` of each of Cairn's buttons. The rest is unique within a block, as Slack requires. */
 export const DECIDE_ACTION = 'cairn.decide';
 /** Slack's limit for the value of a button. */
 export const MAX_VALUE_CHARS = 2_000;
 
-/** Decisions of a button. A waiver and feedback need text, which a button does not take. */
+/** Decisions that have a button. A waiver and feedback need text, which a button cannot take. */
 export const BUTTON_DECISIONS = ['approve', 'reject', 'halt'] as const satisfies readonly Decision[];
 export type ButtonDecision = (typeof BUTTON_DECISIONS)[number];
 
-/** Above the longest run id, step key and wait id there can be. */
+/** Longer than any run id, step key or wait id. */
 const MAX_ID_CHARS = 500;
 
 const id = z.string().min(1).max(MAX_ID_CHARS);
 const DecisionValue = z.strictObject({
   runId: id,
   stepId: id,
-  /** Always named: a press must not answer a question that was asked after the one on the screen. */
+  /** Required, so that a press does not answer a later question than the one on the screen. */
   waitId: id,
   decision: z.enum(BUTTON_DECISIONS),
 });
@@ -31,14 +31,14 @@ export function isDecideAction(actionId: string): boolean {
   return actionId === DECIDE_ACTION || actionId.startsWith(`${DECIDE_ACTION}.`);
 }
 
-/** The text for a button; undefined if Slack would not take one so long. */
+/** The text for a button; undefined if it is too long for Slack. */
 export function valueText(value: DecisionValue): string | undefined {
   const { runId, stepId, waitId, decision } = value;
   const text = JSON.stringify({ runId, stepId, waitId, decision });
   return text.length <= MAX_VALUE_CHARS ? text : undefined;
 }
 
-/** @throws CairnError INVALID_INPUT for what {@link valueText} never made */
+/** @throws CairnError INVALID_INPUT for a text that {@link valueText} did not create */
 export function readValue(text: string | undefined): DecisionValue {
   if (text === undefined || text.length > MAX_VALUE_CHARS) throw unreadable();
   let value: unknown;

@@ -2,11 +2,11 @@
 import type { StartDeps } from '../../operations/start/request.ts';
 
 interface Common extends StartDeps {
-  /** Written on every run. */
+  /** Recorded in every run. */
   readonly environment: string;
 }
 
-/** Secrets and teams are asked on each request: reading them may wait for the platform, and may fail. */
+/** Secrets and teams are read for each request, because reading them may wait for the platform, and may fail. */
 export interface SlackDeps extends Common {
   secrets(): readonly string[];
   /** Tenant by team; a missing team is not connected. */

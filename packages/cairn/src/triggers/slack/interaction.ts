@@ -1,4 +1,4 @@
-/** A press of a button becomes the decision of an approval, by the person who pressed it. */
+/** Decides an approval when a person presses a button. */
 import { z } from 'zod';
 import { type CairnError, invalidInput } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
@@ -16,23 +16,23 @@ const id = z.string().regex(SLACK_ID);
 const Payload = z.looseObject({
   type: z.literal('block_actions'),
   user: z.looseObject({ id, team_id: id.nullish() }),
-  /** Null where an organisation has installed the app, not one of its teams. */
+  /** Null if an organisation has installed the app instead of one of its teams. */
   team: z.looseObject({ id }).nullish(),
-  /** A press is one action. The value is null in elements of others, such as an empty input. */
+  /** A press is one action. The value is null for elements of other apps, such as an empty input. */
   actions: z.tuple([z.looseObject({ action_id: z.string(), value: z.string().nullish() })]),
 });
 
 interface ButtonPress {
   /** Team in which the app is installed. */
   readonly teamId: string;
-  /** Home team of the person: not `teamId` in a channel that two teams share. */
+  /** Home team of the person. Differs from `teamId` in a channel that two teams share. */
   readonly homeTeamId: string;
   readonly userId: string;
   readonly decision: DecisionValue;
 }
 
 /**
- * A press of one of our buttons; undefined for all other interactions.
+ * A press of one of Cairn's buttons; undefined for all other interactions.
  *
  * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */
@@ -55,7 +55,7 @@ export function readPress(text: string): ButtonPress | undefined {
   };
 }
 
-/** @throws CairnError what `decideApproval` throws */
+/** @throws errors of `decideApproval` */
 export async function decidePress(deps: SlackScope, press: ButtonPress): Promise<SlackMessage> {
   const { teamId, homeTeamId, userId, decision } = press;
   const tenantId = deps.tenants.get(teamId);

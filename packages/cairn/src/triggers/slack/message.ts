@@ -1,7 +1,7 @@
-/** Texts in Slack: the wire format of a response, and every refusal in words. Pure. */
+/** Texts in Slack: the wire format of a response, and error messages for people. Pure. */
 import type { CairnError } from '../../core/errors.ts';
 
-/** Answer to a command or a press. */
+/** Response to a command or a press. */
 export type SlackMessage = {
   readonly response_type: 'ephemeral';
   readonly text: string;
@@ -9,7 +9,7 @@ export type SlackMessage = {
   readonly replace_original: boolean;
 };
 
-/** Longer foreign texts are cut: a response is a line or two. */
+/** Longer foreign texts are truncated, because a response has one or two lines. */
 const MAX_QUOTED_CHARS = 600;
 
 /** Visible only to the requester. @param text in Slack's markup; external text must have gone through {@link quoted} */
@@ -17,12 +17,12 @@ export function privately(text: string): SlackMessage {
   return { response_type: 'ephemeral', text, replace_original: false };
 }
 
-/** Takes the place of the question. */
+/** Replaces the question. */
 export function instead(text: string): SlackMessage {
   return { response_type: 'ephemeral', text, replace_original: true };
 }
 
-/** Text from outside, so that nothing in it is markup: no mention, no link, no channel (Slack, "Escaping text"). */
+/** Escapes external text, so that it contains no markup: no mention, link or channel (Slack, "Escaping text"). */
 export function quoted(text: string): string {
   return escaped(clipped(text, MAX_QUOTED_CHARS));
 }
@@ -31,14 +31,14 @@ export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Cut to `most` characters (UTF-16), never within one. */
+/** Truncates to `most` characters (UTF-16), never within a surrogate pair. */
 export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A refusal, and what can be done. @param error below 500: its texts are written for the caller */
+/** An error and its help. @param error with a status below 500: its texts are written for the caller */
 export function refusal({ message, help, code }: CairnError): SlackMessage {
-  // The general advice about fields and requests is for programs; a person has just read the error.
+  // The general help about fields and requests is for programs, so it is omitted here.
   return privately(code === 'INVALID_INPUT' ? quoted(message) : `${quoted(message)}\n${quoted(help)}`);
 }
 
@@ -46,7 +46,7 @@ export const UNKNOWN_OUTCOME = privately(
   'Cairn cannot determine whether this was done. Check the list of runs before you try again.',
 );
 
-/** Slack would show an error after three seconds, although the work continues. */
+/** Sent because Slack would show an error after three seconds, although the work continues. */
 export const STILL_BUSY = privately(
   'This takes longer than usual and may still succeed. Check the list of runs before you try again.',
 );

@@ -1,5 +1,5 @@
 /**
- * Reads one request of Slack: limits, signature, form, in this order, so that nothing unsigned is parsed. Owns the refusals;
+ * Reads one request of Slack in a fixed order (limits, signature, form), so that nothing unsigned is parsed. Owns the refusals;
  * does not know the meaning of the fields.
  */
 import { CairnError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ import { isHmacOf } from '../secrets.ts';
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** Slack sends about a dozen. */
 const MAX_FIELDS = 64;
-/** Longest name of a field in an error. Those of Slack have up to 20 characters. */
+/** Longest field name shown in an error. Slack's names have up to 20 characters. */
 const FIELD_CHARS = 100;
 
 export type Form = ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ interface FormReading {
   readonly now: number;
 }
 
-/** @throws CairnError for everything Slack would not have sent */
+/** @throws CairnError for requests that Slack does not send */
 export async function readForm(request: Request, { secrets, now }: FormReading): Promise<Form> {
   const body = await readBytes(request, MAX_REQUEST_BYTES);
   const { headers } = request;
@@ -45,7 +45,7 @@ export async function readForm(request: Request, { secrets, now }: FormReading):
 }
 
 /**
- * Stricter than a browser's form: a text with a duplicate field, or half a character, was not made by Slack, and has no certain
+ * Stricter than a browser's form. Slack never sends a duplicate field or half a surrogate pair, and such a text has no clear
  * meaning.
  *
  * @throws CairnError INVALID_INPUT
@@ -65,7 +65,7 @@ export function parseForm(text: string): Form {
   return form;
 }
 
-/** @param field whose value it is; undefined: it is a name */
+/** @param field name of the field whose value is decoded; undefined for a name */
 function unescaped(text: string, field?: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -78,15 +78,15 @@ function malformed(what: string, field?: string, cause?: unknown): CairnError {
   return new CairnError('INVALID_INPUT', what, { field: field && cut(field, FIELD_CHARS), cause });
 }
 
-/** Largest difference between Slack's clock and ours; a recorded request that is sent again later is refused. */
+/** Largest difference between Slack's clock and this one. A recorded request that is sent again later is refused. */
 export const MAX_SKEW_MS = 5 * 60_000;
 
 const SIGNATURE = /^v0=([0-9a-f]{64})$/;
-/** Unix seconds; as many digits as a date can have. */
+/** Unix seconds, with at most as many digits as a date can have. */
 const TIMESTAMP = /^[0-9]{1,12}$/;
 
 export interface Signed {
-  /** The bytes as they came. */
+  /** The bytes as received. */
   readonly body: Uint8Array;
   /** `X-Slack-Signature`. */
   readonly signature: string | null;
@@ -95,7 +95,7 @@ export interface Signed {
 }
 
 /**
- * True if the signature was made over exactly these bytes and this time with one of the secrets.
+ * True if one of the secrets made the signature over exactly these bytes and this time.
  *
  * @param now epoch ms
  */

@@ -1,4 +1,4 @@
-/** Teams of Slack and the people in them: their ids, their names in journals, and the tenant of each connected team. */
+/** Teams and users of Slack: their ids, their names in journals, and the tenant of each connected team. */
 
 export const SLACK_ID = /^[A-Z0-9]{1,64}$/;
 
@@ -7,7 +7,7 @@ export function actorOf(teamId: string, userId: string): string {
   return `s.${teamId}.${userId}`;
 }
 
-/** An actor as a person in Slack reads it: a mention, if it is one of this team. */
+/** An actor as text for a person in Slack: a mention if the actor belongs to this team. */
 export function readableActor(actor: string | undefined, teamId: string): string {
   if (actor === undefined) return 'somebody';
   const prefix = actorOf(teamId, '');
@@ -17,9 +17,9 @@ export function readableActor(actor: string | undefined, teamId: string): string
 const PAIR = /^([A-Z0-9]{1,64})=([\w.-]{1,100})$/;
 
 /**
- * The mapping in the parameter: `TEAM=tenant`, several separated by commas. Empty: no team is connected.
+ * Parses the parameter: `TEAM=tenant`, several separated by commas. Empty: no team is connected.
  *
- * @throws Error that names the invalid pair, or the duplicate team
+ * @throws Error with the invalid pair or the duplicate team
  */
 export function tenantsIn(parameter: string): ReadonlyMap<string, string> {
   const tenants = new Map<string, string>();

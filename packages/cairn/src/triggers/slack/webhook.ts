@@ -1,6 +1,6 @@
 /**
- * Slack webhook: slash commands start runs, buttons decide approvals. Users get a text within three seconds; only
- * requests that Slack does not send get a problem.
+ * Slack webhook: slash commands start runs, buttons decide approvals. Users get a text within three seconds. Only
+ * requests that Slack does not send get a problem response.
  */
 import { CairnError } from '../../core/errors.ts';
 import { contextOf, type RequestContext } from '../../http/caller-context.ts';
@@ -12,7 +12,7 @@ import { decidePress, readPress } from './interaction.ts';
 import { refusal, type SlackMessage, STILL_BUSY, UNKNOWN_OUTCOME } from './message.ts';
 import { type Form, readForm } from './signed-form.ts';
 
-/** Slack waits three seconds; the rest is for the network. */
+/** Slack waits three seconds. The difference is for the network. */
 const ANSWER_WITHIN_MS = 2_500;
 
 /** Never rejects. */
@@ -32,7 +32,7 @@ export async function slackWebhook(deps: SlackDeps, request: Request): Promise<R
 type SlackWork = () => Promise<SlackMessage>;
 
 /**
- * Work that follows from the request; undefined if only a response is needed.
+ * The work that the request asks for; undefined if a response is enough.
  *
  * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */
@@ -47,7 +47,7 @@ function workOf(scope: SlackScope, form: Form, context: RequestContext): SlackWo
   return () => runCommand(scope, { command, context });
 }
 
-/** Never rejects: Slack shows people the body of a 200, and of anything else only that it failed. */
+/** Never rejects: Slack shows the body of a 200 to people, but for any other status only that the request failed. */
 async function inWords({ log }: SlackDeps, work: SlackWork): Promise<SlackMessage> {
   try {
     return await work();
@@ -58,7 +58,7 @@ async function inWords({ log }: SlackDeps, work: SlackWork): Promise<SlackMessag
   }
 }
 
-/** The response, or after {@link ANSWER_WITHIN_MS} a notice that there is none yet. The work continues, and its key keeps it to one run. */
+/** The response, or after {@link ANSWER_WITHIN_MS} a notice that the work continues. The key prevents a second run. */
 async function inTime({ clock, log }: SlackDeps, answer: Promise<SlackMessage>): Promise<SlackMessage> {
   const late = Promise.withResolvers<SlackMessage>();
   const cancel = clock.timer(ANSWER_WITHIN_MS, () => {
