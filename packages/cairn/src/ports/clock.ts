@@ -1,6 +1,6 @@
-/** Time as the engine sees it, so that a test can own it. */
+/** The engine's source of time, which tests can control. */
 
-/** Ends a timer that has not fired; calling it again does nothing. */
+/** Cancels a timer that has not fired. A second call does nothing. */
 export type CancelTimer = () => void;
 
 export interface Clock {
@@ -9,13 +9,13 @@ export interface Clock {
   /** Calls `fire` once, after `delayMs`. */
   timer(delayMs: number, fire: () => void): CancelTimer;
   /**
-   * Calls `listener` whenever the clock was moved by hand, and waits for it before others use the new time. Absent for clocks
+   * Calls `listener` whenever the clock was moved by hand, and delays others until it is done. Absent for clocks
    * that cannot be moved.
    */
   onMoved?(listener: () => Promise<void>): CancelTimer;
 }
 
-/** Resolves after `delayMs`, or immediately when `signal` aborts. Never rejects: the caller checks the signal. */
+/** Resolves after `delayMs`, or immediately when `signal` aborts. Never rejects, so the caller must check the signal. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -30,7 +30,7 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * The same clock, set to the time of another one (the store's): times written by other processes must not be compared
+ * The same clock, set to the time of another one (the store's). Times written by other processes must not be compared
  * with a local clock, which may be minutes off.
  */
 export function setTo(clock: Clock, now: number): Clock {

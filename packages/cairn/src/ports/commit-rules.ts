@@ -1,8 +1,8 @@
 /**
- * Checks of every run store before it sends anything; only a bug of the caller can violate them. Shared, so that an
+ * Checks that every run store makes before it sends anything. Only a bug of the caller can violate them. They are shared, so that an
  * adapter for tests is as strict as the one in production.
  *
- * Must not: check what only the stored documents can tell.
+ * Must not: check anything that depends on the stored documents.
  */
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { invalidInput } from '../core/errors.ts';
@@ -12,17 +12,17 @@ import { assertFits } from '../core/run/values.ts';
 import type { JournalCommit, SnapshotTouch, StartCommit } from './run-store.ts';
 import type { Memo } from './value-store.ts';
 
-/** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */
+/** The engine splits its commits at 300 writes. The difference is for the snapshot and for ledger rows. */
 const MAX_STORE_WRITES = 320;
 /**
- * The engine cuts its commits at an estimated 4 MiB. This counts the real size except the snapshot, which the limit of
- * a document (1 MiB) bounds; Firestore refuses a request above 10 MiB.
+ * The engine splits its commits at an estimated 4 MiB. This limit applies to the real size without the snapshot, which is
+ * at most a document (1 MiB). Firestore refuses a request above 10 MiB.
  */
 const MAX_STORE_BYTES = 6 * 1024 * 1024;
-/** A commit of ten steps has about this. */
+/** Size of a commit of about ten steps. */
 const SURELY_SMALL_BYTES = 64 * 1024;
 
-/** @throws Error if the first commit of a run cannot be right, whatever is stored */
+/** @throws Error if the first commit of a run is invalid, whatever is stored */
 export function assertSoundStart({ state, events, checkpoints, records, supersedes }: StartCommit): void {
   assertRow(state.id, events);
   if (events[0]?.seq !== 1) throw new Error(`run ${state.id}: a start begins with event 1`);
@@ -38,7 +38,7 @@ export function assertSoundStart({ state, events, checkpoints, records, supersed
   assertLoad(state.id, { events, checkpoints, steps: [], effects: [], others });
 }
 
-/** The bytes of the commit, or somewhat more. @throws Error if a move of a run cannot be right, whatever is stored */
+/** Returns the size of the commit in bytes, or somewhat more. @throws Error if the commit is invalid, whatever is stored */
 export function assertSoundCommit({
   runId,
   events,
@@ -71,7 +71,7 @@ export function assertSoundPayload(text: string): void {
   assertFits(text, 'the value', MAX_PAYLOAD_BYTES);
 }
 
-/** @throws CairnError INVALID_INPUT for a name that makes no document id, PAYLOAD_TOO_LARGE for the text */
+/** @throws CairnError INVALID_INPUT for a name that is not a valid document id, PAYLOAD_TOO_LARGE for the text */
 export function assertSoundMemo({ step, name, text }: Memo): void {
   const what = `memo of step '${step}'`;
   const bytes = Buffer.byteLength(name);
@@ -95,7 +95,7 @@ function assertRow(runId: string, events: readonly RunEvent[]): void {
 
 interface Load extends Pick<JournalCommit, 'events' | 'checkpoints' | 'steps'> {
   readonly effects: readonly EffectWrite[];
-  /** Other writes of the commit. */
+  /** Number of other writes in the commit. */
   readonly others: number;
 }
 
@@ -110,15 +110,15 @@ function assertLoad(runId: string, { events, checkpoints, steps, effects, others
 }
 
 /**
- * Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. Small values are
- * not counted exactly, because every step is measured here.
+ * Bytes of the names and values, with eight for each value that is not text, as Firestore counts a document. Small values are
+ * only estimated, because every step is measured here.
  */
 function sizeOf(value: unknown): number {
   const most = total(value, maxBytesOf);
   return most <= SURELY_SMALL_BYTES ? most : total(value, Buffer.byteLength);
 }
 
-/** UTF-8 has three bytes at most for each unit of UTF-16. */
+/** UTF-8 has at most three bytes for each unit of UTF-16. */
 const maxBytesOf = (text: string) => 3 * text.length;
 
 function total(value: unknown, bytesOf: (text: string) => number): number {

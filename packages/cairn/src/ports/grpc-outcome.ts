@@ -1,4 +1,4 @@
-/** Meaning of the gRPC status of a failed call to a Google service; one table for all adapters. */
+/** Meaning of the gRPC status of a failed call to a Google service. One table for all adapters. */
 
 /** The statuses that a call can fail with. */
 export const GRPC_STATUS = {
@@ -22,9 +22,9 @@ export const GRPC_STATUS = {
 
 /**
  * `unknown`: only the service knows whether the call was applied; sending the same bytes again is safe (J8). The others
- * were certainly not applied. `precondition`: a precondition of the call does not hold; without one, the service
+ * were certainly not applied. `precondition`: a precondition of the call does not hold; if it has none, the service
  * refuses the request. `request`: the service will refuse these bytes every time. `installation`: it refuses the
- * caller, or has no such database: requests of all runs fail until that is changed.
+ * caller, or the database does not exist: requests of all runs fail until that is fixed.
  */
 type CallFailure = 'unknown' | 'precondition' | 'request' | 'installation';
 
@@ -32,8 +32,8 @@ const FAILURES: Readonly<Record<number, CallFailure>> = {
   [GRPC_STATUS.CANCELLED]: 'unknown',
   [GRPC_STATUS.UNKNOWN]: 'unknown',
   [GRPC_STATUS.DEADLINE_EXCEEDED]: 'unknown',
-  // Firestore asks to "retry with exponential backoff" and does not say that nothing was applied; and the client itself answers so
-  // when the answer of a call that was applied is too large for it.
+  // Firestore asks to "retry with exponential backoff" and does not guarantee that nothing was applied. The client itself throws this
+  // when the response of an applied call is too large for it.
   [GRPC_STATUS.RESOURCE_EXHAUSTED]: 'unknown',
   [GRPC_STATUS.ABORTED]: 'unknown',
   [GRPC_STATUS.INTERNAL]: 'unknown',
@@ -41,7 +41,7 @@ const FAILURES: Readonly<Record<number, CallFailure>> = {
   [GRPC_STATUS.NOT_FOUND]: 'precondition',
   [GRPC_STATUS.ALREADY_EXISTS]: 'precondition',
   [GRPC_STATUS.FAILED_PRECONDITION]: 'precondition',
-  // Also of a document above 1 MiB, and of a request above 10 MiB.
+  // Includes a document above 1 MiB, and a request above 10 MiB.
   [GRPC_STATUS.INVALID_ARGUMENT]: 'request',
   [GRPC_STATUS.OUT_OF_RANGE]: 'request',
   [GRPC_STATUS.DATA_LOSS]: 'request',
@@ -50,7 +50,7 @@ const FAILURES: Readonly<Record<number, CallFailure>> = {
   [GRPC_STATUS.UNIMPLEMENTED]: 'installation',
 };
 
-/** Errors of the operating system that client libraries pass on instead of a status. */
+/** Errors of the operating system that client libraries throw instead of a status. */
 const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'ECONNABORTED',
   'ECONNREFUSED',
@@ -63,13 +63,13 @@ const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** The gRPC status of an error; undefined for one that never met a service. */
+/** The gRPC status of an error; undefined if the error does not come from a service. */
 export function grpcStatusOf(error: unknown): number | undefined {
   const code = codeOf(error);
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Undefined for an error that is not one of a call: a bug, or a refusal of our own. */
+/** Undefined for an error that does not come from a call: a bug, or an error of Cairn itself. */
 export function callFailureOf(error: unknown): CallFailure | undefined {
   const code = codeOf(error);
   if (CONNECTION_ERRORS.has(code)) return 'unknown';

@@ -7,14 +7,14 @@ export interface StoredRecord {
   readonly version: Version;
 }
 
-/** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
+/** Throws `OutcomeUnknown` if it is unknown whether a write was applied. */
 export interface IdempotencyStore {
   read(key: string): Promise<StoredRecord | undefined>;
-  /** Create-first check-and-set: `exists` means that another record exists and nothing was written. */
+  /** Creates the record if none exists. `exists`: another record exists, and nothing was written. */
   create(
     record: IdempotencyRecord,
   ): Promise<{ readonly kind: 'created'; readonly version: Version } | { readonly kind: 'exists' }>;
-  /** Replaces the version last seen; `stale` means that another write won. */
+  /** Replaces the version last seen. `stale`: another write won. */
   replace(
     record: IdempotencyRecord,
     seen: Version,

@@ -1,4 +1,4 @@
-/** Structured logging. Event names are those of the source texts where they have one (`run_created` …). */
+/** Structured logging. Event names are those of the specification if it has one (`run_created` …). */
 import type { RunState } from '../core/run/state.ts';
 
 export type LogFields = { readonly [name: string]: unknown };
@@ -10,7 +10,7 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** Log fields of every line about a run, by which it is found: run, tenant and trace. */
+/** Fields of every log line about a run, by which lines are found: run, tenant and trace. */
 export function ofRun({ id, tenantId, traceId }: Pick<RunState, 'id' | 'tenantId' | 'traceId'>): LogFields {
   return { runId: id, tenantId, traceId };
 }

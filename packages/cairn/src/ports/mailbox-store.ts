@@ -11,11 +11,11 @@ export interface StoredMailbox {
   readonly version: Version;
 }
 
-/** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
+/** Throws `OutcomeUnknown` if it is unknown whether a write was applied. */
 export interface MailboxStore {
   read(address: MailboxAddress): Promise<StoredMailbox | undefined>;
   /**
-   * Replaces the version last seen, or creates the document; undefined deletes that version. `stale` means that a
+   * Replaces the version last seen, or creates the document; an undefined value deletes that version. `stale`: a
    * concurrent write won, and nothing was written.
    */
   write(

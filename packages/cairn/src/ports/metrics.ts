@@ -1,6 +1,6 @@
 /**
- * Metrics counted while runs progress. Fed only with durable facts: a transition by the process that appended it, a
- * response by the process that sent it, so that nothing is counted twice. Must not fail or block.
+ * Metrics counted while runs progress. Only durable facts are reported: a transition by the process that appended it, a
+ * response by the process that sent it. So nothing is counted twice. Must not fail or block.
  */
 import type { RequestSource } from '../core/decisions/idempotency.ts';
 import type { ProblemCode } from '../core/integrity/problems.ts';
@@ -23,18 +23,18 @@ export interface RunEndMetric {
 export interface KeyedResponse {
   readonly tenantId: string;
   readonly source: RequestSource;
-  /** `hit`: answered with what an earlier request with the key was answered. */
+  /** `hit`: the response is that of an earlier request with the key. */
   readonly result: 'hit' | 'miss';
 }
 export type EffectCallResult =
-  /** Done, and recorded. */
+  /** Performed and recorded. */
   | 'executed'
-  /** Answered with an earlier record. */
+  /** The response is an earlier record. */
   | 'reused'
-  /** Certainly not done. */
+  /** Certainly not performed. */
   | 'not_applied'
   | 'in_doubt'
-  /** Not made before a person decides, or never. */
+  /** Not called before a person decides, or never. */
   | 'blocked';
 
 export interface EffectMetric {
@@ -43,7 +43,7 @@ export interface EffectMetric {
   readonly outcome: EffectCallResult;
 }
 
-/** An append that lost its place in the journal to another's. */
+/** An append that lost to a concurrent append. */
 export interface Conflict {
   readonly tenantId: string;
   /** True if the writer held the lease, and others, such as operators, wrote in between. */
@@ -54,7 +54,7 @@ export interface DispatchMetric {
   readonly tenantId: string;
   /** End of the dispatch by its {@link publishedName}, or `failed`: the task is redelivered. */
   readonly end: string;
-  /** The first one of its instance, including the time to load its modules. */
+  /** True for the first dispatch of its instance, which includes the time to load modules. */
   readonly cold: boolean;
   readonly durationMs: number;
 }
@@ -68,7 +68,7 @@ export interface Metrics {
   dispatch(dispatch: DispatchMetric): void;
 }
 
-/** A task that was to be put into the queue. */
+/** An attempt to put a task into the queue. */
 export interface Enqueue {
   readonly reason: DriveReason;
   readonly result: 'accepted' | 'failed';
@@ -88,18 +88,18 @@ export interface InstallationMetrics {
   scan(scan: ScanMetric): void;
 }
 
-/** Something wrong with a run, found by a sample. */
+/** A problem of a run, found by a sample. */
 export interface FoundProblem {
   readonly tenantId: string;
   readonly code: ProblemCode;
 }
 
-/** Counted by a scheduled function only, so that it is no part of what every instance counts. */
+/** Separate, because only a scheduled function counts these. */
 export interface ProblemMetrics {
   inconsistent(problem: FoundProblem): void;
 }
 
-/** Runs that ended in one way. */
+/** Durations of runs with the same end. */
 export interface Durations extends Histogram {
   readonly type: string;
   readonly status: TerminalStatus;
@@ -108,7 +108,7 @@ export interface Durations extends Histogram {
 export interface Histogram {
   readonly count: number;
   readonly sumMs: number;
-  /** For each of `DURATION_BOUNDS_MS` how many took that long at most. */
+  /** For each of `DURATION_BOUNDS_MS`, the number of runs that took at most as long. */
   readonly within: readonly number[];
 }
 
@@ -122,19 +122,19 @@ export interface TenantCounts {
   readonly dispatches: readonly Dispatches[];
 }
 
-/** Drives that ended in one way. */
+/** Dispatches with the same end. */
 export interface Dispatches extends Omit<DispatchMetric, 'tenantId' | 'durationMs'>, Histogram {}
 
 export interface CountReader {
   countsOf(tenantId: string): TenantCounts;
 }
 
-/** From a step that only computes to a run that waits for people over a weekend. */
+/** From a run that only computes to one that waits for people over a weekend. */
 export const DURATION_BOUNDS_MS: readonly number[] = [
   100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000,
 ];
 
-/** Metrics, spans and log events call a deferral `held`, the name that alerts match. */
+/** Metrics, spans and log events call a deferral `held`, because alerts match this name. */
 export function publishedName(name: string): string {
   return name === 'deferred' ? 'held' : name;
 }

@@ -1,4 +1,4 @@
-/** Everything drawn at random, so that a test can replay it. */
+/** The engine's source of randomness, which tests can replay. */
 export interface Randomness {
   /** Uniform in [0, 1), for jitter. */
   unit(): number;

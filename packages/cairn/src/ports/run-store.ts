@@ -1,6 +1,6 @@
 /**
- * Runs and their journals, in words of the domain. A commit is atomic: all its documents or none. The adapter knows
- * how values are stored; it decides nothing. Every method throws `OutcomeUnknown` where it cannot know whether the
+ * Runs and their journals, in terms of the domain. A commit is atomic: all of its documents are written, or none. The adapter knows
+ * how values are stored, and decides nothing. Every method throws `OutcomeUnknown` if it is unknown whether the
  * call was applied, and `NewerSchemaError` for documents of a newer version.
  */
 
@@ -22,25 +22,25 @@ import type { RunMatch } from '../core/search/match.ts';
 import type { StepCounts } from '../core/search/step-counts.ts';
 import type { Memo, MemoStore, PayloadStore, RecordedMemo } from './value-store.ts';
 
-/** Version of a document as last seen; opaque, compared by the store. */
+/** Version of a document as last seen. Opaque; only the store compares it. */
 export type Version = string;
 
-/** Outcome of a write that replaces a document as a whole, if it still has the version last seen. */
+/** Outcome of a write that replaces a whole document if its version is still the one last seen. */
 export type CompareAndSetResult =
   | { readonly kind: 'written'; readonly version: Version }
-  /** Another was faster: read, decide again. */
+  /** Another write won: read and decide again. */
   | { readonly kind: 'stale' };
 
-/** A run as lists show it, by its snapshot. */
+/** A run as lists show it, from its snapshot. */
 export interface ListedRun {
   readonly state: ListedState;
   readonly metadata: ListedMetadata;
-  /** Absent: a version of Cairn that does not count has written the snapshot. */
+  /** Absent if a version of Cairn without this count wrote the snapshot. */
   readonly stepCounts?: StepCounts;
   readonly waits: ListedWaits;
-  /** Absent: it waits for nothing, or an earlier version has written the snapshot. */
+  /** Absent if the run waits for nothing, or an earlier version wrote the snapshot. */
   readonly waitsFor?: WaitsFor | undefined;
-  /** Time of its next scan, epoch ms; absent: none. */
+  /** Time of the next scan, epoch ms; absent: none. */
   readonly wakeAt?: number | undefined;
 }
 
@@ -51,15 +51,15 @@ export interface LoadedRun {
   /** Head of the snapshot document itself; less than `state.head` while a dispatch is ahead of it (J4). */
   readonly snapshotHead: number;
   readonly snapshotVersion: Version;
-  /** The store's own time of this read, epoch ms: what staleness is judged by. */
+  /** The store's own time of this read, epoch ms, for decisions about staleness. */
   readonly readAt: number;
-  /** Documents that this read is billed for. */
+  /** Documents billed for this read. */
   readonly reads: number;
-  /** Billed writes of the commits beyond `snapshotHead`, at least (`core/cost/writes.ts`). */
+  /** Billed writes of the commits beyond `snapshotHead`; a lower bound (`core/cost/writes.ts`). */
   readonly tailWrites: number;
 }
 
-/** An idempotency record to be made by a start; `replaces` is the version of an expired one it takes the place of. */
+/** An idempotency record that a start creates. `replaces` is the version of an expired record that it replaces. */
 export interface StartRecord {
   readonly record: IdempotencyRecord;
   readonly replaces?: Version | undefined;
@@ -67,7 +67,7 @@ export interface StartRecord {
 
 export interface StartCommit {
   readonly state: RunState;
-  /** For the first dispatch, where it will publish; and what the start itself is billed. */
+  /** Data for publishing the first event, used by the first dispatch, and the billed cost of the start. */
   readonly metadata?: Pick<VolatileMetadata, 'firstEventId' | 'cost'> | undefined;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
@@ -75,43 +75,43 @@ export interface StartCommit {
   readonly supersedes?: Supersedes | undefined;
 }
 
-/** The end of another run that the start supersedes: appended to its journal in the same commit, or neither is. */
+/** The event by which a start supersedes another run, appended to that run's journal in the same commit. */
 export interface Supersedes {
   readonly event: RunEvent<'run_superseded'>;
-  /** The state of that run after the event. */
+  /** The state of the superseded run after the event. */
   readonly snapshot: RunState;
-  /** Volatile metadata of the run, as read; it is not folded, and kept. */
+  /** Volatile metadata of the superseded run, as read. It is not folded, and stays unchanged. */
   readonly metadata: VolatileMetadata;
   readonly seen: Version;
 }
 
-/** One move of a run. Events and checkpoints are created, step records are set. */
+/** One commit of a run. Events and checkpoints are created, step records are set. */
 export interface JournalCommit {
   readonly runId: string;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
-  /** Rows of the ledger: created under must-not-exist, or changed under the version their writer last saw. */
+  /** Rows of the ledger. They are created if they do not exist, or changed if their version is the one last seen. */
   readonly effects?: readonly EffectWrite[] | undefined;
-  /** The state after the last of `events`; given when the snapshot is to be written with them. */
+  /** The state after the last of `events`, if the snapshot is written with them. */
   readonly snapshot?: RunState;
   readonly metadata?: MetadataUpdate;
 }
 
-/** Written with a snapshot: a heartbeat at the store's own time, and how far that extends the lease. */
+/** Written with a snapshot: a heartbeat at the store's own time, and the extension of the lease. */
 export interface MetadataUpdate {
-  /** True stamps `lastHeartbeatAt` with the store's time. */
+  /** True: `lastHeartbeatAt` becomes the store's time. */
   readonly heartbeat: boolean;
   readonly leaseExtendedTo?: number;
   /** Last reported progress of the running bodies; absent: unchanged. */
   readonly inFlight?: readonly Progress[];
   /** Running bodies; absent: unchanged. */
   readonly running?: readonly RunningStep[];
-  /** Lines that bodies logged, written as a document beside the snapshot; absent: none. */
+  /** Lines that bodies logged, written as a separate document; absent: none. */
   readonly logged?: LogUpdate;
-  /** Set once all completion duties of the run are done: it is not scanned again. */
+  /** Set when all completion duties of the run are done. The run is not scanned again. */
   readonly dutiesMet?: true | undefined;
-  /** Events up to this seq are published; absent: as it was. */
+  /** Sequence number up to which events are published; absent: unchanged. */
   readonly publishedSeq?: number;
   /** Deadline for the next attempt to publish; absent: unchanged. */
   readonly publishDueAt?: number | undefined;
@@ -123,29 +123,29 @@ export type CommitResult =
   | {
       readonly kind: 'committed';
       readonly snapshotVersion?: Version | undefined;
-      /** Version of the ledger rows that it wrote. */
+      /** Version of the written ledger rows. */
       readonly effectsVersion?: Version | undefined;
     }
-  /** An event of these sequence numbers (or, at a start, the run or a record) exists already; nothing was applied. */
+  /** One of the events (or, for a start, the run or a record) already exists. Nothing was applied. */
   | { readonly kind: 'exists' }
-  /** A ledger row that it creates or changes was written concurrently; nothing was applied. */
+  /** A ledger row of the commit was written concurrently. Nothing was applied. */
   | { readonly kind: 'effect_moved' };
 
-/** A snapshot write without an event (J9): flush and heartbeat of a dispatch, or the scan moving `wakeAt`. */
+/** A snapshot write without an event (J9): flush and heartbeat of a dispatch, or the scan changing `wakeAt`. */
 export interface SnapshotTouch {
   readonly runId: string;
   readonly seen: Version;
   readonly snapshot?: RunState;
   readonly metadata?: MetadataUpdate | undefined;
-  /** Overrides the `wakeAt` that the state implies; only ever used to move it forward before acting. */
+  /** Overrides the `wakeAt` that follows from the state. Used only to move it forward before acting. */
   readonly wakeAt?: number | undefined;
-  /** For an ended run: the ledger knows the outcome of all its effects, and the inbox no longer lists it. */
+  /** For an ended run whose effects' outcomes the ledger all knows: the inbox no longer lists the run. */
   readonly asksNothing?: true;
 }
 
 export type TouchResult =
   | { readonly kind: 'touched'; readonly snapshotVersion: Version }
-  /** The snapshot was written concurrently, or deleted: read, fold, decide again. */
+  /** The snapshot was written concurrently or deleted: read and decide again. */
   | { readonly kind: 'stale' };
 
 export interface DuePlace {
@@ -157,37 +157,37 @@ export interface DueRun extends DuePlace, DueFacts {
   readonly snapshotVersion: Version;
 }
 
-/** A run as the query for silent runs shows it, without its document. Absent members could not be read. */
+/** A run in the result of the query for silent runs. Absent members could not be read. */
 export interface SilentRun {
   readonly runId: string;
   readonly lastHeartbeatAt: number;
-  /** True if its snapshot has a lease. Otherwise it is between two attempts and sends no heartbeats. */
+  /** True if its snapshot has a lease. Otherwise the run is between two attempts and sends no heartbeats. */
   readonly isLeased: boolean;
   readonly type?: string | undefined;
   readonly tenantId?: string | undefined;
 }
 
 /**
- * A page of a list, of at most `MAX_PAGE_BYTES` if it has more than one item; `next` continues it. Runs come newest first, events and
- * checkpoints in their own order, steps by id.
+ * A page of a list. With more than one item it has at most `MAX_PAGE_BYTES`; `next` continues it. Runs are sorted newest first, events
+ * and checkpoints in order, steps by id.
  */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string | undefined;
-  /** Ids of runs that belong on the page and cannot be decoded: one damaged document must not hide all others. */
+  /** Ids of runs of the page that cannot be decoded, so that one damaged document does not hide all others. */
   readonly unreadable?: readonly string[] | undefined;
 }
 
 export interface RunFilter {
   readonly tenantId: string;
   /**
-   * One of these, if there are any. A run is also found by the status it would have if only its open waits were left
+   * Only runs with one of these. A run is also found by the status that its open waits alone would give it
    * (`core/run/now/waits-for.ts`).
    */
   readonly status?: RunStatus | readonly RunStatus[] | undefined;
-  /** The status by its open waits alone; not of runs that an earlier version wrote last. */
+  /** The status that open waits alone would give. Does not find runs that an earlier version wrote last. */
   readonly waitsFor?: WaitsFor | undefined;
-  /** For cancelled runs. */
+  /** Only cancelled runs have one. */
   readonly stopKind?: readonly StopKind[] | undefined;
   readonly type?: string | undefined;
   readonly repoId?: string | undefined;
@@ -198,54 +198,54 @@ export interface RunFilter {
   readonly createdFrom?: number | undefined;
   /** Created before this time, epoch ms. */
   readonly createdBefore?: number | undefined;
-  /** Only runs without a parent. Of lists by pages only: a page may then be short, see {@link MAX_PASSED_OVER}. */
+  /** Only runs without a parent. Only for paged lists, whose pages may then be short; see {@link MAX_PASSED_OVER}. */
   readonly topLevel?: true;
-  /** Only runs that match. For lists by pages only, as `topLevel`. */
+  /** Only runs that match. Only for paged lists, like `topLevel`. */
   readonly match?: RunMatch;
-  /** Only runs that are stored with one of these entries (core/search/match-index.ts). For lists by pages and counts, without `tag`. */
+  /** Only runs stored with one of these entries (core/search/match-index.ts). For paged lists and counts, without `tag`. */
   readonly among?: readonly string[];
 }
 
 /**
- * Runs that are read for one page of a list and are not on it: child runs of a list without them, and runs that do not match. They
- * are no part of an index, so that runs of all versions are found.
+ * Most runs read for one page of a list without being on it: child runs of a list without them, and runs that do not match. No
+ * index excludes them, so that runs of all versions are found.
  */
 export const MAX_PASSED_OVER = 1_000;
 
 export interface PageRequest {
   /** Most items; bounded by the caller. */
   readonly limit: number;
-  /** `next` of the page before. Throws `INVALID_INPUT` for a text that never was one. */
+  /** `next` of the previous page. Throws `INVALID_INPUT` for an invalid text. */
   readonly cursor?: string | undefined;
 }
 
 export interface RunStore extends PayloadStore, MemoStore {
   /**
-   * Creates run, first event and idempotency records, each under must-not-exist. `exists` also where another has written the
-   * run that was to be superseded.
+   * Creates the run, its first event and idempotency records, each only if it does not exist. Also returns `exists` if the
+   * run to be superseded was written concurrently.
    */
   start(commit: StartCommit): Promise<CommitResult>;
   /**
-   * With `ofTenant`, for users: a run of another tenant is undefined, and takes no longer than one that does not exist;
-   * so is one marked for deletion.
+   * With `ofTenant`, for users, a run of another tenant is undefined and takes no longer than one that does not exist.
+   * The same applies to a run marked for deletion.
    */
   load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined>;
-  /** Events after `afterSeq` in order, at most `limit` (the caller continues if it got that many). */
+  /** Events after `afterSeq` in order, at most `limit`; the caller continues if it got as many. */
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   commit(commit: JournalCommit): Promise<CommitResult>;
   touch(touch: SnapshotTouch): Promise<TouchResult>;
   /** Checkpoints by seq, in the requested order; throws if one is missing. */
   readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]>;
-  /** The checkpoint of that seq, if its event has one. */
+  /** The checkpoint of that event, if it has one. */
   findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined>;
 
-  /** Runs whose `wakeAt` is not after `now`, earliest first, those of one time by id; `after` continues a page. */
+  /** Runs whose `wakeAt` is at or before `now`, earliest first, then by id; `after` continues a page. */
   dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]>;
-  /** Runs under way whose last heartbeat is in the window, longest silence first. */
+  /** Running runs whose last heartbeat is in the window, longest silence first. */
   silentRuns(window: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]>;
 
   /**
-   * Lists read snapshots and may lag behind a driven run (J7). Newest run first. A page has fewer runs than it could where
+   * Lists read snapshots and may lag behind a running run (J7). Newest run first. A page has fewer runs than possible if
    * some are about to be deleted.
    */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>>;

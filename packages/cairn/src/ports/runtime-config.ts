@@ -1,6 +1,6 @@
 /**
- * Runtime configuration set by operators: the kill switch and the paused workflows. One small document, read by every
- * dispatch and the scan, changed rarely and by people.
+ * Runtime configuration set by operators: the kill switch and the paused workflows. One small document, which every
+ * dispatch and the scan read, and which people rarely change.
  */
 
 import type { RestoreMark } from '../core/recovery/restored.ts';
@@ -8,9 +8,9 @@ import type { PauseMark } from '../core/schedule/schedule.ts';
 import type { CompareAndSetResult, Version } from './run-store.ts';
 
 export interface RuntimeConfig {
-  /** On: nothing is driven, of no workflow and no tenant. */
+  /** True: nothing is dispatched, of any workflow or tenant. */
   readonly killSwitch: boolean;
-  /** By type of the workflow. A map, since a type may have a name that every object has a member of. */
+  /** By workflow type. A map, because a type may have the name of a member that every object has. */
   readonly paused: ReadonlyMap<string, PauseMark>;
   /** The last restore of the database; absent if none is known. */
   readonly restore?: RestoreMark;
@@ -26,18 +26,18 @@ export interface StoredRuntimeConfig {
   readonly version: Version;
 }
 
-/** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
+/** Both methods throw `OutcomeUnknown` if it is unknown whether the call was applied. */
 export interface RuntimeConfigStore {
   read(): Promise<StoredRuntimeConfig | undefined>;
-  /** Replaces the version last seen as a whole; `seen` undefined: there must be none yet. */
+  /** Replaces the version last seen as a whole; `seen` undefined: there must be no document. */
   write(config: RuntimeConfig, seen: Version | undefined): Promise<CompareAndSetResult>;
 }
 
 /** Cached read access of the engine: a process reads the document once for many queries. */
 export interface RuntimeConfigReader {
   /**
-   * A configuration that is at most `maxAgeMs` old; 0 reads it again. Rejects like {@link RuntimeConfigStore.read}: an
-   * unreadable configuration must not be taken for on or off.
+   * A configuration that is at most `maxAgeMs` old; 0 always reads it. Rejects like {@link RuntimeConfigStore.read}, because an
+   * unreadable configuration must not count as on or off.
    */
   current(maxAgeMs: number): Promise<RuntimeConfig>;
 }

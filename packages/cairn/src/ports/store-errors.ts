@@ -1,10 +1,10 @@
-/** Errors of adapters, by what is certain after a failed call. */
+/** Errors of adapters, by what is known after a failed call. */
 import { NewerSchemaError } from '../core/run/events.ts';
 import { messageOf } from '../core/thrown.ts';
 
 /**
  * The call may or may not have been applied (connection lost, deadline, ABORTED, UNAVAILABLE). Sending the same bytes
- * again is safe for every commit of ours (J8).
+ * again is safe for every commit of Cairn (J8).
  */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
@@ -30,14 +30,14 @@ export class StoreRefused extends Error {
 }
 
 /**
- * A document that this software cannot have written so: damaged, changed by hand, or missing though another refers to it. The
- * message names the document and the problem, and shows no content.
+ * A document that this software cannot have written: damaged, changed by hand, or missing although another refers to it. The
+ * message names the document and the problem, and contains no data.
  */
 export class UndecodableDocument extends Error {
   override readonly name = 'UndecodableDocument';
 }
 
-/** True for an error of a document that cannot be decoded, or that a newer version wrote: in a list it must not hide the others. */
+/** True for an error of a single document, which in a list must not hide the others: damaged, or written by a newer version. */
 export function isOfDocument(error: unknown): error is UndecodableDocument | NewerSchemaError {
   return error instanceof UndecodableDocument || error instanceof NewerSchemaError;
 }

@@ -1,8 +1,8 @@
 /**
- * Tracing port. Absent without a collector, so that callers write `tracer?.open(…)` and nothing is created needlessly.
+ * Tracing port. Absent without a collector, so that callers write `tracer?.open(…)` and create nothing in vain.
  * Must not fail or block.
  *
- * Spans leave the installation: ids, names and outcomes. Never an input, an output, a message or a header.
+ * Spans leave the installation, so they contain ids, names and outcomes, but never an input, an output, a message or a header.
  */
 import { readableThrown } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
@@ -10,7 +10,7 @@ import type { TraceContext } from '../core/trace.ts';
 /** The kinds of OpenTelemetry. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** Names follow OpenTelemetry's semantic conventions if there is one, `cairn.*` otherwise. Undefined is omitted. */
+/** Names follow OpenTelemetry's semantic conventions, or begin with `cairn.` if there is none. Undefined values are omitted. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanOptions {
@@ -19,11 +19,11 @@ export interface SpanOptions {
   readonly kind: SpanKind;
   /** Parent span; absent: a new trace. */
   readonly parent?: TraceContext | undefined;
-  /** Ids under which others already know the span; absent: drawn. */
+  /** Ids by which others already know the span; absent: random. */
   readonly self?: TraceContext | undefined;
   /** Epoch ms; absent: now. */
   readonly startedAt?: number | undefined;
-  /** Spans that caused it without being its parent; undefined ones are omitted. */
+  /** Spans that caused this one without being its parent. Undefined ones are omitted. */
   readonly links?: readonly (TraceContext | undefined)[];
   readonly attributes?: SpanAttributes;
 }
@@ -31,27 +31,27 @@ export interface SpanOptions {
 export interface Span {
   /** Context for child spans, in this process or another; `sampled` is decided. */
   readonly context: TraceContext & { readonly sampled: boolean };
-  /** Replaces earlier attributes of these names. Does nothing once the span has ended. */
+  /** Replaces earlier attributes with these names. Does nothing once the span has ended. */
   set(attributes: SpanAttributes): void;
-  /** Renames a span whose subject is known later. */
+  /** Renames a span whose subject became known later. */
   rename(name: string): void;
   /**
    * Reports the span. A second end does nothing.
    *
-   * @param failure a code or the name of an error; absent: it did not fail
+   * @param failure a code or the name of an error; absent: no failure
    */
   end(failure?: string): void;
 }
 
 export interface Tracer {
   open(options: SpanOptions): Span;
-  /** The context with the question answered that it may leave open: whether its trace is kept. */
+  /** The context with a sampling decision. It may not have one yet. */
   decided(context: TraceContext): TraceContext & { readonly sampled: boolean };
-  /** Does the work with the span as parent of spans that instrumentation of others opens in it. Rejects as the work does. */
+  /** Runs `work` with the span as the parent of spans from third-party instrumentation. Rejects like `work`. */
   within<T>(context: TraceContext, work: () => Promise<T>): Promise<T>;
 }
 
-/** Name of an error in a span: its code or name. Its message may contain private data. */
+/** Code or name of an error, for a span. The message is left out, because it may contain private data. */
 export function errorTypeOf(error: unknown): string {
   const cause = readableThrown(error);
   if (!(cause instanceof Error)) return 'Error';

@@ -4,11 +4,11 @@ import type { Version } from '../run-store.ts';
 /** `installation`: an admin of its own tenant who may also change settings of all tenants. */
 export type Role = 'viewer' | 'submitter' | 'operator' | 'admin' | 'installation';
 
-/** A secret that another took the place of. */
+/** An earlier secret of a client, replaced by a newer one. */
 export interface RetiredSecret {
   /** sha256 of the secret, hex. */
   readonly secretHash: string;
-  /** Up to then it is accepted still, epoch ms. */
+  /** The secret is accepted until this time, epoch ms. */
   readonly until: number;
 }
 
@@ -18,16 +18,16 @@ export interface ApiClient {
   readonly roles: readonly Role[];
   /** sha256 of the secret, hex. */
   readonly secretHash: string;
-  /** Set by a revocation; none of its secrets is accepted. */
+  /** True after a revocation. No secret of the client is accepted then. */
   readonly disabled: boolean;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly name?: string | undefined;
-  /** The principal that made it; none for those of the command line and the local cloud. */
+  /** The principal that created it; absent if the command line or the local cloud did. */
   readonly createdBy?: string | undefined;
   /** Newest first. */
   readonly retired?: readonly RetiredSecret[] | undefined;
-  /** The request that made the secret: by it a repetition of that request knows that it was done. */
+  /** Id of the request that created the secret, by which its repetition is recognised. */
   readonly secretOf?: string | undefined;
 }
 
@@ -51,13 +51,13 @@ export interface ClientStore {
  * unknown whether a write was applied.
  */
 export interface ClientRegistry extends ClientStore {
-  /** Creates the client or replaces it as a whole. */
+  /** Creates the client, or replaces it as a whole. */
   save(client: ApiClient): Promise<void>;
   find(clientId: string): Promise<StoredClient | undefined>;
-  /** `exists`: a client of that id is there, and nothing was written. */
+  /** `exists`: there is a client with that id, and nothing was written. */
   create(client: ApiClient): Promise<{ readonly kind: 'created' | 'exists' }>;
-  /** Replaces the version last seen; `stale` means that another write won. */
+  /** Replaces the version last seen. `stale`: another write won. */
   replace(client: ApiClient, seen: Version): Promise<{ readonly kind: 'replaced' | 'stale' }>;
-  /** Clients of a tenant by id, at most `limit` with the `unreadable` ones. */
+  /** Clients of a tenant by id. At most `limit`, including the `unreadable` ones. */
   list(tenantId: string, limit: number): Promise<ListedClients>;
 }

@@ -1,7 +1,7 @@
-/** ID tokens of signed-in people, verified by the identity provider of the installation. */
+/** Verifies ID tokens of signed-in people with the identity provider of the installation. */
 
 export interface VerifiedToken {
-  /** User id; the provider never reassigns it. */
+  /** User id. The provider never reassigns it. */
   readonly uid: string;
   readonly claims: { readonly [name: string]: unknown };
 }

@@ -1,57 +1,57 @@
 /**
- * Heartbeats of the scheduled functions: one small document in which each records its last run and result, so that the
- * API shows that Cloud Scheduler calls them. Not used for decisions.
+ * Heartbeats of the scheduled functions: one small document in which each records its last run and result. The API uses it to
+ * show that Cloud Scheduler calls them. No decision depends on it.
  */
 
-/** The functions that note their runs, by the names they are deployed under. */
+/** The functions that record heartbeats, by their deployed names. */
 export const SCHEDULED_FUNCTIONS = ['recoverRuns', 'fireSchedules', 'checkRuns', 'deleteExpired'] as const;
 export type ScheduledFunction = (typeof SCHEDULED_FUNCTIONS)[number];
 
 export interface Heartbeat {
-  /** When it ended, epoch ms. */
+  /** End of the run of the function, epoch ms. */
   readonly at: number;
   readonly tookMs: number;
-  /** `off`: the kill switch is on, and it did nothing. */
+  /** `off`: the function did nothing because of the kill switch. */
   readonly outcome: 'done' | 'off' | 'failed';
-  /** The reason of the failure, cut to {@link MAX_HEARTBEAT_ERROR_CHARS}. */
+  /** Reason of the failure, truncated to {@link MAX_HEARTBEAT_ERROR_CHARS}. */
   readonly error?: string | undefined;
 }
 
-/** The document is read as a whole, so errors are short; the log has the full error. */
+/** Short, because the document is read as a whole. The log has the full error. */
 export const MAX_HEARTBEAT_ERROR_CHARS = 300;
 
 /** Result of the hourly check of a sample of runs. */
 export interface SampleFound {
   readonly at: number;
   readonly checked: number;
-  /** Runs with each problem, by its code. */
+  /** Number of runs by problem code. */
   readonly problems: Readonly<Record<string, number>>;
 }
 
 export type Heartbeats = { readonly [Name in ScheduledFunction]?: Heartbeat } & {
   readonly found?: SampleFound | undefined;
-  /** By the name of each installation that keeps its runs here: when its functions last ran, epoch ms. */
+  /** Last run of the functions of each installation that stores its runs here, by its name; epoch ms. */
   readonly installations?: Readonly<Record<string, number>> | undefined;
 };
 
-/** Further facts that a function reports when it ends. */
+/** Further data that a function reports when it ends. */
 export interface EndReport {
   readonly found?: SampleFound | undefined;
-  /** The installation that it belongs to, by a name that is unique in the project. */
+  /** The installation of the function, by a name that is unique in the project. */
   readonly installation?: string;
 }
 
 export interface StoredHeartbeats {
   readonly latest: Heartbeats;
-  /** When the first of them was noted, by the store's clock, epoch ms; absent: none ever was. */
+  /** Time of the first heartbeat, by the store's clock, epoch ms; absent if there is none. */
   readonly since?: number;
-  /** The store's own time of this answer, epoch ms. */
+  /** The store's own time of this response, epoch ms. */
   readonly readAt: number;
 }
 
-/** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
+/** Both methods throw `OutcomeUnknown` if it is unknown whether the call was applied. */
 export interface HeartbeatStore {
-  /** Replaces the last heartbeat of the function, and the last sample if one is given; installations are kept beside each other. */
+  /** Replaces the last heartbeat of the function, and the last sample if one is given. Other installations are kept. */
   record(name: ScheduledFunction, heartbeat: Heartbeat, report?: EndReport): Promise<void>;
   read(): Promise<StoredHeartbeats>;
 }

@@ -1,4 +1,4 @@
-/** Billed operations of this instance: documents read, written and deleted by answered calls. */
+/** Billed operations of this instance: documents read, written and deleted by successful calls. */
 
 export interface BilledOperations {
   readonly reads: number;
@@ -12,7 +12,7 @@ export interface OperationTally {
 }
 
 export interface OperationReader {
-  /** When counting began, epoch ms. */
+  /** Start of the count, epoch ms. */
   readonly since: number;
   total(): BilledOperations;
   lastMinute(): BilledOperations;

@@ -1,11 +1,11 @@
-/** State of the queues that drive runs. */
+/** State of the queues that dispatch runs. */
 
 export interface WatchedQueue {
-  /** Under which it is deployed: that of its function. */
+  /** Deployed name, which is that of its function. */
   readonly name: string;
-  /** The queue is for runs that are dispatched alone. */
+  /** True for a queue of runs that are dispatched alone. */
   readonly isAlone: boolean;
-  /** Function of which this is a further queue; tasks fall back to the function's own queue where this one is missing. */
+  /** Function of which this is a further queue. If this queue is missing, tasks go to the function's own queue. */
   readonly of?: string;
 }
 
@@ -23,16 +23,16 @@ export type SeenTasks =
   | {
       readonly kind: 'counted';
       readonly depth: number;
-      /** There are more than were counted. */
+      /** True if there are more than were counted. */
       readonly isCut: boolean;
-      /** When the first of those that are due was to be delivered, epoch ms; absent: none is due. */
+      /** Delivery time of the first due task, epoch ms; absent if none is due. */
       readonly oldestDueAt?: number | undefined;
     }
   | { readonly kind: 'denied' };
 
 export interface QueueProbe {
-  /** All queues that drive runs: those of `drive` first, then those of each drive class. */
+  /** All queues that dispatch runs: those of `drive` first, then those of each drive class. */
   readonly queues: readonly WatchedQueue[];
-  /** At most one page of tasks. Throws any other answer of the service. */
+  /** Reads at most one page of tasks. Throws any other error of the service. */
   inspect(now: number, name: string): Promise<SeenQueue>;
 }

@@ -1,12 +1,12 @@
 /**
- * Setup of an installation, as far as the responding instance can tell.
+ * Setup of an installation, as far as the responding instance knows it.
  *
  * Must not: reveal a secret, a part of one, or its length.
  */
 
 export interface SeenSecret {
   readonly name: string;
-  /** The deployed functions that are given it. */
+  /** The deployed functions to which it is bound. */
   readonly functions: readonly string[];
   /** `none`: intentionally absent. `elsewhere`: not bound to the responding function, so unknown here. */
   readonly state: 'set' | 'empty' | 'none' | 'elsewhere';

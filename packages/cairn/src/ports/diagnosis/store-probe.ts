@@ -1,23 +1,23 @@
 /**
- * Questions of a diagnosis about the store, beyond those of the engine: whether its queries have indexes, whether it
- * deletes expired documents, and which runs are due next. Reads only, of all tenants, each bounded. Every method throws
+ * Queries of a diagnosis about the store, in addition to those of the engine: whether its queries have indexes, whether it
+ * deletes expired documents, and which runs are due next. Only reads, over all tenants, each with a limit. Every method throws
  * `OutcomeUnknown` if the store does not respond.
  */
 
 export interface IndexNeed {
   readonly collection: string;
-  /** In their order; `-` first: descending. */
+  /** In order. A leading `-` means descending. */
   readonly fields: readonly string[];
-  /** Features that need it. */
+  /** Features that need the index. */
   readonly serves: string;
 }
 
 export interface SeenIndex extends IndexNeed {
-  /** `building`: it was requested and is not ready yet. `unknown`: the store gave another answer than that or a result. */
+  /** `building`: requested, but not ready. `unknown`: the store gave another response. */
   readonly state: 'ready' | 'missing' | 'building' | 'unknown';
 }
 
-/** A collection of which documents are left that have expired. */
+/** A collection that still has expired documents. */
 export interface LeftOver {
   readonly collection: string;
   /** The earliest expiry among the documents found, epoch ms. */
@@ -34,10 +34,10 @@ export interface WakingRun {
 }
 
 export interface StoreProbe {
-  /** Tries every query that needs one. None, where the store has no indexes. */
+  /** Tries every query that needs an index. Empty if the store has no indexes. */
   indexes(): Promise<readonly SeenIndex[]>;
-  /** Collections cleaned by TTL that have documents which expired before this time; epoch ms. */
+  /** Collections cleaned by TTL with documents that expired before this time; epoch ms. */
   leftOvers(before: number): Promise<readonly LeftOver[]>;
-  /** The first to be touched, at most `limit` of them. */
+  /** The first runs to be scanned, at most `limit`. */
   waking(limit: number): Promise<readonly WakingRun[]>;
 }

@@ -1,8 +1,7 @@
 /**
- * The side-effect ledger as its readers see it, and the writes that are made outside the journal's commits: the answer
- * of a call, written as soon as it is there, a late one, and all of effects without a run. Rows of runs are created by commits of
- * the journal (run-store.ts).
- * Methods throw `OutcomeUnknown` where they cannot know whether the call was applied.
+ * The side-effect ledger for its readers, and the writes outside the journal's commits: the response of a call, written immediately,
+ * a late response, and everything about effects without a run. Commits of the journal create the rows of runs (run-store.ts).
+ * Methods throw `OutcomeUnknown` if it is unknown whether the call was applied.
  */
 import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
 import type { Page, PageRequest, Version } from '../run-store.ts';
@@ -30,9 +29,9 @@ export interface EffectStore {
   /** All rows of a key, the newest first; at most MAX_ROWS_PER_KEY. */
   rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]>;
   read(effectId: string): Promise<StoredEffect | undefined>;
-  /** Under the version its writer last saw. */
+  /** Changes the row if its version is the one last seen. */
   change(effectId: string, seen: Version, change: EffectChange): Promise<EffectChanged>;
-  /** Rows that a run made, in the order in which it made them. */
+  /** Rows of a run, in the order of its calls. */
   listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>>;
 }
 
@@ -42,12 +41,12 @@ export interface ExternalEffectStore extends EffectStore {
   rowsNow(idempotencyKey: string): Promise<RowsNow>;
   /** The row must not exist. */
   create(record: EffectRecord): Promise<EffectCreated>;
-  /** Rows of a tenant by which a person has been asked until that time (`askingSince`), the longest-waiting first. */
+  /** Rows of a tenant with a question that was asked at or before that time (`askingSince`), the longest-waiting first. */
   asking(tenantId: string, until: number, limit: number): Promise<AskingRows>;
 }
 
 export interface AskingRows {
   readonly items: readonly EffectRecord[];
-  /** Ids of rows that cannot be decoded: one damaged row must not hide the others. */
+  /** Ids of rows that cannot be decoded, so that one damaged row does not hide the others. */
   readonly unreadable: readonly string[];
 }

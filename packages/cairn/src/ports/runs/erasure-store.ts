@@ -14,40 +14,40 @@ export interface StoredErasure {
   readonly version: Version;
 }
 
-/** One whose document cannot be decoded, or that a newer version wrote, must not hide the others. */
+/** A row that cannot be decoded, or that a newer version wrote, is reported by id, so that it does not hide the others. */
 export type OpenErasure = { readonly id: string } & (
   | { readonly stored: StoredErasure; readonly unreadable?: undefined }
   | { readonly unreadable: Error }
 );
 
-/** A run of a tenant, also one that is marked to go. */
+/** A run of a tenant, including one marked for deletion. */
 export interface TenantRun extends RunPosition {
   readonly rootRunId: string;
 }
 
 export interface TenantRuns {
   readonly tenantId: string;
-  /** Only runs that were created by then, epoch ms. */
+  /** Only runs created at or before this time, epoch ms. */
   readonly until: number;
-  /** The last one of the page before. */
+  /** The last run of the previous page. */
   readonly after: RunPosition | undefined;
   readonly limit: number;
 }
 
-/** Documents of a tenant outside of runs. Newer ones belong to what the tenant did after its erasure was requested. */
+/** Documents of a tenant outside of runs. Newer ones belong to requests after that for the erasure. */
 export interface TenantDocuments {
   readonly tenantId: string;
-  /** Only documents that were created by then, epoch ms. */
+  /** Only documents created at or before this time, epoch ms. */
   readonly until: number;
 }
 
 export interface TenantRecords extends TenantDocuments {
-  /** `lastKey` of the part before. */
+  /** `lastKey` of the previous part. */
   readonly after: string | undefined;
 }
 
 export interface ClearedRecords extends Cleared {
-  /** The last record that was looked at; newer ones were passed over. */
+  /** The last inspected record. Newer records were skipped. */
   readonly lastKey: string | undefined;
 }
 
@@ -59,28 +59,28 @@ export interface ErasureStore {
   /**
    * Unfinished erasures by id, at most `limit`.
    *
-   * @param after id of the last one of the page before
+   * @param after id of the last one of the previous page
    */
   open(after: string | undefined, limit: number): Promise<readonly OpenErasure[]>;
   /**
    * Newest request first.
    *
-   * @param tenantHash absent: those of all tenants
+   * @param tenantHash absent: erasures of all tenants
    */
   list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>>;
   /** The newest first. */
   runsOf(runs: TenantRuns): Promise<readonly TenantRun[]>;
   /** Idempotency records that name the run. */
   deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared>;
-  /** Idempotency records of the tenant: looks at no more than `limit`. */
+  /** Deletes idempotency records of the tenant. Inspects at most `limit`. */
   deleteRecords(records: TenantRecords, limit: number): Promise<ClearedRecords>;
   /**
    * Event mailboxes of the tenant, in the order of their ids.
    *
-   * @param after id of the last one of the page before
+   * @param after id of the last one of the previous page
    */
   mailboxesOf(tenantId: string, after: string | undefined, limit: number): Promise<readonly MailboxAddress[]>;
   deleteSchedules(schedules: TenantDocuments, limit: number): Promise<Cleared>;
-  /** Rows of the ledger without a run, with their large results. */
+  /** Deletes rows of the ledger without a run, with their large results. */
   deleteExternalEffects(effects: TenantDocuments, limit: number): Promise<Cleared>;
 }

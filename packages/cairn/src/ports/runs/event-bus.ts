@@ -1,8 +1,8 @@
 /** Publishes the events of runs: at least once, and in order for each ordering key. */
 
-/** One message. Attributes can be filtered by, without reading the text. */
+/** One message. Subscribers can filter by attributes without reading the text. */
 export interface BusMessage {
-  /** Messages of one key arrive in the order in which they were published. */
+  /** Messages with the same key arrive in the order in which they were published. */
   readonly orderingKey: string;
   readonly attributes: Readonly<Record<string, string>>;
   /** JSON. */
@@ -11,16 +11,16 @@ export interface BusMessage {
 
 export interface EventBus {
   /**
-   * Resolves once the bus has all messages, in this order; they must have one ordering key. Throws if it refuses them,
-   * or if the outcome is unknown: sending the same again is always right, and may deliver some twice. Returns within
-   * seconds either way.
+   * Resolves once the bus has all messages, in this order. They must have the same ordering key. Throws if the bus refuses them,
+   * or if the outcome is unknown: sending the same again is always correct, and may deliver some twice. Settles within
+   * seconds in either case.
    */
   publish(messages: readonly BusMessage[]): Promise<void>;
-  /** False: it is known that there is no subscriber. Absent: the bus cannot know. */
+  /** False if there is certainly no subscriber. Absent if the bus cannot know. */
   readonly isReachable?: (() => boolean) | undefined;
 }
 
-/** Pub/Sub's own limits, and what only a bug of the caller can ask for. @throws Error */
+/** Checks Pub/Sub's limits and rules that only a bug of the caller can violate. @throws Error */
 export function assertSoundMessages(messages: readonly BusMessage[]): void {
   const key = messages[0]?.orderingKey;
   if (!key) throw new Error('nothing to publish, or without an ordering key');

@@ -1,11 +1,11 @@
-/** The meaning of a filter of lists, for adapters that read runs which no index finds by it. Pure. */
+/** The meaning of a list filter, for adapters that read runs which no index selects. Pure. */
 import { foundBy } from '../../core/search/found-by.ts';
 import { isMatch } from '../../core/search/match.ts';
 import type { ListedRun, RunFilter } from '../run-store.ts';
 
 /**
- * True if a list with this filter includes the run, given that its tags are short enough for the index. Ignores `among`, which
- * the document decides.
+ * True if a list with this filter includes the run, provided that its tags are short enough for the index. Ignores `among`, which
+ * depends on the document.
  */
 export function isInList(
   { state: run, waitsFor: waiting }: Pick<ListedRun, 'state' | 'waitsFor'>,

@@ -2,7 +2,7 @@
  * Documents of a run for checks and repairs: read as they are, damaged or not, and written only to match the journal.
  * Reader and writer are separate types, so that a check cannot write.
  *
- * Must not: judge documents, or decide what is written.
+ * Must not: judge documents, or decide which to write.
  */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
@@ -22,22 +22,22 @@ import type { Version } from '../run-store.ts';
 
 /** Part of a list, by default in the order of document ids. */
 export interface ListStretch {
-  /** Id of the last document that is known; undefined: from the beginning. */
+  /** Id of the last known document; undefined: from the beginning. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** The documents of one run as of one moment. No method throws for a damaged document; each throws if it cannot read. */
+/** The documents of one run as of one moment. No method throws for a damaged document; each throws if the read fails. */
 export interface RunReader {
   readonly runId: string;
-  /** The run document, and the store's time of the reading, epoch ms. */
+  /** The run document, and the store's time of the read, epoch ms. */
   snapshot(): Promise<{ readonly found: FoundSnapshot | undefined; readonly readAt: number }>;
-  /** Pages of the run document, which was read before, with which something is wrong. */
+  /** Damaged pages of the run document, which must be read first. */
   pages(): Promise<readonly FaultyPage[]>;
   events(stretch: ListStretch): Promise<readonly FoundEvent[]>;
   checkpoints(stretch: ListStretch): Promise<readonly FoundDocument<FoundCheckpoint>[]>;
   steps(stretch: ListStretch): Promise<readonly FoundDocument<StepRecord>[]>;
-  /** Rows of the ledger that say they are of the run, in the order in which it made them. */
+  /** Rows of the ledger that name this run, in the order of its calls. */
   effectsOfRun(stretch: ListStretch): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** The existing rows among these ids. */
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
@@ -45,13 +45,13 @@ export interface RunReader {
   origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<FoundCheckpoint> | undefined)[]>;
   mailbox(address: MailboxAddress): Promise<FoundDocument<Mailbox> | undefined>;
   record(key: string): Promise<FoundDocument<IdempotencyRecord> | undefined>;
-  /** The finding that names the run; absent if it cannot be read, since it decides nothing. */
+  /** The finding about the run; absent if it cannot be read, because no decision depends on it. */
   finding(): Promise<OpenFinding | undefined>;
 }
 
 export interface IntegrityReader {
   /**
-   * All reads of `work` are as of one moment, so that a moving run is not mistaken for a damaged one. May call it again; has
+   * All reads of `work` are as of one moment, so that a running run is not mistaken for a damaged one. May call `work` again. Has
    * about a minute.
    *
    * @throws OutcomeUnknown
@@ -59,36 +59,36 @@ export interface IntegrityReader {
   atOneMoment<T>(runId: string, work: (reader: RunReader) => Promise<T>): Promise<T>;
 }
 
-/** Sample of runs for unrequested checks. Reads only their ids; lists snapshots (J7). */
+/** Sample of runs for regular checks. Reads only their ids; lists snapshots (J7). */
 export interface RunSample {
   newest(tenantId: string, limit: number): Promise<readonly string[]>;
-  /** Runs whose ids follow this one. Ids are random, so from a random one on they are as good as drawn. */
+  /** Runs whose ids follow this one. Because ids are random, those after a random id are a random sample. */
   following(runId: string, limit: number): Promise<readonly string[]>;
-  /** Starts that were recorded after that time (epoch ms), the oldest first. */
+  /** Starts recorded after that time (epoch ms), the oldest first. */
   startedSince(at: number, limit: number): Promise<readonly RecordedStart[]>;
   /** The existing ones among these ids. */
   existing(runIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** The start that an idempotency record is about. */
+/** The start that an idempotency record belongs to. */
 export interface RecordedStart {
   readonly runId: string;
   readonly tenantId: string;
 }
 
-/** A document that takes the place of the version seen, or of none; undefined as value: it is deleted. */
+/** A document that replaces the version last seen, or is created if there was none; an undefined value deletes it. */
 export interface DocumentWrite<T> {
   readonly id: string;
   readonly seen: Version | undefined;
   readonly value: T | undefined;
 }
 
-/** One commit: all or nothing, and nothing if any document has changed since it was read. */
+/** One commit: all or nothing, and only if no document has changed since it was read. */
 export interface RepairCommit {
   readonly runId: string;
-  /** Records the repair; created at its place in the journal, which fences all other writers like any event. */
+  /** Records the repair. It is created at the next place in the journal, which excludes all other writers like any event. */
   readonly event: RunEvent;
-  /** The state after it, with all members. `metadata`: as found, left unchanged unless it was damaged. */
+  /** The state after the event, complete. `metadata`: as found, unchanged unless it was damaged. */
   readonly snapshot: {
     readonly seen: Version | undefined;
     readonly state: RunState;
@@ -101,12 +101,12 @@ export interface RepairCommit {
 
 export type RepairResult =
   | { readonly kind: 'repaired'; readonly snapshotVersion: Version }
-  /** Something is not as it was read; nothing was written. */
+  /** A document has changed since it was read. Nothing was written. */
   | { readonly kind: 'stale' };
 
 export interface RepairStore {
   /** @throws OutcomeUnknown */
   repair(commit: RepairCommit): Promise<RepairResult>;
-  /** The output that a checkpoint carries; undefined if it carries none, or cannot be read. @throws OutcomeUnknown */
+  /** The output in a checkpoint; undefined if it has none, or cannot be read. @throws OutcomeUnknown */
   outputText(runId: string, seq: number): Promise<string | undefined>;
 }

@@ -1,6 +1,6 @@
 /**
- * Stores the plan of each version as of its first run, with which later definitions are compared.
- * Created once, never changed, never deleted.
+ * Stores the plan of each version at its first run, with which later definitions are compared.
+ * Created once, never changed or deleted.
  */
 
 export interface StoredPlan {
@@ -8,7 +8,7 @@ export interface StoredPlan {
   readonly planVersion: number;
   /** See core/plan/plan.ts. */
   readonly fingerprint: string;
-  /** The plan behind the fingerprint, canonical JSON; absent: it was too large. */
+  /** The plan behind the fingerprint, canonical JSON; absent if it was too large. */
   readonly planText?: string | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
@@ -17,7 +17,7 @@ export interface StoredPlan {
 }
 
 export interface PlanStore {
-  /** @throws OutcomeUnknown: the same call again is safe, and may then answer `exists` for its own plan */
+  /** @throws OutcomeUnknown: repeating the call is safe, and may return `exists` for its own plan */
   create(plan: StoredPlan): Promise<'created' | 'exists'>;
   /** @throws OutcomeUnknown */
   read(type: string, planVersion: number): Promise<StoredPlan | undefined>;

@@ -1,7 +1,7 @@
 /**
- * Runs for retention: deletes those past their retention, and keeps those under a hold. Documents are deleted in pieces, each
- * call a limited number; the run document is last, so that an incomplete run is found again. Every method throws
- * `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
+ * Runs for retention: deletes those past their retention period, and keeps those under a hold. Each call deletes a limited
+ * number of documents. The run document is last, so that an incomplete run is found again. Every method throws
+ * `OutcomeUnknown` if it is unknown whether the call was applied; all may be repeated.
  *
  * Must not: decide what may be deleted; see core/retention.
  */
@@ -9,13 +9,13 @@ import type { LegalHold, Member } from '../../core/retention/lineage.ts';
 import type { EndStatus } from '../../core/retention/policy.ts';
 import type { Version } from '../run-store.ts';
 
-/** Runs of one workflow that ended in one way. */
+/** Runs of one workflow with the same final status. */
 export interface Bucket {
   readonly status: EndStatus;
   readonly type: string;
 }
 
-/** Position of a run in its bucket, which is ordered by the ends of its runs. */
+/** Position of a run in its bucket, which is sorted by the end of runs. */
 export interface EndPosition {
   /** Epoch ms. */
   readonly completedAt: number;
@@ -29,9 +29,9 @@ export interface EndedRun extends EndPosition {
 
 export interface EndedQuery {
   readonly bucket: Bucket;
-  /** Only runs that had ended by then, epoch ms. */
+  /** Only runs that ended at or before this time, epoch ms. */
   readonly until: number;
-  /** The last one already read; undefined: from the beginning. */
+  /** The last run read; undefined: from the beginning. */
   readonly after: EndPosition | undefined;
   readonly limit: number;
 }
@@ -50,51 +50,51 @@ export interface Cleared {
   readonly more: boolean;
 }
 
-/** A run id under which large values are stored, with or without a run. */
+/** A run id with stored large values. The run may not exist. */
 export interface PayloadOwner {
   readonly runId: string;
-  /** When the first of them was last changed, epoch ms, by the store's time. */
+  /** Time at which the first of the values was last changed, by the store's clock, epoch ms. */
   readonly writtenAt: number;
 }
 
 /** Progress of work that the next tick continues. */
 export interface RetentionProgress {
-  /** Opaque, stored as given; undefined: at the beginning. */
+  /** Opaque, stored unchanged; undefined: at the beginning. */
   readonly runs?: string | undefined;
-  /** Likewise. */
+  /** Opaque, stored unchanged; undefined: at the beginning. */
   readonly payloads?: string | undefined;
-  /** Lineages of which something may have been deleted, and something may be left. */
+  /** Lineages that may be partly deleted. */
   readonly underway?: readonly string[] | undefined;
-  /** Id of the erasure that was continued last; undefined: at the beginning. */
+  /** Id of the last continued erasure; undefined: at the beginning. */
   readonly erasure?: string | undefined;
 }
 
 export interface RetentionStore {
-  /** The first bucket that has runs, or the first after another; by status, then by type. */
+  /** The first bucket with runs, or the next one after `after`; by status, then by type. */
   nextBucket(after: Bucket | undefined): Promise<Bucket | undefined>;
   ended(query: EndedQuery): Promise<readonly EndedRun[]>;
-  /** The runs of a lineage, at most `limit`. Throws for one that cannot be read, `NewerSchemaError` for a newer one. */
+  /** The runs of a lineage, at most `limit`. Throws if one cannot be read, `NewerSchemaError` if a newer version wrote it. */
   lineage(rootRunId: string, limit: number): Promise<readonly LineageMember[]>;
   /** The existing ones among these runs. */
   present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>>;
 
   /** Marks a run for deletion, which hides it from people; undefined removes the mark. */
   mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult>;
-  /** Undefined: the hold is removed. */
+  /** Undefined removes the hold. */
   hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult>;
 
-  /** Events, checkpoints, steps, memos, payloads and logged lines. */
+  /** Deletes events, checkpoints, steps, memos, payloads and logged lines. */
   deleteUnder(runId: string, limit: number): Promise<Cleared>;
-  /** Rows of the ledger that the run made. */
+  /** Deletes the rows of the ledger that the run made. */
   deleteEffects(runId: string, limit: number): Promise<Cleared>;
   /** Deletes the run document, and the documents outside the run that name it. */
   deleteRun(runId: string, seen: Version): Promise<MarkResult>;
 
-  /** Runs with payloads, by id, after one that is known. */
+  /** Runs with payloads, by id, after the given one. */
   payloadOwners(after: string | undefined, limit: number): Promise<readonly PayloadOwner[]>;
   /**
-   * Payloads of a run that has neither a document nor a journal, or of an owner of effects without a run of which no row is left.
-   * Does nothing to any other.
+   * Deletes payloads of a run that has neither a document nor a journal, or of an owner of effects without a run that has no rows.
+   * Does nothing for all others.
    */
   deleteOrphans(runId: string, limit: number): Promise<Cleared>;
 

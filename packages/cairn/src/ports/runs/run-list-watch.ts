@@ -5,15 +5,15 @@
 import type { ListedRun, RunFilter } from '../run-store.ts';
 
 export interface RunListObserver {
-  /** The newest runs that match, the newest first: at first those that are there, then whenever that has changed. Must not throw. */
+  /** The newest matching runs, the newest first. Called with the existing ones, then after each change. Must not throw. */
   onRuns(runs: readonly ListedRun[]): void;
-  /** The watch has ended and reports nothing any more. Must not throw. */
+  /** The watch has failed and reports nothing more. Must not throw. */
   onError(error: unknown): void;
 }
 
 export interface RunListWatch {
   /**
-   * Reads snapshots, as lists do: runs marked for deletion are omitted, and make the list shorter.
+   * Reads snapshots, like lists do. Runs marked for deletion are omitted, which makes the list shorter.
    *
    * @param limit most runs; bounded by the caller
    * @returns function that ends the watch; nothing is reported after it

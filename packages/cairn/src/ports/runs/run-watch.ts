@@ -7,22 +7,22 @@ import type { RunStatus } from '../../core/run/status.ts';
 import type { LoadedRun } from '../run-store.ts';
 
 export interface RunObserver {
-  /** Events after the asked-for seq that are new to the watch, in the order of their seq. Must not throw. */
+  /** New events after the requested sequence number, in order. Must not throw. */
   onEvents(events: readonly RunEvent[]): void;
-  /** The watch has ended and reports nothing any more. Must not throw. */
+  /** The watch has failed and reports nothing more. Must not throw. */
   onError(error: unknown): void;
 }
 
 export interface EndObserver {
-  /** The run was found, before any end; `undefined`: it does not exist, or is marked for deletion. Called once. Must not throw. */
+  /** Called once, before any end. `undefined`: the run does not exist, or is marked for deletion. Must not throw. */
   onFound(run: { readonly tenantId: string } | undefined): void;
   /**
-   * The run has ended; the last call, once. Must not throw.
+   * The run has ended. Called once, last. Must not throw.
    *
-   * @param run as it ended; undefined: too large for the watch, to be loaded
+   * @param run the ended run; undefined: it is too large for the watch and must be loaded
    */
   onEnd(run: LoadedRun | undefined): void;
-  /** The watch has ended and reports nothing any more. Must not throw. */
+  /** The watch has failed and reports nothing more. Must not throw. */
   onError(error: unknown): void;
 }
 
@@ -33,12 +33,12 @@ export interface RunEnd {
 
 export interface LogObserver {
   /**
-   * The log of the run may have more; called once at the beginning, and perhaps too often. Must not throw.
+   * The log of the run may have more lines. Called once at the beginning, and possibly too often. Must not throw.
    *
-   * @param ended the run has ended: its log is complete, and no further call follows
+   * @param ended present if the run has ended: its log is complete, and no call follows
    */
   onLogs(ended: RunEnd | undefined): void;
-  /** The watch has ended and reports nothing any more. Must not throw. */
+  /** The watch has failed and reports nothing more. Must not throw. */
   onError(error: unknown): void;
 }
 
@@ -50,7 +50,7 @@ export interface RunWatch {
    */
   watch(runId: string, afterSeq: number, observer: RunObserver): () => void;
   /**
-   * Reports the end of the run, at once if it has ended. A missing run does not end.
+   * Reports the end of the run; immediately if it has ended. A missing run does not end.
    *
    * @returns a function that ends the watch; nothing is reported afterwards
    */
