@@ -1,6 +1,6 @@
 /**
- * A migration in turns: each turn of the loop moves one page of customers and remembers where it is. A crash repeats at most the page that
- * was under way, so moving a customer must bear to be done twice.
+ * A migration as a loop: each turn moves one page of customers and stores its position. A crash repeats at most the page in
+ * progress, so moving a customer twice must be harmless.
  */
 import { defineWorkflow } from 'cairn';
 import { z } from 'zod';
@@ -12,9 +12,9 @@ export interface Customer {
 
 /** The source and the target of the customers. */
 export interface Stores {
-  /** The next ones by their ids. @param after the last id of the page before; null: from the first */
+  /** The next customers by id. @param after the last id of the previous page; null: from the beginning */
   page(after: string | null, limit: number): Promise<readonly Customer[]>;
-  /** Writes a customer under its id: a second time changes nothing. */
+  /** Writes a customer under its id. Repeating it changes nothing. */
   write(customer: Customer): Promise<void>;
 }
 

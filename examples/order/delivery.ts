@@ -1,6 +1,6 @@
 /**
- * The delivery of an order, as a flow: the carrier is asked twice a day until the parcel is there. A lost parcel is refunded if a
- * person agrees, and so is one that takes too long. How often the carrier is asked is not known in advance.
+ * The delivery of an order, as a flow: it asks the carrier twice a day until the parcel has arrived. If the parcel is lost or takes too
+ * long, the order is refunded if a person agrees. The number of questions is not known in advance.
  */
 import { defineBinding, defineCapability, defineWorkflow, OperationFailed } from 'cairn';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ export const track = defineCapability({
   response: z.object({ status: z.enum(['under_way', 'delivered', 'lost']) }),
 });
 
-/** A carrier that reaches nobody: a parcel whose name has `lost` or `slow` in it is lost or stays under way. */
+/** A simulated carrier. A parcel with `lost` in its name is lost; one with `slow` never arrives. */
 export const pretendedCarrier = defineBinding(track, {
   id: 'carrier.pretended',
   async call({ parcel }) {
@@ -27,7 +27,7 @@ export const pretendedCarrier = defineBinding(track, {
 export const MAX_CHECKS = 28;
 
 const Delivery = z.object({
-  /** `parcel-lost` is lost, `parcel-slow` takes longer than anybody waits. */
+  /** `parcel-lost` is lost; `parcel-slow` takes longer than the flow waits. */
   parcel: z.string().default('parcel-1'),
   chargeId: z.string().default('ch_1'),
   customer: z.string().default('ada@example.com'),
@@ -59,7 +59,7 @@ export const delivery = defineWorkflow({
       });
       return { end: 'refunded' as const, by: by ?? null };
     } catch (error) {
-      // Rejected, or nobody answered in time.
+      // A person rejected the refund, or nobody answered in time.
       if (error instanceof OperationFailed) return { end: 'kept' as const, why: error.code };
       throw error;
     }

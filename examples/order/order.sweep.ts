@@ -1,6 +1,6 @@
 /**
- * Crashes the order at every call: `npm run cairn -- sweep examples/order/order.sweep.ts`. The stand-ins act once for each key, as the real
- * provider does, and write down what they did.
+ * Crashes the order at every call: `npm run cairn -- sweep examples/order/order.sweep.ts`. The stand-ins act once per key, like the real
+ * provider, and record their actions.
  */
 
 import { defineBinding } from 'cairn';

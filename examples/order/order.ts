@@ -1,12 +1,12 @@
 /**
- * An order of a shop: stock is reserved, a person agrees to a large amount, the card is charged, the parcel leaves, the customer is
- * told. What fails after the charge is undone in reverse order. The input `{}` is a small order that needs nobody.
+ * An order of a shop: it reserves stock, asks a person to approve a large amount, charges the card, ships the parcel and notifies the
+ * customer. If a step fails after the charge, the earlier steps are undone in reverse order. The input `{}` is a small order without approval.
  */
 import { defineWorkflow, Fatal } from 'cairn';
 import { z } from 'zod';
 import { charge, refund, sendMail } from './payments.ts';
 
-/** From this amount a person must agree. */
+/** Amount from which a person must approve. */
 export const LARGE_CENTS = 50_000;
 
 const Order = z.object({
@@ -15,7 +15,7 @@ const Order = z.object({
   customer: z.string().default('ada@example.com'),
   /** `card-declined` is declined. */
   card: z.string().default('card-1'),
-  /** Nothing can be sent to `nowhere`. */
+  /** Shipping to `nowhere` fails. */
   address: z.string().default('1 Main Street'),
 });
 
@@ -65,7 +65,7 @@ export const order = defineWorkflow({
     });
     const told = step(
       'tell-customer',
-      // The parcel is on its way, whether or not the mail is.
+      // A failed mail does not matter: the parcel is on its way.
       { needs: { shipped }, uses: [sendMail], onFailure: 'skip' },
       ({ input, shipped, perform }) =>
         perform(sendMail, { to: input.customer, text: `${shipped.parcel} is on its way` }),

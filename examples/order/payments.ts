@@ -1,4 +1,4 @@
-/** Capabilities of an order: charges, refunds and mails. The bindings below reach nobody; a shop replaces them with its provider's. */
+/** Capabilities of an order: charges, refunds and mails. The bindings below are simulated; a shop replaces them with its provider's. */
 import { type Binding, defineBinding, defineCapability, NotApplied } from 'cairn';
 import { z } from 'zod';
 
@@ -28,17 +28,17 @@ export const sendMail = defineCapability({
   response: z.object({ messageId: z.string() }),
 });
 
-/** The card that the pretended provider declines. */
+/** The card that the simulated provider declines. */
 export const DECLINED_CARD = 'card-declined';
 
-/** A receiver that acts once for each key answers a repetition as it answered first: what it makes is named by the key. */
+/** The key determines the id, because a receiver that acts once per key repeats its first response. */
 const named = (kind: string, key: string) => `${kind}_${key.slice(0, 12)}`;
 
 export const pretendedBindings: readonly Binding[] = [
   defineBinding(charge, {
     id: 'payments.pretended',
     async call({ card }, { idempotencyKey }) {
-      // Certain that nothing was charged, and that trying again is of no use.
+      // Nothing was charged, and retrying is useless.
       if (card === DECLINED_CARD) throw new NotApplied('the card was declined', { final: true });
       return { chargeId: named('ch', idempotencyKey) };
     },

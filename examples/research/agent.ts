@@ -1,6 +1,6 @@
 /**
- * An agent that looks for sources, writes a report and publishes it if a person agrees. The model is scripted, so that it runs without
- * a network: replace it by `aiSdkModel(…)` or `genkitModel(…)`.
+ * An agent that searches for sources, writes a report and publishes it if a person agrees. The model is scripted, so that it runs without
+ * a network; replace it with `aiSdkModel(…)` or `genkitModel(…)`.
  */
 import { type AgentModel, capabilitiesOf, defineTool, runAgent, scriptedModel } from '@cairn/agents';
 import { defineBinding, defineCapability, defineWorkflow } from 'cairn';
@@ -20,7 +20,7 @@ export const publish = defineCapability({
   response: z.object({ url: z.string() }),
 });
 
-/** Reaches nobody. */
+/** A simulated publisher. */
 export const pretendedPublisher = defineBinding(publish, {
   id: 'research.pretended',
   call: async ({ title }) => ({ url: `https://reports.example/${title.toLowerCase().replaceAll(' ', '-')}` }),
@@ -51,7 +51,7 @@ export const tools = [
   }),
 ];
 
-/** Searches, reads two sources at once, publishes, and says where. */
+/** Searches, reads two sources concurrently, publishes, and reports the result. */
 export const pretendedModel = scriptedModel([
   { text: 'I look for sources.', calls: [{ name: 'search', input: { word: 'tides' } }] },
   {

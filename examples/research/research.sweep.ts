@@ -1,4 +1,4 @@
-/** Crashes the agent at every call: `npm run cairn -- sweep examples/research/research.sweep.ts`. The stand-in acts once for each key. */
+/** Crashes the agent at every call: `npm run cairn -- sweep examples/research/research.sweep.ts`. The stand-in acts once per key. */
 import { defineBinding } from 'cairn';
 import { defineSweep } from 'cairn/testing';
 import { publish, research } from './agent.ts';

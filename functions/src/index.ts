@@ -1,4 +1,4 @@
-/** This repository's own installation: the shipped workflows, and all that Cairn has. */
+/** This repository's own installation: the shipped workflows, with all features of Cairn enabled. */
 import { cairnFunctions } from 'cairn/functions';
 import { installation } from './installation.ts';
 

@@ -8,20 +8,20 @@ let installed: readonly Workflow[] | undefined;
 let own: readonly Binding[] = [];
 
 /**
- * Replaces the workflows of `index.ts`. Call it where its functions are exported again, before any of them is called.
- * Projects of their own hand their workflows to `cairnFunctions`.
+ * Replaces the workflows of `index.ts`. Must be called in the module that exports its functions again, before any of them is called.
+ * Other projects pass their workflows to `cairnFunctions`.
  *
- * @param bindings beside the shipped ones, or in their place where they bind the same capability
+ * @param bindings added to the shipped ones, or replacing those of the same capability
  */
 export function installWorkflows(workflows: readonly Workflow[], bindings: readonly Binding[] = []): void {
   installed = workflows;
   own = bindings;
 }
 
-/** A review is posted with the token for GitHub, if this installation has one. */
+/** A review is posted if this installation has a token for GitHub. */
 export const installedGithub = { isThere: () => githubToken() !== undefined };
 
-/** Asked by the first request: parameters have values then. */
+/** Called by the first request, because parameters have values then. */
 export function installedWorkflows(): readonly Workflow[] {
   installed ??= shippedWorkflows({ ...outsideOf(hookUrls()), github: installedGithub, slack: true });
   return installed;

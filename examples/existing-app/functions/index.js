@@ -1,4 +1,4 @@
-/** The shop's own functions. `orders` takes an order and writes it to Firestore; nothing has been charged then. */
+/** The shop's own functions. `orders` writes an order to Firestore and charges nothing yet. */
 const { createHmac } = require('node:crypto');
 const { initializeApp } = require('firebase-admin/app');
 const { FieldValue, getFirestore } = require('firebase-admin/firestore');
@@ -9,7 +9,7 @@ const STRIPE_KEY = defineSecret('STRIPE_KEY');
 
 initializeApp();
 
-/** `POST {orderId, customerId, amountCents}`; answers with a token by which the site asks Stripe for the payment. */
+/** `POST {orderId, customerId, amountCents}`. Returns a token with which the site asks Stripe for the payment. */
 exports.orders = onRequest({ secrets: [STRIPE_KEY] }, async (request, response) => {
   const { orderId, customerId, amountCents } = request.body ?? {};
   const isOrder =

@@ -8,9 +8,9 @@
 import { Fatal, type Json } from 'cairn';
 import type { OutsideCall } from '../workflows/outside-call.ts';
 
-/** A hook answers with a word or two. */
+/** Far above the size of a hook's response. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Answers of the 4xx range that another time may be others: time-out, conflict, locked, too early, too many. */
+/** Statuses of the 4xx range that are temporary: timeout, conflict, locked, too early, too many requests. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
 
 type HookAnswer = Readonly<Record<string, unknown>>;
@@ -19,15 +19,15 @@ export class Hook {
   readonly #name: string;
   readonly #url: string;
 
-  /** @param name used in errors; the URL is not, because it may have a secret */
+  /** @param name used in errors instead of the URL, which may contain a secret */
   constructor(name: string, url: string) {
     this.#name = name;
     this.#url = url;
   }
 
   /**
-   * @returns the members of the answer; none if it has no JSON object
-   * @throws Fatal for an answer that will be the same next time, Error for one that may be another
+   * @returns the members of the response; none if it is not a JSON object
+   * @throws Fatal for a permanent failure, Error for one that may be temporary
    */
   async call(body: Json, { key, signal }: OutsideCall): Promise<HookAnswer> {
     const response = await this.#post(body, key, signal);
@@ -45,7 +45,7 @@ export class Hook {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify(body),
-        // A redirect is an error: a hook that has moved must be configured again.
+        // A redirect is an error: the URL of a hook that has moved must be configured again.
         redirect: 'manual',
         signal,
       });
@@ -67,7 +67,7 @@ export class Hook {
   }
 }
 
-/** The response of an action hook matters only by its status, so a body that is not JSON counts as none. */
+/** Only the status of an action hook's response matters, so a body that is not JSON has no members. */
 function members(text: string): HookAnswer {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The workflows that are shipped. A new one, or a new version of one, is added here and nowhere else. */
+/** The shipped workflows. New workflows and new versions are added only here. */
 import type { Workflow } from 'cairn';
 import type { DeployTarget } from './deploy/target.ts';
 import { deployWithSlack } from './deploy/with-slack.ts';

@@ -1,9 +1,9 @@
 /** Calls of shipped workflows to their targets. */
 
-/** `key` is the same for every repetition of a call: the receiver acts once per key, and answers the same. */
+/** `key` is the same for every repetition of a call. The receiver acts once per key and repeats its response. */
 export interface OutsideCall {
   readonly key: string;
-  /** Aborts when the answer is no longer wanted. */
+  /** Aborts when the response is no longer needed. */
   readonly signal: AbortSignal;
 }
 
@@ -13,9 +13,9 @@ interface CallingStep {
   readonly signal: AbortSignal;
 }
 
-/** @param about distinguishes several calls of one step, such as an item of a map or a compensation; any text */
+/** @param about any text that distinguishes several calls of one step, such as an item of a map or a compensation */
 export function callFrom({ runId, stepId, signal }: CallingStep, about?: string): OutsideCall {
-  // Keys travel in headers, which take ASCII only.
+  // Keys are sent in headers, which must be ASCII.
   const rest = about === undefined ? [] : [encodeURIComponent(about)];
   return { key: [runId, stepId, ...rest].join('/'), signal };
 }

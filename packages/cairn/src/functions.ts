@@ -1,4 +1,4 @@
-/** `cairn/functions`: the functions of an installation. Apart from the main entry, so that a cold start loads no more than it needs. */
+/** `cairn/functions`: the functions of an installation. Separate from the main entry, so that a cold start loads no more than it needs. */
 
 export { guardFunctions } from './platform/body-guard.ts';
 export { cairnFunctions } from './platform/installation/cairn-functions.ts';

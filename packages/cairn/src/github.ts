@@ -1,4 +1,4 @@
-/** The capabilities at GitHub that are shipped. */
+/** The shipped GitHub capabilities. */
 
 export { createComment, MAX_COMMENT_CHARS } from './capabilities/github/create-comment.ts';
 export { addLabels, removeLabel } from './capabilities/github/labels.ts';

@@ -1,4 +1,4 @@
-/** The package's main entry: all that workflows, capabilities and bindings are written with. */
+/** The package's main entry: everything needed to write workflows, capabilities and bindings. */
 
 export type { BudgetOptions, DayBudgetLimits } from './core/budget/day-limits.ts';
 export { parseDuration } from './core/duration.ts';

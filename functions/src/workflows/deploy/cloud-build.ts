@@ -4,7 +4,7 @@ import type { MessageEvent, PubsubMessage } from 'cairn';
 import { z } from 'zod';
 import type { CiReport } from './request.ts';
 
-/** The part of a `Build` that is used. */
+/** The used part of a `Build`. */
 const Build = z.object({
   status: z.string(),
   logUrl: z.string().optional(),

@@ -1,4 +1,4 @@
-/** The input of a deployment, and the report of the CI when it has finished. */
+/** The input of a deployment, and the report of the finished CI. */
 
 import { parseDuration } from 'cairn';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ export const DeployRequest = z
     version: Name,
     /** Version to roll back to. */
     previousVersion: Name,
-    /** The commit the version was built from; the CI reports by it. */
+    /** The commit from which the version was built. The CI's report names it. */
     sha: z.string().regex(/^[0-9a-f]{40}$/, 'must be the 40 hex digits of a commit'),
     /** Observation time before the new version counts as healthy. */
     soak: z.string().refine(isDuration, 'must be a duration like "15m"').default('15m'),

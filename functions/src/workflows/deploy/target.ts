@@ -1,7 +1,7 @@
-/** Interface of a deployment target. The installer of the workflow provides one; nothing here calls anything. */
+/** Interface of a deployment target. Whoever installs the workflow provides it; nothing here calls anything. */
 import type { OutsideCall } from '../outside-call.ts';
 
-/** A service where it runs. */
+/** A service in an environment. */
 export interface DeployPlace {
   readonly service: string;
   readonly environment: string;
@@ -17,15 +17,15 @@ export type ServiceHealth = {
   readonly detail?: string;
 };
 
-/** Every method may be called again with the same key: a crash between an act and its record repeats it. */
+/** Every method may be called again with the same key: a crash between an action and its record repeats it. */
 export interface DeployTarget {
   /** Locks the place until `unlock`. Throws while another run holds the lock. */
   lock(place: DeployPlace, call: OutsideCall): Promise<void>;
-  /** Nothing, if it is not locked. */
+  /** Does nothing if it is not locked. */
   unlock(place: DeployPlace, call: OutsideCall): Promise<void>;
   /** Brings the version to its users. */
   release(release: Release, call: OutsideCall): Promise<void>;
-  /** Brings back the version that was there; also after a `release` that failed half way, or never began. */
+  /** Restores the previous version, even after a `release` that failed in part or never began. */
   rollBack(release: Release, call: OutsideCall): Promise<void>;
   health(release: Release, call: OutsideCall): Promise<ServiceHealth>;
 }

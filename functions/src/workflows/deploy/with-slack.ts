@@ -1,5 +1,5 @@
 /**
- * The second plan of a deployment: a slash command can start it, and it reports its end in Slack. The other steps are those of
+ * The second plan of a deployment: a slash command can start it, and it reports its result in Slack. The other steps are those of
  * workflow.ts.
  */
 
@@ -13,7 +13,7 @@ import { deploymentSteps, MESSAGES } from './workflow.ts';
 const USAGE = 'Usage: /deploy SERVICE ENVIRONMENT VERSION PREVIOUS-VERSION COMMIT [SOAK]';
 
 const ToldRequest = DeployRequest.safeExtend({
-  /** The `response_url` of the slash command, for the result. */
+  /** The `response_url` of the slash command, to which the result is sent. */
   replyTo: z.string().max(2_000).optional(),
 });
 
@@ -28,7 +28,7 @@ export function deployWithSlack(target: DeployTarget): Workflow {
     timeout: '7d',
     on: { pubsub: MESSAGES, slack: { command: '/deploy', input: requestOf } },
     steps(step) {
-      // Completes before everything else, so it is undone after everything else: then there is nothing left to take back.
+      // Completes first, so its compensation runs last, when nothing else is left to undo.
       step(
         'promise-an-answer',
         {
@@ -48,7 +48,7 @@ export function deployWithSlack(target: DeployTarget): Workflow {
           needs: { health, unlocked },
           when: ({ input }) => input.replyTo !== undefined,
           uses: [slackRespond],
-          // Slack accepts no message after 30 minutes. The deployment succeeds all the same.
+          // Slack accepts no message after 30 minutes. The deployment succeeds anyway.
           onFailure: 'skip',
         },
         async ({ input, unlocked, runId, perform }) => {
@@ -63,7 +63,7 @@ export function deployWithSlack(target: DeployTarget): Workflow {
   });
 }
 
-/** @throws CairnError INVALID_INPUT with the form of the command */
+/** @throws CairnError INVALID_INPUT with the format of the command */
 function requestOf({ text, responseUrl }: SlackCommand): unknown {
   const [service, environment, version, previousVersion, sha, soak, ...more] = text
     .split(/\s+/)
@@ -73,7 +73,7 @@ function requestOf({ text, responseUrl }: SlackCommand): unknown {
   return soak === undefined ? request : { ...request, soak };
 }
 
-/** Names are such that no formatting of Slack's can hide in them (request.ts). */
+/** Names cannot contain Slack markup (request.ts). */
 function described({ service, environment, version }: ToldRequest): string {
   return `The deployment of *${service}* ${version} to ${environment}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Deploys one version of one service: waits for the CI, asks for approval where required, releases, checks health, and
+ * Deploys one version of one service: waits for the CI, asks for approval if required, releases, checks health, and
  * rolls back in reverse order if it fails or is cancelled. With Slack, new runs use the plan of with-slack.ts, which
- * does the same.
+ * adds only Slack.
  */
 import { defineWorkflow, Fatal, type StepFactory, type Workflow } from 'cairn';
 import { callFrom } from '../outside-call.ts';
@@ -9,7 +9,7 @@ import { ciReportOf } from './cloud-build.ts';
 import { CiReport, DeployRequest, needsApproval, placeOf } from './request.ts';
 import type { DeployTarget } from './target.ts';
 
-/** The messages of a topic that start a deployment, and those that a deployment waits for. */
+/** Messages that start a deployment, and messages that a deployment waits for, by topic. */
 export const MESSAGES = [{ topic: 'deploy-requests' }, { topic: 'cloud-builds', deliver: ciReportOf }];
 
 export function deployTo(target: DeployTarget): Workflow {
@@ -25,7 +25,7 @@ export function deployTo(target: DeployTarget): Workflow {
 
 /** Steps shared by all plans of a deployment. */
 export function deploymentSteps(step: StepFactory<DeployRequest>, target: DeployTarget) {
-  // Also finds out, before anybody is asked, whether the target can be reached.
+  // Also verifies that the target is reachable, before a person is asked.
   const before = step('look-first', async (context) => {
     const release = { ...placeOf(context.input), version: context.input.previousVersion };
     return { release, health: await target.health(release, callFrom(context)) };
@@ -55,7 +55,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
     {
       needs: { agreed },
       ifSkipped: 'run',
-      // Another deployment may hold the lock for a while.
+      // Another deployment may hold the lock for some time.
       retry: { maxAttempts: 10, initialMs: 10_000, capMs: 300_000 },
       compensate: (context) => target.unlock(placeOf(context.input), callFrom(context, 'undo')),
     },
@@ -64,7 +64,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
       return true;
     },
   );
-  // A release that fails half way never completed, so it is this step that takes it back.
+  // A release that fails in part has not completed, so the compensation of this step rolls it back.
   const prepared = step(
     'prepare',
     {
@@ -86,7 +86,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
   });
   const unlocked = step(
     'unlock',
-    // A released, healthy version stays, even if the lock cannot be released.
+    // A healthy release is kept, even if the lock cannot be released.
     { needs: { health }, onFailure: { degradeTo: false } },
     async (context) => {
       await target.unlock(placeOf(context.input), callFrom(context));

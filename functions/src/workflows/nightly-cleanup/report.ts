@@ -4,15 +4,15 @@ import type { CleanupItem } from './request.ts';
 type CleanupReport = {
   readonly stale: number;
   readonly removed: readonly string[];
-  /** Could not be removed. */
+  /** Items that could not be removed. */
   readonly failed: readonly string[];
-  /** Removed, but still listed. */
+  /** Items that were removed but are still listed. */
   readonly stillThere: readonly string[];
 };
 
 export interface Outcomes {
   readonly stale: readonly CleanupItem[];
-  /** In the order of `stale`: the id, or null where removing it failed. */
+  /** In the order of `stale`: the id, or null if the removal failed. */
   readonly removed: readonly (string | null)[];
   /** In the order of `stale`: true if it still exists; null or absent if unknown. */
   readonly left: readonly (boolean | null)[];

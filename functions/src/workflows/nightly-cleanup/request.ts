@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const Duration = z.string().refine(isDuration, 'must be a duration like "30d"');
 
-/** Part of the key of a call, which is a header. */
+/** Short, because it is part of the key of a call, which is a header. */
 const MAX_ID_CHARS = 500;
 
 export const CleanupItem = z.object({
@@ -13,7 +13,7 @@ export const CleanupItem = z.object({
   /** E.g. `branch`, `artifact`, `preview`. */
   kind: z.string().min(1),
   lastUsedAt: z.iso.datetime({ offset: true }),
-  /** Never to be removed, however old. */
+  /** True: the item is never removed. */
   isProtected: z.boolean().default(false),
 });
 
@@ -26,14 +26,14 @@ const MAX_LISTED = 10_000;
 export const CleanupListing = z.array(CleanupItem).max(MAX_LISTED);
 
 const Sent = z.object({
-  /** Absent: the janitor is asked. */
+  /** Absent: the janitor lists them. */
   items: z.array(CleanupItem).max(MAX_ITEMS).optional(),
-  /** The time that ages are counted from. Given, not read from a clock: a repeated step must judge the same. */
+  /** Time from which ages are computed. It is an input, because a repeated step must decide the same. */
   asOf: z.iso.datetime({ offset: true }).optional(),
   /** Time of the slot, given by a schedule. */
   slot: z.iso.datetime({ offset: true }).optional(),
   olderThan: Duration.default('30d'),
-  /** If more are stale than this, a person is asked first. */
+  /** If more items are stale, a person must approve the removal. */
   confirmAbove: z.int().nonnegative().default(100),
   /** Delay between removal and verification. */
   settle: Duration.default('10m'),

@@ -1,6 +1,6 @@
 /**
- * Removes long unused items: an unusually large removal needs approval, single failures are tolerated, and the removal
- * is verified later.
+ * Removes items that have been unused for a long time. An unusually large removal needs approval, a few failures are tolerated, and
+ * the removal is verified later.
  */
 import { defineWorkflow, degraded, type Workflow } from 'cairn';
 import { callFrom } from '../outside-call.ts';
@@ -8,9 +8,9 @@ import type { Janitor } from './janitor.ts';
 import { reportOf, shortcomings } from './report.ts';
 import { CleanupRequest, staleItems } from './request.ts';
 
-/** Concurrent calls: a bearable load for the receiver at night. */
+/** Concurrent calls: an acceptable load for the receiver at night. */
 const CONCURRENCY = 8;
-/** If more than this share cannot be removed, something else is wrong than single items. */
+/** If a larger share cannot be removed, the cause is probably not the items. */
 const TOLERATED = '20%';
 
 export function nightlyCleanupBy(janitor: Janitor): Workflow {
@@ -35,7 +35,7 @@ export function nightlyCleanupBy(janitor: Janitor): Workflow {
           details: { first: stale.slice(0, 10).map(({ id }) => id), olderThan: input.olderThan },
         }),
         timeout: '12h',
-        // No person confirmed it: the next night asks again.
+        // Nobody approved the removal. The next night asks again.
         onExpiry: 'halt',
       });
       const removed = step.map(

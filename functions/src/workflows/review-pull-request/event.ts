@@ -1,25 +1,25 @@
 /**
- * Owns which part of GitHub's `pull_request` webhook payload the review reads.
+ * Owns the part of GitHub's `pull_request` webhook payload that the review uses.
  *
- * Must not: grow fields that no step uses: what is listed here is what a run stores as its input. Everything else in
- * the payload is dropped on parsing, so a payload that gains or loses other fields stays valid.
+ * Must not: contain fields that no step uses, because a run stores all of them as its input. Parsing drops all other fields of
+ * the payload, so changes of these do not matter.
  */
 import { z } from 'zod';
 
-/** GitHub allows bodies of 65,536 characters; the review reads the beginning, and a run's input should stay small. */
+/** GitHub allows 65,536 characters. The review uses the beginning, to keep the input of a run small. */
 export const MAX_BODY_CHARS = 4_000;
 
 const Account = z.object({ login: z.string(), type: z.string().optional() });
 
-/** `null` when the account was deleted. */
+/** `null` if the account was deleted. */
 const MaybeAccount = Account.nullable();
 
 const Count = z.int().nonnegative();
 
-/** With an example that GitHub accepts: clients fill forms with it. */
+/** Has an example that GitHub accepts, because clients prefill forms with it. */
 const RepositoryName = z.string().meta({ examples: ['acme/uploader'] });
 
-/** A commit, with an example likewise. */
+/** SHA of a commit, with an example for forms. */
 const Sha = z.string().meta({ examples: ['6dcb09b5b57875f334f61aebed695e2e4193db5e'] });
 
 const PullRequest = z.object({
@@ -34,7 +34,7 @@ const PullRequest = z.object({
   draft: z.boolean().optional(),
   user: MaybeAccount,
   author_association: z.string(),
-  /** `head.repo` is `null` when the fork was deleted. */
+  /** `head.repo` is `null` if the fork was deleted. */
   head: z.object({ ref: z.string(), sha: Sha, repo: z.object({ full_name: RepositoryName }).nullable() }),
   base: z.object({
     ref: z.string(),
@@ -49,11 +49,11 @@ const PullRequest = z.object({
   deletions: Count,
   changed_files: Count,
   commits: Count,
-  /** `dirty` means merge conflicts; `unknown` until GitHub has worked it out. */
+  /** `dirty` means merge conflicts; `unknown` until GitHub has computed it. */
   mergeable_state: z.string().optional(),
 });
 
-/** Actions that change what a reviewer sees; a closed or relabelled pull request needs no new review. */
+/** Actions that change what a reviewer sees. A closed or relabelled pull request needs no new review. */
 export const REVIEWED = {
   event: 'pull_request',
   actions: ['opened', 'reopened', 'synchronize', 'ready_for_review', 'edited'],
@@ -70,7 +70,7 @@ export const PullRequestEvent = z.object({
 
 export type PullRequestEvent = z.output<typeof PullRequestEvent>;
 
-/** Cut so that no surrogate pair is torn: half of one could not be stored. */
+/** Does not split a surrogate pair, because half of one could not be stored. */
 export function beginning(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const cut = text.slice(0, maxChars);

@@ -1,7 +1,7 @@
 /**
- * Owns what one changed file gives a reviewer to think about.
+ * Owns the findings about one changed file.
  *
- * Must not: repeat what it found in its own words where that is a secret, or weigh findings of several files against
+ * Must not: quote a secret that it found, or weigh findings of several files against
  * each other (see verdict.ts).
  */
 import { addedLines } from './patch.ts';
@@ -23,7 +23,7 @@ export type FileReview = {
   readonly findings: readonly ReviewFinding[];
 };
 
-/** More would not be read. */
+/** Nobody would read more. */
 export const MAX_FINDINGS = 20;
 /** About as much as a reviewer can read in one sitting. */
 const LARGE_ADDITIONS = 500;

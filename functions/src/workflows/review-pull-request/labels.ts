@@ -1,7 +1,7 @@
 /**
  * Labels of a pull request, compared with its current ones.
  *
- * Must not: remove a label that a person may have set deliberately: only the measurable labels of this file (size,
+ * Must not: remove a label that a person may have set deliberately. Only the labels of this file that can be computed (size,
  * draft, description) are removed.
  */
 import type { PullRequestEvent } from './event.ts';
@@ -10,13 +10,13 @@ import { type PullRequestSize, SIZE_BUCKETS } from './size.ts';
 
 export type LabelAdvice = {
   readonly add: readonly string[];
-  /** Wanted and there already. */
+  /** Wanted labels that are already present. */
   readonly keep: readonly string[];
-  /** There, ours, and no longer true. */
+  /** Present labels of this file that no longer apply. */
   readonly remove: readonly string[];
 };
 
-/** GitHub's own default names where it has one. */
+/** GitHub's default label names, if there is one. */
 const LABEL_OF_KIND: Readonly<Record<ChangeKind, string | undefined>> = {
   feature: 'enhancement',
   fix: 'bug',
@@ -34,7 +34,7 @@ const NEEDS_DESCRIPTION = 'needs description';
 const MEASURED: ReadonlySet<string> = new Set([...SIZE_BUCKETS.map(sizeLabel), DRAFT, NEEDS_DESCRIPTION]);
 
 export function suggestLabels(event: PullRequestEvent, size: PullRequestSize): LabelAdvice {
-  // GitHub compares label names without regard to case.
+  // GitHub's label names are case-insensitive.
   const present = event.pull_request.labels.map(({ name }) => name);
   const presentFolded = new Set(present.map(fold));
   const wanted = wantedLabels(event, size);

@@ -1,4 +1,4 @@
-/** Owns how a unified diff is read: which lines a file gains, and where. Judges nothing. */
+/** Owns the parsing of a unified diff: the lines that a file gains, and their positions. Judges nothing. */
 
 interface AddedLine {
   /** Line in the new version of the file, from 1. */

@@ -1,7 +1,7 @@
 /**
- * Owns the form of a review at GitHub: as a comment, as labels, as the status of the commit.
+ * Owns the form of a review at GitHub: a comment, labels, and the status of the commit.
  *
- * Must not: send it; it only makes requests.
+ * Must not: send anything; it only builds requests.
  */
 import { MAX_COMMENT_CHARS, MAX_DESCRIPTION_CHARS } from 'cairn/github';
 import { beginning, type PullRequestEvent } from './event.ts';
@@ -9,7 +9,7 @@ import type { LabelAdvice } from './labels.ts';
 import type { SignedReview } from './sign-off.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Under it a rule of the repository can demand the status. */
+/** Name by which a rule of the repository can require the status. */
 const STATUS_CONTEXT = 'cairn/review';
 
 interface PullRequestPlace {
@@ -40,11 +40,11 @@ export function labelChanges(event: PullRequestEvent, { add, remove }: LabelAdvi
 interface PostedReview {
   readonly review: SignedReview;
   readonly verdict: Verdict;
-  /** URL of the whole comment. */
+  /** URL of the complete comment. */
   readonly commentUrl: string;
 }
 
-/** A problem fails the commit, unless a person has waived it. Lesser findings are in the comment, for people to weigh. */
+/** A problem fails the commit, unless a person has waived it. Lesser findings are only in the comment. */
 export function statusOf(event: PullRequestEvent, { review, verdict, commentUrl }: PostedReview) {
   const { signOff } = review;
   const isWaived = signOff?.decision === 'approve_with_waiver';

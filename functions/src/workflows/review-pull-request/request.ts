@@ -1,15 +1,15 @@
 /**
  * Request of a review: the webhook's payload, and additions of API callers.
  *
- * Must not: fetch anything. A `pull_request` payload has the number of changed files, not their contents; a caller with
- * the files (a CI job) sends them for review.
+ * Must not: fetch anything. A `pull_request` payload has the number of changed files, not their contents. A caller that has
+ * the files (a CI job) sends them.
  */
 
 import { MAX_ITEMS } from 'cairn';
 import { z } from 'zod';
 import { beginning, PullRequestEvent } from './event.ts';
 
-/** Maximum of a patch that is read: about as long as GitHub shows of a file before it asks to load the rest. */
+/** Longest patch that is read: about the length that GitHub shows before it asks to load the rest. */
 export const MAX_PATCH_CHARS = 40_000;
 
 const Count = z.int().nonnegative();

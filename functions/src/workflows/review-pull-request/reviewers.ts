@@ -1,7 +1,7 @@
 /**
  * Reviewers of a pull request, and the number of required approvals.
  *
- * Must not: invent people: it names those in the payload, and roles where the payload cannot name a person.
+ * Must not: invent people. It names those in the payload, and a role if the payload has no suitable person.
  */
 import type { PullRequestEvent } from './event.ts';
 import { isBreaking, isDraft, isNewcomer, isReleaseBranch, sensitiveWord } from './signals.ts';
@@ -9,13 +9,13 @@ import type { PullRequestSize } from './size.ts';
 
 type Reviewer = {
   readonly kind: 'person' | 'team' | 'role';
-  /** Login, name of the team, or the role in words. */
+  /** Login, name of the team, or description of the role. */
   readonly who: string;
   readonly because: string;
 };
 
 export type ReviewAdvice = {
-  /** Each once. Never the author. */
+  /** Without duplicates and without the author. */
   readonly reviewers: readonly Reviewer[];
   /** Approvals needed before the merge. */
   readonly approvals: number;
@@ -40,7 +40,7 @@ export function whoMustLook(event: PullRequestEvent, size: PullRequestSize): Rev
   };
 }
 
-/** People and teams the payload names. */
+/** People and teams in the payload. */
 function named({ pull_request: pr }: PullRequestEvent): readonly Reviewer[] {
   return [
     ...logins(pr.requested_reviewers).map((who) => person(who, 'their review was requested')),
@@ -61,7 +61,7 @@ function roles(event: PullRequestEvent, size: PullRequestSize): readonly Reviewe
   ];
 }
 
-/** The owner of the repository, unless that is the author, or an organization, which cannot read. */
+/** The owner of the repository, unless that is the author or an organization, which cannot review. */
 function fallback({ repository, pull_request: pr }: PullRequestEvent): readonly Reviewer[] {
   const { owner } = repository;
   const readable = owner.type === 'User' && owner.login.toLowerCase() !== pr.user?.login.toLowerCase();

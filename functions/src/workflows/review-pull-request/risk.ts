@@ -1,7 +1,7 @@
 /**
- * Owns how risky a change is, and why: every point has a reason a person can check.
+ * Owns the risk of a change and its reasons. Every point has a reason that a person can check.
  *
- * Must not: read the facts itself (see signals.ts) or decide what follows from the level.
+ * Must not: extract the facts (see signals.ts) or decide the consequences of the level.
  */
 import type { PullRequestEvent } from './event.ts';
 import {
@@ -22,11 +22,11 @@ export type Risk = {
   readonly level: RiskLevel;
   /** Sum of the points. */
   readonly score: number;
-  /** The heaviest first. */
+  /** Highest number of points first. */
   readonly reasons: readonly RiskReason[];
 };
 
-/** From this score on the level is at least this. */
+/** Lowest score of this level. */
 const MEDIUM_FROM = 2;
 const HIGH_FROM = 5;
 

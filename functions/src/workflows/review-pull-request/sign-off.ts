@@ -1,9 +1,9 @@
-/** Addition to a review after its sign-off, or without one. */
+/** The result of a review, with its sign-off if there was one. */
 import type { Approved } from 'cairn';
 import { code, type ReviewSummary } from './summary.ts';
 
 export type SignedReview = ReviewSummary & {
-  /** Absent where the review did not need one. */
+  /** Absent if the review needed none. */
   readonly signOff?: Approved;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Owns the facts that more than one step of the review reads out of the event: what kind of change it is, whether it
- * breaks something, where it comes from and where it goes.
+ * Owns the facts about the event that several steps of the review use: the kind of change, whether it is a
+ * breaking change, its source and its target.
  *
  * Must not: weigh a fact (risk.ts), name a label (labels.ts) or a reviewer (reviewers.ts).
  */
@@ -16,7 +16,7 @@ export type ChangeKind =
   | 'build'
   | 'other';
 
-/** Types of conventional commits and the branch prefixes people use for the same. */
+/** Types of conventional commits, and branch prefixes with the same meaning. */
 const KIND_OF_WORD: Readonly<Record<string, ChangeKind>> = {
   feat: 'feature',
   feature: 'feature',
@@ -37,7 +37,7 @@ const KIND_OF_WORD: Readonly<Record<string, ChangeKind>> = {
   renovate: 'dependencies',
 };
 
-/** Read in this order from titles that follow no convention. */
+/** Tried in this order on titles without a conventional type. */
 const KIND_OF_TITLE: readonly (readonly [RegExp, ChangeKind])[] = [
   [/^bump\b.*\bfrom\b.*\bto\b/i, 'dependencies'],
   [/\b(readme|documentation|docs|changelog|typos?)\b/i, 'documentation'],
@@ -57,7 +57,7 @@ const RELEASE_BRANCH = /^(?:release|hotfix|stable)(?:[/-]|$)|^v?\d+(?:\.\d+)*(?:
 
 const NEWCOMERS: ReadonlySet<string> = new Set(['FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'NONE']);
 
-/** From the title's conventional type, else the prefix of the branch, else words of the title. */
+/** From the title's conventional type, otherwise the prefix of the branch, otherwise words of the title. */
 export function changeKind({ pull_request: pr }: PullRequestEvent): ChangeKind {
   const [, type = '', scope = ''] = CONVENTIONAL.exec(pr.title) ?? [];
   if (/^deps/i.test(scope)) return 'dependencies';
@@ -80,7 +80,7 @@ export function isBreaking({ pull_request: pr }: PullRequestEvent): boolean {
 }
 
 /**
- * First word of title or branch about security, money or stored data. The body is not searched: templates have such
+ * The first word about security, money or stored data in the title or branch. The body is not searched, because templates contain such
  * words in every pull request.
  */
 export function sensitiveWord({ pull_request: pr }: PullRequestEvent): string | undefined {
@@ -91,7 +91,7 @@ export function isReleaseBranch({ pull_request: pr }: PullRequestEvent): boolean
   return RELEASE_BRANCH.test(pr.base.ref);
 }
 
-/** A deleted source repository can only have been a fork. */
+/** If the source repository was deleted, it was a fork. */
 export function isFromFork({ pull_request: pr }: PullRequestEvent): boolean {
   return pr.head.repo?.full_name !== pr.base.repo.full_name;
 }

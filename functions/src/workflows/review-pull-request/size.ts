@@ -19,8 +19,8 @@ export type PullRequestSize = {
 };
 
 /**
- * The bucket is the first whose bounds hold for both lines and files: one line in each of 60 files is no small change. A
- * reviewer can read about 250 lines in one sitting, hence the upper bound of M.
+ * The bucket is the first whose bounds hold for both lines and files, because one line in each of 60 files is not a small change. A
+ * reviewer can read about 250 lines in one sitting, which is the upper bound of M.
  */
 const BOUNDS: readonly { readonly bucket: SizeBucket; readonly lines: number; readonly files: number }[] = [
   { bucket: 'XS', lines: 10, files: 2 },

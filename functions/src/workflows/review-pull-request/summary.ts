@@ -1,7 +1,7 @@
 /**
- * Owns the text a person reads: one line, and a short Markdown report.
+ * Owns the text of the review: one line, and a short Markdown report.
  *
- * Must not: find out anything itself; it only words what the other steps found.
+ * Must not: find anything; it only describes the results of the other steps.
  */
 import type { PullRequestEvent } from './event.ts';
 import type { FileReview } from './file-review.ts';
@@ -26,12 +26,12 @@ export interface Findings {
   readonly risk: Risk;
   readonly labels: LabelAdvice;
   readonly review: ReviewAdvice;
-  /** Since version 2 of the review. */
+  /** Present since version 2 of the review. */
   readonly verdict?: Verdict;
   readonly files?: readonly FileReview[];
 }
 
-/** Findings of files shown; a report that is longer is not read. */
+/** Findings of files shown. Nobody reads a longer report. */
 const MAX_SHOWN = 50;
 
 export function summarise(findings: Findings): ReviewSummary {
@@ -106,7 +106,7 @@ function count(number: number, noun: string): string {
 }
 
 /**
- * Text of a stranger as a code span: GitHub neither formats it nor notifies whom it mentions. Backticks, which would end
+ * External text as a code span, which GitHub does not format and whose mentions do not notify. Backticks, which would end
  * the span, become apostrophes.
  */
 export function code(text: string): string {
@@ -117,7 +117,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** By code points, so that no character is split. */
+/** Counts code points, so that no character is split. */
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   let kept = '';

@@ -11,7 +11,7 @@ import { isDraft } from './signals.ts';
 export type Verdict = {
   readonly call: 'go ahead' | 'look closely' | 'do not merge';
   readonly because: readonly string[];
-  /** Files whose changes were read; the payload of a webhook brings none. */
+  /** Files whose changes were read. The payload of a webhook has none. */
   readonly filesRead: number;
   /** Feedback given when the verdict was sent back. */
   readonly remark?: string;

@@ -1,7 +1,7 @@
 /**
- * Reviews a pull request from what it was started with: how big, how risky, which labels, who must look, what each
- * changed file gives to think about; asks a person before it gives a review that has something to worry about; and
- * posts it: a comment, labels and a commit status.
+ * Reviews a pull request from its input: size, risk, labels, reviewers, and findings about each
+ * changed file. If there are concerns, a person signs off the review before it is posted as a comment, labels and a commit
+ * status.
  */
 
 import { defineWorkflow, type Workflow } from 'cairn';
@@ -18,7 +18,7 @@ import { measureSize } from './size.ts';
 import { type ReviewSummary, summarise } from './summary.ts';
 import { judge, needsSignOff } from './verdict.ts';
 
-/** Posts wait for GitHub's limits to pass, and for its failures: the review itself is done by then. */
+/** Retries are long enough for GitHub's limits and outages, because the review itself is already done. */
 const PATIENCE = { maxAttempts: 8, initialMs: 2_000, capMs: 120_000 } as const;
 
 /** @param posts returns whether a token for GitHub is configured; called when a run reaches the step */
@@ -62,7 +62,7 @@ export function reviewPullRequestThat(posts: () => boolean): Workflow {
       const review = step(
         'conclude',
         { needs: { summary, signOff }, ifSkipped: 'run' },
-        // Only the question can be absent.
+        // Only the sign-off can be absent.
         ({ summary, signOff }) => signed(summary as ReviewSummary, signOff),
       );
       const comment = step(

@@ -1,6 +1,6 @@
 /**
- * The first plan of the review. Stays registered, since runs are pinned to the version they began with; new runs get
- * that of workflow.ts.
+ * The first plan of the review. It stays registered, because runs are pinned to the version they began with. New runs use
+ * the plan of workflow.ts.
  */
 import { defineWorkflow } from 'cairn';
 import { PullRequestEvent } from '../event.ts';

@@ -1,6 +1,6 @@
 /**
- * The second plan of the review, which posts nothing. Stays registered, since runs are pinned to the version they began
- * with; new runs get that of workflow.ts, where there is something to post to.
+ * The second plan of the review, which posts nothing. It stays registered, because runs are pinned to the version they began
+ * with. New runs use the plan of workflow.ts.
  */
 import { defineWorkflow } from 'cairn';
 import { REVIEWED } from '../event.ts';
@@ -50,7 +50,7 @@ export const reviewPullRequest2 = defineWorkflow({
     const review = step(
       'conclude',
       { needs: { summary, signOff }, ifSkipped: 'run' },
-      // Only the question can be absent.
+      // Only the sign-off can be absent.
       ({ summary, signOff }) => signed(summary as ReviewSummary, signOff),
     );
     return { review };
