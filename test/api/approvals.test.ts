@@ -19,7 +19,7 @@ interface Call {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A run that asks whether it may go on, and a client that may decide. */
+/** A run that asks for approval, and a client that may decide. */
 async function ready(make: (world: Installation['world']) => Promise<Scene> = asking): Promise<Ready> {
   const installation = new Installation([release()]);
   const key = await installation.key('ops', { roles: ['operator'] });

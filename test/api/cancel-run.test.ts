@@ -21,7 +21,7 @@ interface Call {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A run that nobody drives yet, and a client that may cancel it. */
+/** A run without a dispatch, and a client that may cancel it. */
 async function ready(): Promise<Ready> {
   const installation = new Installation();
   const key = await installation.key('ops', { roles: ['operator'] });
@@ -45,7 +45,7 @@ async function ready(): Promise<Ready> {
 }
 
 describe('POST /v1/runs/{id}/cancel', () => {
-  test('ends a run that nobody drives, and records the author and the reason', async () => {
+  test('ends a run without a worker, and records the author and the reason', async () => {
     const { installation, key, runId, cancel } = await ready();
     const answer = await cancel({ reason: 'a mistake' });
     expect(answer.status).toBe(200);
@@ -74,10 +74,10 @@ describe('POST /v1/runs/{id}/cancel', () => {
     }
   });
 
-  test('requests the end of a driven run from its drive, and reports that', async () => {
+  test('asks the worker of a run to end it, and reports that', async () => {
     const { installation, runId, cancel } = await ready();
     const { deps } = installation.world;
-    // A drive that gets no further than its claim.
+    // A dispatch that stops after its claim.
     const timeless = { now: () => deps.clock.now(), timer: () => () => {} };
     let commits = 0;
     const store = intercept(deps.store, ({ method }, proceed) => {

@@ -11,7 +11,7 @@ interface Page {
   readonly help?: string;
 }
 
-/** Another value for each parameter by which runs are selected. */
+/** Another value for each parameter that selects runs. */
 const OTHERS: Readonly<Record<string, string>> = {
   status: 'completed',
   waitsFor: 'awaiting_approval',
@@ -27,7 +27,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   vocabulary: 'orca',
 };
 
-/** Times that are reckoned from now differ from page to page, and the console leaves child runs out from the second page on. */
+/** Clients compute times from the current time in each request, and the console omits child runs from the second page on. */
 const MAY_DIFFER = ['since', 'until', 'topLevel', 'vocabulary'];
 
 const PAGED = Object.entries<ApiOperation>(OPERATIONS).filter(([, { query = {} }]) => 'cursor' in query);
@@ -81,7 +81,7 @@ describe('a cursor', () => {
     'of the %s of one run is refused for another',
     async (list) => {
       const [one, other] = runs;
-      // A short run has one step: the cursor names the list, wherever in it.
+      // A short run has one step. The cursor names the list, whatever its position.
       const { next = '' } = await get(`/v1/runs/${one}/events?limit=1`);
       expect(await get(`/v1/runs/${other}/${list}?cursor=${next}`)).toMatchObject(REFUSED);
       expect((await get(`/v1/runs/${one}/events?cursor=${next}`)).status).toBe(200);
@@ -105,7 +105,7 @@ describe('a cursor', () => {
     },
   );
 
-  test('that an earlier version handed out is a place', async () => {
+  test('that an earlier version issued is a position', async () => {
     const { next = '' } = await get('/v1/runs?limit=1');
     const rest = await get(`/v1/runs?cursor=${next.split('.')[0]}`);
     expect(rest.items.map(({ id }) => id)).toEqual(runs.slice(1));

@@ -175,7 +175,7 @@ describe('POST /v1/events', () => {
       const [record] = db.records.values();
       if (!record) throw new Error('no record');
       const { response: _, ...rest } = record.record;
-      // As a worker leaves it that dies after the delivery.
+      // The state that a worker leaves if it dies after the delivery.
       db.records.set(record.record.key, {
         ...record,
         record: { ...rest, status: 'processing', lockExpiresAt: 0 },

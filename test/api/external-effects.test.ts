@@ -20,7 +20,7 @@ let calls: number;
 let fails: boolean;
 
 beforeEach(() => {
-  // The installation does not know the capability: a function beside it does.
+  // The installation does not know the capability, because another function of the codebase has it.
   stage = new Stage();
   calls = 0;
   fails = true;

@@ -25,7 +25,7 @@ import { MemoryRunWatch } from '../support/memory/memory-run-watch.ts';
 import { pretendedDiagnosis } from '../support/pretended-diagnosis.ts';
 import { World } from '../support/world.ts';
 
-/** Gives back what it got. */
+/** Returns its input. */
 export const echo = defineWorkflow({
   type: 'echo',
   planVersion: 1,
@@ -49,7 +49,7 @@ export class Installation {
   api: ReturnType<typeof createApi>;
   readonly apiDeps: ApiDeps;
   readonly github: GithubDeps;
-  /** Diagnosis without problems, unless a test changes it. */
+  /** A diagnosis without problems, unless a test changes it. */
   readonly diagnosis: DiagnosisParts;
 
   constructor(
@@ -74,7 +74,7 @@ export class Installation {
       integrity: new MemoryIntegrityStore(this.world.db),
       retention: new MemoryRetentionStore(this.world.db),
       erasures: new MemoryErasureStore(this.world.db),
-      // Whatever has ended has been kept long enough.
+      // Every ended run is past its retention period.
       retentionOf: retentionIn(registry, 0),
       clients: this.clients,
       clientRegistry: this.clients,
@@ -103,12 +103,12 @@ export class Installation {
     };
   }
 
-  /** From now on as an instance on Google's platform, whose tenants share what it takes at a time. */
+  /** Switches to an instance on Google's platform, where tenants share the concurrent requests. */
   shareAmongTenants(): void {
     this.api = createApi({ ...this.apiDeps, concurrency: API_CONCURRENCY });
   }
 
-  /** Makes a client and returns its key. */
+  /** Creates a client and returns its key. */
   async key(
     clientId: string,
     { tenantId = 'acme', roles = ['submitter'], disabled = false }: Key = {},
@@ -136,7 +136,7 @@ export class Installation {
     });
   }
 
-  /** Everything that a refused request must leave as it was: the documents and the tasks. */
+  /** Documents and tasks, which a refused request must not change. */
   written(): number {
     const { db, queue } = this.world;
     return db.runs.size + db.records.size + queue.pending.length;
@@ -153,11 +153,11 @@ export interface DeliveryRequest {
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly secret: string;
   readonly method: string;
-  /** Replaces headers of the delivery; undefined leaves one out. */
+  /** Replaces headers of the delivery; undefined removes one. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** A delivery as GitHub sends it, but for what is asked otherwise. */
+/** A delivery as GitHub sends it, with the given changes. */
 export function deliveryRequest(delivery: Partial<DeliveryRequest>): Request {
   const {
     event = 'pull_request',

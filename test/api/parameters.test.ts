@@ -10,7 +10,7 @@ const PARAMETERS = Object.entries<ApiOperation>(OPERATIONS).flatMap(([operation,
   Object.entries(query).map(([name, parameter]) => ({ operation, name, parameter })),
 );
 
-/** The value, or the field that is refused. */
+/** The value, or the name of the refused field. */
 function outcomeOf({ read }: QueryParameter<unknown, unknown>, sent: string | undefined, name: string) {
   try {
     return { value: read(sent, name) };

@@ -23,7 +23,7 @@ const nextEcho = (more: object) =>
     ...more,
   });
 
-/** Deployments after the first request; each would refuse a request for `echo` with that input. */
+/** Deployments after the first request, each of which would refuse a request for `echo` with that input. */
 const LATER: Record<string, readonly Workflow[]> = {
   'the next version takes other inputs': [echo, nextEcho({ input: z.object({ words: z.string() }) })],
   'the tags of the next version throw': [
@@ -44,7 +44,7 @@ interface Sent {
   readonly body?: object;
 }
 
-/** An instance of the installation that was deployed with other workflows. */
+/** An instance of the installation with other deployed workflows. */
 function deployed(installation: Installation, workflows: readonly Workflow[]) {
   const registry = new WorkflowRegistry(workflows);
   const api = createApi({ ...installation.apiDeps, registry });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Semaphore } from '../../packages/cairn/src/api/semaphore.ts';
 
-/** Works whose ends the test decides. The first letter of a work is its tenant. */
+/** Works that end when the test decides. The first letter of a work is its tenant. */
 function works(options: { readonly running: number; readonly waiting: number }) {
   const semaphore = new Semaphore({ of: 'works', ...options });
   const begun: string[] = [];
@@ -25,7 +25,7 @@ function works(options: { readonly running: number; readonly waiting: number }) 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a semaphore', () => {
-  test('admits its limit, and the others of a tenant one by one in their order of arrival', async () => {
+  test('admits up to its limit, and the other requests of a tenant one by one in their order of arrival', async () => {
     const { begun, come, end } = works({ running: 3, waiting: 3 });
     const all = ['a1', 'a2', 'a3', 'a4'].map((name) => come(name));
     await turn();
@@ -40,14 +40,14 @@ describe('a semaphore', () => {
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4']);
   });
 
-  test('has a place for a tenant beside another that took all it may have', async () => {
+  test('has a place for a tenant while another one holds its full share', async () => {
     const { begun, come } = works({ running: 4, waiting: 8 });
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void come(name);
     await turn();
     expect(begun).toEqual(['a1', 'a2', 'a3', 'b1']);
   });
 
-  test('lets waiting tenants take turns, whoever has more that wait', async () => {
+  test('lets waiting tenants take turns, whatever the number of their waiting requests', async () => {
     const { begun, come, end } = works({ running: 1, waiting: 20 });
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2']) void come(name);
     for (let at = 0; at < 7; at += 1) {

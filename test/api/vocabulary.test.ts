@@ -120,7 +120,7 @@ describe.each([undefined, ...VOCABULARIES])('in the words of %s', (vocabulary) =
       const text = await answer.text();
       const [, data = ''] = /^event: end\ndata: (.*)$/m.exec(text) ?? [];
       expect(JSON.parse(data)).toEqual({ status: CALLED[name]?.[words] });
-      // The journal is told as it is written: its hashes are over our words.
+      // The journal is shown as written, because its hashes cover Cairn's words.
       const plain = await installation.get(`/v1/runs/${ids.get(name)}/stream`, key);
       const eventFrames = (all: string) => all.split('\n\n').filter((frame) => frame.startsWith('id:'));
       expect(eventFrames(text)).toEqual(eventFrames(await plain.text()));

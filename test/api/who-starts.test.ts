@@ -69,7 +69,7 @@ describe('a run records', () => {
     });
   });
 
-  test('the bindings and the hash of its start: other ones differ', async () => {
+  test('the bindings and the hash of its start, which are different for other ones', async () => {
     const first = (await (await opened()).start()).state().versions;
     const same = (await (await opened()).start()).state().versions;
     const other = (await (await opened('bank-queue')).start()).state().versions;

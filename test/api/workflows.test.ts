@@ -65,7 +65,7 @@ async function list(key = viewer, query = ''): Promise<Listed> {
   return (await answer.json()) as Listed;
 }
 
-/** Live runs of each version, by `type@version`. */
+/** Number of live runs by `type@version`. */
 async function live(key = viewer): Promise<Record<string, number>> {
   const { items } = await list(key);
   return Object.fromEntries(

@@ -10,7 +10,7 @@ import { Installation } from '../installation.ts';
 const START = JSON.stringify({ type: 'echo', input: { text: 'hello' } });
 const TOKEN = 'aGVhZGVy.cGF5bG9hZA.c2lnbmF0dXJl';
 
-/** An installation whose provider vouches for one token. */
+/** An installation whose identity provider accepts one token. */
 function signedIn(token: VerifiedToken | 'unavailable' | undefined) {
   const installation = new Installation();
   const asked: string[] = [];
@@ -111,7 +111,7 @@ test.each([
 });
 
 test.each(['', '\ud800', 'ä'.repeat(128)])(
-  'a user id that is no valid name is answered 401: %j',
+  'a user id that is not a valid name is answered 401: %j',
   async (uid) => {
     expect((await signedIn({ ...USER, uid }).call('/v1/runs')).status).toBe(401);
   },

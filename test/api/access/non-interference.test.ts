@@ -1,5 +1,5 @@
 /**
- * Whatever another tenant does, at every role it can hold, leaves each answer to this tenant as it was, byte for byte. Two
+ * No action of another tenant, with any role that it can hold, changes a byte of the answers to this tenant. Two
  * equal installations are compared: in one of them a random program of the other tenant runs first.
  */
 import { expect, test } from '@jest/globals';
@@ -12,11 +12,11 @@ import { type Drawn, ROUTES, type Route, requests } from '../fuzz/requests.ts';
 import { Stage, TENANT } from '../fuzz/stage.ts';
 import { pathOf, TABLE, ROUTES as TABLE_ROUTES } from './routes/table.ts';
 
-/** Roles that a tenant can give out; `installation` belongs to no tenant. */
+/** Roles that a tenant can grant. No tenant has the role `installation`. */
 const TENANT_ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const satisfies readonly Role[];
 const OTHER = 'others';
 const REQUESTS = 60;
-/** `PROGRAMS=200` before the command tries more. */
+/** `PROGRAMS=200` before the command runs more programs. */
 const PROGRAMS = Number(process.env.PROGRAMS ?? 2);
 
 interface Observed {
@@ -56,7 +56,7 @@ class Side {
     return this.#stage;
   }
 
-  /** Requests of one tenant, in order; each caller asks as the client of the drawn role. */
+  /** Requests of one tenant, in order, each by the client of the drawn role. */
   async run(tenantId: string, program: readonly Drawn[]): Promise<readonly Observed[]> {
     this.#random = seededRandomness(tenantId === TENANT ? 2 : 3);
     const observed: Observed[] = [];
@@ -80,7 +80,7 @@ class Side {
   }
 }
 
-/** Every read there is, of everything that can be named, as the tenant's admin. */
+/** Every read of every existing object, by the tenant's admin. */
 function allReads({ ids }: Stage): readonly Drawn[] {
   const named = Object.values(ids).flat();
   return ROUTES.filter(({ method }) => method === 'GET').flatMap((route) => {
@@ -100,7 +100,7 @@ function allReads({ ids }: Stage): readonly Drawn[] {
   });
 }
 
-/** Requests that the API takes, where what they name is the caller's: random bodies rarely are. */
+/** Valid requests about the caller's own objects, because random bodies are rarely valid. */
 function soundRequests({ ids }: Stage): fc.Arbitrary<Drawn> {
   const named = Object.values(ids).flat();
   return fc
@@ -146,9 +146,9 @@ test('answers to one tenant do not depend on the actions of another', async () =
       const mine = [...allReads(quiet.stage), ...own, ...allReads(quiet.stage)];
       expect(await busy.run(TENANT, mine)).toEqual(await quiet.run(TENANT, mine));
     }),
-    // A failing program is told as it is: making it smaller makes two installations for each try.
+    // A failing program is reported without shrinking, because each try creates two installations.
     { numRuns: PROGRAMS, endOnFailure: true },
   );
-  // Otherwise the other tenant was refused everything, and nothing was shown.
+  // Otherwise every request of the other tenant was refused, and the test proves nothing.
   expect(changedSomething).toBeGreaterThan(PROGRAMS);
 });

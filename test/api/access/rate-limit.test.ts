@@ -60,7 +60,7 @@ describe('a caller', () => {
     expect((await start()).status).toBe(201);
   });
 
-  test("with a wrong key uses none of the owner's allowance; health is always answered", async () => {
+  test("with a wrong key uses nothing of the owner's limit; health is always answered", async () => {
     const installation = new Installation();
     const api = createApi({ ...installation.apiDeps, rateLimit: { perSecond: 1, burst: 1 } });
     const key = await installation.key('dev');
@@ -98,7 +98,7 @@ test('no interval admits more than the burst and the rate allow, and waiting for
   );
 });
 
-test('a clock that is set back changes no allowance', () => {
+test('a clock that is set back changes no limit', () => {
   const clock = clockAt(1_000_000);
   const limiter = new RateLimiter({ perSecond: 1, burst: 2 }, clock);
   expect([passes(limiter), passes(limiter), passes(limiter)]).toEqual([true, true, false]);

@@ -30,7 +30,7 @@ const sending = defineBinding(send, {
 const said = ({ input: { token, before } }: { readonly input: z.infer<typeof input> }) =>
   `${'x'.repeat(before)}${token} was refused`;
 
-/** A workflow for each place at which a secret can come into what is recorded of a run. */
+/** A workflow for each way in which a secret can get into the records of a run. */
 const places = {
   body: defineWorkflow({
     ...base,

@@ -8,7 +8,7 @@ import { Installation } from '../installation.ts';
 const SECRET = 's3cret-address';
 const PADDING = 'x'.repeat(300 * 1024);
 
-/** Fails until it is mended; `seen` is what its body and its predicate get. */
+/** Fails until it is repaired; `seen` has the input that its body and its predicate get. */
 function replying() {
   const seen: unknown[] = [];
   const cause = { mended: true };
@@ -43,14 +43,14 @@ async function started(input: unknown, { mended = true } = {}) {
   return { installation, key, runId, seen, cause };
 }
 
-/** The text of every answer about the run that a viewer can have. */
+/** The text of every answer about the run that a viewer can get. */
 async function told(installation: Installation, runId: string): Promise<string> {
   const viewer = await installation.key('viewer', { roles: ['viewer'] });
   const parts = ['', '/events', '/checkpoints', '/steps', '/effects', '/graph'];
   const paths = ['/v1/runs', ...parts.map((part) => `/v1/runs/${runId}${part}`)];
   const answers = await Promise.all(paths.map((path) => installation.get(path, viewer)));
   expect(answers.map(({ status }, at) => [paths[at], status])).toEqual(paths.map((path) => [path, 200]));
-  // Only a large input is read by this address; 404 otherwise.
+  // This URL returns only a large input, otherwise 404.
   const output = await installation.get(`/v1/runs/${runId}/checkpoints/1/output`, viewer);
   return (await Promise.all([...answers, output].map((answer) => answer.text()))).join('\n');
 }

@@ -12,7 +12,7 @@ import { Installation } from '../installation.ts';
 
 const MAX_TURNS = 10_000;
 
-/** An API whose starts of one tenant stay under way until they are let go. */
+/** An API where starts of one tenant stay in progress until they are released. */
 class Flooded {
   readonly installation = new Installation();
   readonly #gate = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ describe('a tenant that floods an instance', () => {
       started.push(work);
       void work.then((response) => answered.push(response));
     }
-    // Those beyond the share are answered while the others are under way.
+    // Requests beyond the share are answered while the others are in progress.
     await untilTrue(() => answered.length >= 60 - share);
     expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([429]));
     expect(answered[0]?.headers.get('retry-after')).toBe('1');
@@ -140,7 +140,7 @@ async function unbounded() {
   return { api: installation.api, key: await installation.key('dev') };
 }
 
-/** Nothing here waits for a clock, so turns of the event loop suffice. */
+/** The code does not wait for a clock, so turns of the event loop suffice. */
 async function untilTrue(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     if (holds()) return;

@@ -13,7 +13,7 @@ interface Given {
   readonly code: string | undefined;
   readonly media: string | null;
   readonly text: string;
-  /** Places that were written. */
+  /** Written documents. */
   readonly written: readonly string[];
 }
 
@@ -32,7 +32,7 @@ async function ask(stage: Stage, { route, ask: asking, around }: Case): Promise<
   return { status: answer.status, code, media, text, written: changed(before, stage.image()) };
 }
 
-/** Requests without effects share one installation; the others get their own. */
+/** Requests without effects share one installation; each of the others gets its own. */
 beforeAll(async () => {
   const shared = await Stage.make();
   for (const one of CASES) {
@@ -61,7 +61,7 @@ describe.each([
   });
 });
 
-/** `METHOD /path status` and `METHOD /path status CODE` of everything that the document says may be answered. */
+/** `METHOD /path status` and `METHOD /path status CODE` of every documented answer. */
 const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, { responses }]) =>
     Object.entries(responses as Record<string, { description: string; content: object }>).flatMap(
@@ -74,7 +74,7 @@ const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
   ),
 );
 
-test('some request above has each answer that the document describes, and no other', () => {
+test('the requests above have exactly the answers that the document describes', () => {
   const seen = [...given].map(([{ route }, { status, code }]) => [route, status, code].join(' ').trim());
   expect([...new Set(seen)].sort()).toEqual([...new Set(documented)].sort());
 });

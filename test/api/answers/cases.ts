@@ -1,6 +1,6 @@
 /**
- * The requests that each route is tested with, and the answer to each: status and code. First those that every route has in
- * common, made from its row in the table of routes; then those of single routes.
+ * The requests with which each route is tested, and the status and code of each answer. First those that all routes have in
+ * common, from their rows in the table of routes; then those of single routes.
  */
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
@@ -20,7 +20,7 @@ import { type Stage, TENANT } from '../fuzz/stage.ts';
 import { document } from '../openapi/checked.ts';
 
 const HOUR_MS = 3_600_000;
-/** Records of idempotency keys that stand for what the admin asked before. */
+/** Idempotency records that simulate earlier requests of the admin. */
 const KEY = 'known-key';
 
 export interface Asking {
@@ -36,9 +36,9 @@ export interface Case {
   readonly status: number;
   readonly code?: ErrorCode;
   ask(stage: Stage): Asking;
-  /** Done before it is asked. */
+  /** Performed before the request. */
   readonly before?: (stage: Stage) => Promise<unknown>;
-  /** Instead of the installation as it is. */
+  /** Replaces the installation. */
   readonly around?: (deps: ApiDeps) => ApiDeps;
 }
 
@@ -61,7 +61,7 @@ export function valuesOf(route: Route, { named }: Stage): Readonly<Record<string
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** As the table of routes asks, but for what is to be otherwise. */
+/** A valid request by the table of routes, with the given changes. */
 function usual(route: Route, stage: Stage, other: Partial<Asking> & { more?: string } = {}): Asking {
   const body = confirmed(TABLE[route].body, valuesOf(route, stage));
   const { more = '', headers, ...rest } = other;
@@ -79,7 +79,7 @@ function withMore(path: string, more: string): string {
   return path.includes('?') ? path + more.replace('?', '&') : path + more;
 }
 
-/** The record of the same request, or of another one, as the admin has made it. */
+/** The record of the same request, or of another one, by the admin. */
 function recordOf(stage: Stage, route: Route, record: Partial<IdempotencyRecord>): Promise<unknown> {
   const { world } = stage.installation;
   const now = world.clock.now();
@@ -219,7 +219,7 @@ function commonOf(route: Route): Case[] {
   return takesKey ? [...cases, ...ofKeys] : cases;
 }
 
-/** As the document says it. */
+/** As the document describes it. */
 function shapeOf(route: Route): { readonly hasBody: boolean; readonly takesKey: boolean } {
   const [method = '', path = ''] = route.split(' ');
   const operation = document.paths[path]?.[method.toLowerCase()];
@@ -234,13 +234,13 @@ function ranked(role: string): number {
 
 export const COMMON: readonly Case[] = ROUTES.flatMap(commonOf);
 
-/** As the table of routes asks, under a key. */
+/** A valid request by the table of routes, with an idempotency key. */
 export function usualOf(route: Route, stage: Stage, key: string, body?: object): Asking {
   const keyedRequest = usual(route, stage, { headers: { 'idempotency-key': key } });
   return body ? { ...keyedRequest, body: JSON.stringify(body) } : keyedRequest;
 }
 
-/** A request to erase names what is to go a second time. */
+/** A request to erase repeats the id. */
 function confirming(route: Route, values: Readonly<Record<string, string>>): Partial<Asking> {
   const { body } = TABLE[route];
   return body && 'confirm' in body ? { body: JSON.stringify(confirmed(body, values)) } : {};

@@ -1,4 +1,4 @@
-/** Answers of routes where a definition differs from the stored plan of its version. */
+/** Answers of routes if a definition differs from the stored plan of its version. */
 import { z } from 'zod';
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';

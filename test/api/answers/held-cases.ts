@@ -1,4 +1,4 @@
-/** Answers of the routes that suspend a run, have it go on, and fail a wait of it. */
+/** Answers of the routes that suspend a run, continue it, and fail one of its waits. */
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
@@ -25,7 +25,7 @@ export const HELD: readonly Case[] = [
   refused(SUSPEND, 'a run that has ended', [409, 'RUN_TERMINAL_STATE'], ended),
   {
     ...refused(SUSPEND, 'a run that is being cancelled', [409, 'RUN_INVALID_TRANSITION'], acting),
-    // Its completed steps are undone first, so it has not ended yet.
+    // Completed steps are undone first, so the run has not ended yet.
     before: (stage) => send(stage, CANCEL, to(CANCEL, acting)(stage)),
   },
   ...([FAIL_WAIT, HEARTBEAT] as const).flatMap((route) => [

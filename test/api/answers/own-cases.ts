@@ -1,4 +1,4 @@
-/** Answers that single routes have beside those of all: which request gets them. */
+/** Answers of single routes in addition to those of all routes, and the requests that get them. */
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
 import type { FoundDocument } from '../../../packages/cairn/src/core/integrity/found.ts';
@@ -13,14 +13,14 @@ import { type Case, send, to, usualOf } from './cases.ts';
 const HOUR_MS = 3_600_000;
 const NO_RUN = `run_${'a'.repeat(26)}`;
 const LATER = (stage: Stage) => stage.installation.world.clock.jump(2 * HOUR_MS);
-/** Only one workflow is deployed any more. */
+/** Only one workflow is still deployed. */
 const bare = (deps: ApiDeps): ApiDeps => ({ ...deps, registry: new WorkflowRegistry([echo]) });
 const unreachable = (deps: ApiDeps): ApiDeps => ({
   ...deps,
   clients: { read: () => Promise.reject(new Error('unreachable')) },
 });
 
-/** Steps come page after page, and never end. */
+/** The pages of steps never end. */
 const endless = (deps: ApiDeps): ApiDeps => ({
   ...deps,
   integrity: Object.assign(Object.create(deps.integrity), {
@@ -91,7 +91,7 @@ const ROWS: readonly Row[] = [
   repeated('POST /v1/runs', 200),
   [
     'POST /v1/runs',
-    'a workflow that there is not',
+    'a workflow that does not exist',
     400,
     'INVALID_INPUT',
     to('POST /v1/runs', none, { type: 'gone', input: {} }),
@@ -115,7 +115,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     SIGNAL,
-    'data that the step which waits refuses, or that is too large to wait',
+    'data that the waiting step refuses, or that is too large for the buffer',
     413,
     'PAYLOAD_TOO_LARGE',
     to(SIGNAL, none, { name: 'early', data: 'x'.repeat(20_000) }),
@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
   [DECIDE, 'another decision', 409, 'APPROVAL_DECIDED', reject, first(DECIDE, to(DECIDE, none))],
   [
     DECIDE,
-    'a decision that comes late',
+    'a decision after the deadline',
     410,
     'APPROVAL_EXPIRED',
     to(DECIDE, none),
@@ -155,7 +155,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     DECIDE,
-    'a waiver that says no reason',
+    'a waiver without a reason',
     400,
     'INVALID_INPUT',
     to(DECIDE, none, { decision: 'approve_with_waiver' }),
@@ -176,7 +176,7 @@ const ROWS: readonly Row[] = [
   ],
   ...SUCCESSORS.flatMap((route): Row[] => [
     repeated(route, 200),
-    [route, 'a run that goes on', 409, 'RUN_INVALID_TRANSITION', to(route, asking)],
+    [route, 'a run that has not ended', 409, 'RUN_INVALID_TRANSITION', to(route, asking)],
     [
       route,
       'a run of a version that is not deployed',
@@ -203,7 +203,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'POST /v1/runs/{id}/preview',
-    'a run that goes on',
+    'a run that has not ended',
     200,
     undefined,
     to('POST /v1/runs/{id}/preview', asking),
@@ -242,14 +242,14 @@ const ROWS: readonly Row[] = [
   [RECORD, 'what can be no key', 400, 'INVALID_INPUT', to(RECORD, () => ({ key: 'ü' }))],
   [
     'POST /v1/schedules',
-    'a workflow that there is not',
+    'a workflow that does not exist',
     404,
     'NOT_FOUND',
     to('POST /v1/schedules', none, { type: 'gone', cron: '0 * * * *' }),
   ],
   [
     'POST /v1/schedules',
-    'a line that is none',
+    'an invalid cron expression',
     400,
     'INVALID_INPUT',
     to('POST /v1/schedules', none, { type: 'echo', cron: 'daily' }),
@@ -271,7 +271,7 @@ const ROWS: readonly Row[] = [
   ...(['pause', 'resume'] as const).map(
     (verb): Row => [
       `POST /v1/schedules/{id}/${verb}`,
-      'a schedule that is declared no more',
+      'a schedule that is no longer declared',
       409,
       'SCHEDULE_DECLARED',
       to(`POST /v1/schedules/{id}/${verb}`, ({ named }) => ({ id: named.declared })),
@@ -302,7 +302,7 @@ const ROWS: readonly Row[] = [
   ...(['/v1/openapi.json', '/v1/docs'] as const).map(
     (path): Row => [
       `GET ${path}`,
-      'a parameter that there is not',
+      'an unknown parameter',
       400,
       'INVALID_INPUT',
       (stage) => ({ ...to(`GET ${path}`, none)(stage), path: `${path}?x=1` }),
@@ -310,7 +310,7 @@ const ROWS: readonly Row[] = [
   ),
   [
     'GET /v1/runs/{id}/consistency',
-    'a run that is too long to be looked through',
+    'a run that is too long for a check',
     413,
     'PAYLOAD_TOO_LARGE',
     to('GET /v1/runs/{id}/consistency', ended),
@@ -374,14 +374,14 @@ function notThere(code: ErrorCode, id: string, routes: readonly Route[], member 
   return routes.map((route) => [route, 'what is not there', 404, code, to(route, () => ({ [member]: id }))]);
 }
 
-/** The run that asks about an effect, cancelled and undone. */
+/** The run that asks about an effect, after it was cancelled and undone. */
 async function cancelled(stage: Stage): Promise<void> {
   const { world } = stage.installation;
   await send(stage, CANCEL, to(CANCEL, acting)(stage));
   await world.run(() => world.stateOf(stage.named.acting).status === 'cancelled');
 }
 
-/** The document of a declared schedule whose workflow is gone, as a tick leaves it. */
+/** The document of a declared schedule without its workflow, as a tick leaves it. */
 async function withdrawn({ installation, named }: Stage): Promise<void> {
   const { schedules } = installation.world;
   const found = await schedules.read(named.declared);

@@ -1,6 +1,6 @@
 /**
- * Asks each route that writes on a store that refuses: at every write of the request, idempotency records included, in each way. The
- * answer has a code that says it; and when the store takes writes again, the same request under the same key does what it would have done.
+ * Sends requests to each route that writes, with a store that refuses writes: at every write of the request, including idempotency
+ * records, and for each reason. The answer has the right code, and when the store has recovered, the same request under the same key does its work.
  */
 import { describe, expect, test } from '@jest/globals';
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
@@ -28,7 +28,7 @@ function refused(code: number, reason: 'request' | 'installation'): Refusal {
   return { error: new StoreRefused('write', 'a text of the store', { code, reason }), code: 'STORE_REFUSED' };
 }
 
-/** Methods of the ports by which something is written. */
+/** Methods of the ports that write. */
 const WRITES: ReadonlySet<string> = new Set([
   'apply',
   'change',
@@ -47,10 +47,10 @@ const WRITES: ReadonlySet<string> = new Set([
   'write',
   'writePayload',
 ]);
-/** A request that needs more than these is not one of the table. */
+/** No request of the table needs more writes than this. */
 const MAX_WRITES = 12;
 
-/** Refuses the write of this number and all after it, until it heals. */
+/** Refuses the write with this number and all later ones, until it recovers. */
 class Gate {
   readonly #from: number;
   readonly #refusal: Refusal;
@@ -92,7 +92,7 @@ class Gate {
   }
 }
 
-/** Its third write keeps the answer: when that is refused the schedule is gone, and whoever asks again is told so. */
+/** Its third write stores the answer. If that is refused, the schedule is already deleted, and a repetition gets that answer. */
 const GONE: Route = 'DELETE /v1/schedules/{id}';
 const WRITING = ROUTES.filter((route) => !route.startsWith('GET ') && TABLE[route].idle !== true);
 
@@ -121,7 +121,7 @@ describe.each(Object.entries(REFUSALS))('a store that answers %s', (_, refusal) 
       for (let from = 0; from < MAX_WRITES; from += 1) {
         const stage = await Stage.make();
         const gate = new Gate(from, refusal);
-        // A heartbeat in the moment in which its wait was opened needs no write.
+        // A heartbeat immediately after its wait was opened needs no write.
         stage.installation.world.clock.jump(1);
         const before = stage.image();
         const first = await asked(stage, route, gate);
@@ -134,7 +134,7 @@ describe.each(Object.entries(REFUSALS))('a store that answers %s', (_, refusal) 
           expect(first.text).not.toContain('a text of the store');
         }
         gate.heal();
-        // A request that could not record its failure leaves its lock behind.
+        // A request that could not record its failure leaves its lock.
         stage.installation.world.clock.jump(PROCESSING_LOCK_MS);
         const again = await asked(stage, route, gate);
         const isGone = route === GONE && from > 1 && again.status === 404;

@@ -1,4 +1,4 @@
-/** An installation whose runs fail, ask or wait, and somebody who changes many of them. */
+/** An installation whose runs fail, ask or wait, and a client that changes many of them. */
 import { z } from 'zod';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -66,7 +66,7 @@ const twice = defineWorkflow({
 export class BulkStage {
   readonly installation = new Installation([order, asking, twice]);
 
-  /** A key of this role at this tenant. */
+  /** A key with this role in this tenant. */
   key(role: Role, tenantId = 'acme'): Promise<string> {
     return this.installation.key(`${role}-${tenantId}`, { roles: [role], tenantId });
   }
@@ -82,7 +82,7 @@ export class BulkStage {
     return ids;
   }
 
-  /** Until each run has ended or asks: further on, keys would be forgotten. */
+  /** Advances until each run has ended or asks. Any later, idempotency records would expire. */
   drive(): Promise<void> {
     const { db } = this.installation.world;
     const isMoving = ({ status }: { readonly status: string }) =>
@@ -121,7 +121,7 @@ export class BulkStage {
     return [...runs.values()].filter(({ snapshot }) => snapshot.source?.runId === id).length;
   }
 
-  /** Reads of the run get no answer, until the returned function is called. */
+  /** Reads of the run get no response until the returned function is called. */
   lose(id: string): () => void {
     const { store } = this.installation.world;
     const { load } = store;

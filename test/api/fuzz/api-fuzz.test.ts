@@ -6,11 +6,11 @@ import { document } from '../openapi/checked.ts';
 import { type Drawn, ROUTES, requests } from './requests.ts';
 import { OTHERS_SECRET, Stage, TENANT } from './stage.ts';
 
-/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+/** Takes some seconds. `FUZZ_INPUTS=20000` before the command tests more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_200);
-/** Generous for a busy machine. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 30;
-/** Requests to one installation, one after the other: what one leaves is met by the next. */
+/** Requests to one installation, one after the other, so that each meets the state that the others left. */
 const IN_A_ROW = 40;
 
 interface Answered {
@@ -50,7 +50,7 @@ function assertProblem({ status, text, headers }: Answered, method: string): voi
   });
   expect(known.httpStatus).toBe(status);
   const { field, stepId, help } = JSON.parse(text) as { field?: string; stepId?: string; help: string };
-  // Nothing is named that could be corrected.
+  // No field is named that could be corrected.
   if (field === undefined && stepId === undefined) expect(help).not.toMatch(/named field/);
   expect(text).not.toMatch(/\n\s+at |node_modules|functions\/src/);
   if (status === 401) expect(headers.get('www-authenticate')).toBe('Bearer');
@@ -58,7 +58,7 @@ function assertProblem({ status, text, headers }: Answered, method: string): voi
   if (status === 429) expect(headers.get('retry-after')).toMatch(/^\d+$/);
 }
 
-/** That the document names the status, and among its problems the code. */
+/** Asserts that the document has the status, and the code among its problems. */
 function assertDescribed({ route: { method, template } }: Drawn, { status, code }: Answered): void {
   const operation = document.paths[template]?.[method.toLowerCase()];
   const responses = operation?.responses as Record<string, { description: string }>;
@@ -71,22 +71,22 @@ function assertDescribed({ route: { method, template } }: Drawn, { status, code 
 }
 
 /**
- * Refusals that come from the state a request met, not from the request: those of statuses 409 and 410, and these. They
- * are answers, and kept under the key of the request like any other, so that a repetition is told the same.
+ * Refusals that depend on the state and not only on the request: those with status 409 and 410, and these. They
+ * are stored under the key of the request like other answers, so that a repetition gets the same.
  */
 const OF_STATE: ReadonlySet<string> = new Set([
-  // No question is open about the step; steps that the approval does not wait for.
+  // No question of the step is open, or the approval does not wait for the named steps.
   'POST /v1/runs/{id}/approvals/{stepId} NOT_FOUND',
   'POST /v1/runs/{id}/approvals/{stepId} INVALID_INPUT',
-  // The step that waits would not have it, or none waits and it is too large to be kept.
+  // The waiting step refuses the data, or no step waits and the data is too large for the buffer.
   'POST /v1/runs/{id}/signals INVALID_INPUT',
   'POST /v1/runs/{id}/signals PAYLOAD_TOO_LARGE',
-  // Too many slots of this schedule, or its workflow does not take its input any more.
+  // The range has too many slots, or the workflow no longer accepts the schedule's input.
   'POST /v1/schedules/{id}/backfill INVALID_INPUT',
-  // The line, the zone or the input does not go with what stays of the schedule.
+  // The cron expression, time zone or input does not fit the unchanged members of the schedule.
   'PATCH /v1/schedules/{id} INVALID_INPUT',
   'POST /v1/clients/{id}/rotate FORBIDDEN',
-  // The run did not do it; it would not have answered that.
+  // The run did not make the effect, or the answer does not fit it.
   'POST /v1/runs/{id}/effects/{effectId}/resolve NOT_FOUND',
   'POST /v1/runs/{id}/effects/{effectId}/resolve INVALID_INPUT',
 ]);
@@ -98,11 +98,11 @@ function mayWrite(stage: Stage, { as, key, method, route }: Drawn, { status, cod
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return () => false;
   if (status < 400) return () => true;
   const may = mayKeep(stage, { as, key, method, route }, { status, code });
-  // The first request that asks for a deployed version keeps its plan, also one that is refused for another reason.
+  // The first request for a deployed version stores its plan, even if the request is refused for another reason.
   return (place: string) => place.startsWith('plans/') || may(place);
 }
 
-/** An answer to a request with a key may be kept if it comes from the state that the request met. */
+/** The answer to a request with a key may be stored if it depends on the state. */
 function mayKeep(
   stage: Stage,
   { as, key, method, route }: Pick<Drawn, 'as' | 'key' | 'method' | 'route'>,
@@ -117,7 +117,7 @@ function mayKeep(
     place === `records/${name}` && (response as { status: number } | undefined)?.status === status;
 }
 
-/** Describes a violation in a response; undefined: none. @param places documents that were written */
+/** Describes a violation in a response; undefined: none. @param places written documents */
 function complaint(stage: Stage, drawn: Drawn, answered: Answered, places: readonly string[]): unknown {
   try {
     expect(answered.status).toBeLessThan(500);
@@ -139,7 +139,7 @@ test(
     const first = await Stage.make();
     const seen = new Set<string>();
     const answers = new Set<number>();
-    /** The first complaint of each kind, to see all at once. */
+    /** The first violation of each kind, to report all at once. */
     const complaints = new Map<string, string>();
     const row = fc.array(requests(first), { minLength: IN_A_ROW, maxLength: IN_A_ROW });
     await fc.assert(
@@ -167,7 +167,7 @@ test(
       { numRuns: Math.ceil(INPUTS / IN_A_ROW) },
     );
     expect([...complaints.values()].join('\n\n')).toBe('');
-    // Most requests pass all checks of the routes; a few request much at once.
+    // Most requests pass all checks of the routes, and a few cause much work.
     const missed = ROUTES.map(({ method, template }) => `${method} ${template}`).filter(
       (one) => !seen.has(one),
     );

@@ -7,18 +7,18 @@ import { settle } from '../../support/virtual-clock.ts';
 import { type Drawn, requests } from './requests.ts';
 import { Stage } from './stage.ts';
 
-/** `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+/** `FUZZ_INPUTS=20000` before the command tests more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 200);
-/** Generous for a busy machine. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 30;
 const IN_A_ROW = 20;
-/** Every waiting a request can do comes to an end before this many timers have fired. */
+/** Every wait of a request ends before this many timers have fired. */
 const MAX_TIMERS = 200;
 
-/** Fate of calls of stores and queue: with `before` and `after` the response is lost before or after the effect. */
+/** Fate of a call to a store or queue. With `before` and `after` the connection breaks before or after the effect. */
 type Fate = 'well' | 'before' | 'after';
 
-/** The installation with ports whose calls meet one fate after the other; from the end of the list on all is well. */
+/** The installation with ports whose calls have these fates in order. After the end of the list all calls succeed. */
 function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
   const port = <T extends object>(target: T): T =>
     intercept(target, async (call, proceed) => {
@@ -46,7 +46,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
   });
 }
 
-/** The answer, with time moved on whenever the request only waits. */
+/** The answer. The time advances whenever the request only waits. */
 async function send(stage: Stage, { path, method, as, headers, body }: Drawn): Promise<Response> {
   const authorization = stage.credentials[as]?.value;
   let answer: Response | undefined;
@@ -72,7 +72,7 @@ async function send(stage: Stage, { path, method, as, headers, body }: Drawn): P
 
 const fates = fc.oneof(
   fc.array(fc.constantFrom<Fate>('well', 'before', 'after'), { maxLength: 30 }),
-  // A store that is gone for as long as anybody asks.
+  // A store that stays unavailable.
   fc.constant<Fate[]>(Array(2_000).fill('before')),
 );
 

@@ -1,6 +1,6 @@
 /**
- * Draws JSON as it comes over the wire: text that fits a schema of the API's document, but for some part of it that is
- * odd. Text, not values: duplicates, `1e400` and half characters are there only before parsing.
+ * Draws JSON text that fits a schema of the API's document, except for some odd parts.
+ * Text is needed instead of values, because duplicates, `1e400` and lone surrogates exist only before parsing.
  */
 import fc from 'fast-check';
 
@@ -21,12 +21,12 @@ export interface Schema {
   readonly maximum?: number;
 }
 
-/** Values that mean something in this installation, by the name of the member. */
+/** Values that exist in this installation, by the name of the member. */
 export type Hints = Readonly<Record<string, readonly unknown[]>>;
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Each is JSON text or nearly. */
+/** Texts that are valid JSON, or nearly. */
 export const ODD: readonly string[] = [
   'null',
   'true',
@@ -100,7 +100,7 @@ const odd: Text = fc.oneof(
 const rarely = (usual: Text): Text =>
   fc.oneof({ weight: 25, arbitrary: usual }, { weight: 1, arbitrary: odd });
 
-/** JSON text for the schema, most of the time. @param name of the member, if it is one */
+/** JSON text that usually fits the schema. @param name of the member, if it is one */
 export function jsonText(schemas: Readonly<Record<string, Schema>>, hints: Hints) {
   const of = (schema: Schema, name = ''): Text => rarely(plain(schema, name));
 
@@ -158,7 +158,7 @@ export function jsonText(schemas: Readonly<Record<string, Schema>>, hints: Hints
   };
 }
 
-/** A piece of it replaced by something else. */
+/** Replaces a piece of the text with something else. */
 function damaged(texts: Text): Text {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 4 }),

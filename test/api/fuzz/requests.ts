@@ -1,4 +1,4 @@
-/** Draws requests for every route of the table, so that a new route is fuzzed without an edit here. */
+/** Draws requests for every route of the table, so that a new route is fuzzed without a change here. */
 import fc from 'fast-check';
 import { OPERATIONS } from '../../../packages/cairn/src/api/openapi/paths/all.ts';
 import { type ApiOperation, partsOf } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
@@ -16,7 +16,7 @@ export interface Route {
 export interface Drawn {
   readonly route: Route;
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   /** True if path and method are certainly those of the route. */
   readonly isRoute: boolean;
@@ -100,7 +100,7 @@ const odd = fc.oneof(
 const mostly = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>, weight = 20) =>
   fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
 
-/** A segment of a path, and whether it can be nothing else than one. */
+/** A path segment, and whether it can only be a valid one. */
 type Segment = { readonly text: string; readonly isPlain: boolean };
 
 function segment(parameter: string, template: string, ids: Ids): fc.Arbitrary<Segment> {
@@ -112,7 +112,7 @@ function segment(parameter: string, template: string, ids: Ids): fc.Arbitrary<Se
     isPlain: !['.', '..', ''].includes(text),
   });
   return fc.oneof(
-    // The first is that of which most can be asked.
+    // The first caller has the most permissions.
     { weight: 8, arbitrary: fc.constant(those[0] ?? '').map(plain) },
     { weight: 8, arbitrary: fc.constantFrom(...those).map(plain) },
     { weight: 1, arbitrary: fc.constantFrom(...Object.values(ids).flat()).map(plain) },
@@ -221,7 +221,7 @@ const moreHeaders = fc.record(
   { requiredKeys: [] },
 );
 
-/** @param stage tells the ids and callers there are */
+/** @param stage provides existing ids and callers */
 export function requests({ ids, credentials }: Pick<Stage, 'ids' | 'credentials'>): fc.Arbitrary<Drawn> {
   const bodies = jsonText(document.components.schemas as unknown as Record<string, Schema>, HINTS);
   const names = Object.keys(credentials);

@@ -1,6 +1,6 @@
 /**
- * An installation with something of everything in it, two tenants, and all kinds of callers: what requests of every
- * route can be about. Made twice it is the same, ids included.
+ * An installation with an object of every kind, two tenants, and all kinds of callers, as subjects for requests to every
+ * route. Creating it twice gives the same, including ids.
  */
 import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
@@ -19,7 +19,7 @@ import { echo, Installation } from '../installation.ts';
 
 const SETTLED: ReadonlySet<string> = new Set(['completed', 'failed', 'awaiting_approval']);
 
-/** The tenant that asks; what belongs to the other one holds {@link OTHERS_SECRET}. */
+/** The tenant of the requests. Objects of the other tenant contain {@link OTHERS_SECRET}. */
 export const TENANT = 't1';
 export const OTHERS_SECRET = 'known-to-the-others-only';
 const HOUR_MS = 3_600_000;
@@ -47,7 +47,7 @@ const broken = defineWorkflow({
   },
 });
 
-/** Makes something that can be undone, then does something outside of which nobody hears whether it was done. */
+/** Performs an action that can be undone, then makes an external call and gets no response. */
 function posting({ capability }: Outside) {
   return defineWorkflow({
     type: 'post',
@@ -64,7 +64,7 @@ function posting({ capability }: Outside) {
   });
 }
 
-/** Ids there are, by the segment of the path they stand behind. */
+/** Existing ids, by the path segment that precedes them. */
 export interface Ids {
   readonly runs: readonly string[];
   readonly schedules: readonly string[];
@@ -83,14 +83,14 @@ export interface Named {
   readonly pending: string;
   /** A run that waits for the event of {@link waits}. */
   readonly waiting: string;
-  /** A run that asks what became of `effectId`. */
+  /** A run that asks about the outcome of `effectId`. */
   readonly acting: string;
   readonly effectId: string;
   readonly schedule: string;
   readonly declared: string;
 }
 
-/** A value of `authorization` and its caller; nobody if it is refused. */
+/** A value of `authorization` and its caller; undefined caller if it is refused. */
 export interface Credential {
   readonly value: string | undefined;
   readonly principal: string | undefined;
@@ -98,7 +98,7 @@ export interface Credential {
 }
 
 export interface StageOptions {
-  /** Takes the place of what the API would be given. */
+  /** Replaces dependencies of the API. */
   readonly around?: (deps: ApiDeps) => ApiDeps;
 }
 
@@ -137,7 +137,7 @@ export class Stage {
     const others = await world.start('echo', { text: OTHERS_SECRET }, { tenantId: 'others' });
     const failed = await world.start('broken', {}, { tenantId: TENANT });
     const acting = await world.start('post', {}, { tenantId: TENANT });
-    // A run that asks goes on asking: time would move to the end of its waiting.
+    // A run that asks must keep its question: otherwise the time would advance to the end of its wait.
     const done = () => [ended, others, failed, acting].every((id) => SETTLED.has(world.stateOf(id).status));
     await world.run(done);
     const effectId = world.stateOf(acting).waits[0]?.effectId ?? '';
@@ -205,7 +205,7 @@ interface Known {
   readonly credentials: Readonly<Record<string, Credential>>;
 }
 
-/** Signed in as a person: the token says who. */
+/** Claims of signed-in users, by token. */
 const CLAIMS: Readonly<Record<string, object>> = {
   'user.of.t1': { tenant: TENANT, role: 'operator' },
   'user.of.nobody': {},
@@ -222,7 +222,7 @@ async function callers(installation: Installation) {
   const roles = ['viewer', 'submitter', 'operator', 'admin'] as const;
   const credentials: Record<string, Credential> = {};
   for (const role of roles) {
-    // `admin` may ask at every route, so that every route is reached past its check of roles.
+    // `admin` has access to every route, so that requests get past the check of roles.
     const held = role === 'admin' ? (['admin', 'installation'] as const) : [role];
     const value = await installation.key(role, { tenantId: TENANT, roles: held });
     credentials[role] = { value: `Bearer ${value}`, principal: `c.${role}`, tenantId: TENANT };
@@ -243,7 +243,7 @@ async function callers(installation: Installation) {
   return credentials as Readonly<Record<string, Credential>> & Record<'admin' | 'other', Credential>;
 }
 
-/** The same as the admin and the operator would find after requests of theirs under those keys. */
+/** Records of earlier requests by the admin and the operator under those keys. */
 async function keepRecords({ world }: Installation): Promise<void> {
   const now = world.clock.now();
   const keep = (principal: string, key: string, more: Partial<IdempotencyRecord>) =>
@@ -274,7 +274,7 @@ interface Posting {
   readonly body: object;
 }
 
-/** The id of what was made. */
+/** The id of the created object. */
 async function post({ api }: Installation, { path, as, body }: Posting): Promise<string> {
   const headers = { authorization: as.value ?? '', 'content-type': 'application/json' };
   const answer = await api.request(path, { method: 'POST', headers, body: JSON.stringify(body) });

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../packages/cairn/src/core/encoding/json.ts
 import { payloadRefOf } from '../../../packages/cairn/src/core/run/payload.ts';
 import { Installation } from '../installation.ts';
 
-/** JSON text above what a checkpoint carries, with characters that are not their own bytes. */
+/** JSON text that is too large for a checkpoint, with multi-byte characters. */
 const text = '🪨ü"\n'.repeat(40_000);
 
 let installation: Installation;
@@ -113,7 +113,7 @@ test('some of many concurrent large starts of a tenant are answered 429, and non
     );
     expect([200, 201]).toContain(again.status);
   }
-  // That of every test of this file, and these three.
+  // The start of every test of this file, and these three.
   expect(installation.world.db.runs.size).toBe(4);
 });
 

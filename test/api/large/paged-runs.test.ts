@@ -1,6 +1,6 @@
 /**
- * A run whose document has pages is told like one that fits a document: the same program in two installations, of which one
- * keeps next to nothing in the document itself, gives the same answers everywhere.
+ * A run whose document has pages gives the same answers as one that fits into a document. The same program runs in two
+ * installations, one of which stores almost nothing in the document itself.
  */
 import { afterAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -22,13 +22,13 @@ const ITEMS = 60;
 const isSoldOut = (item: number) => item % 10 === 9;
 const isKept = (item: number) => item % 3 === 0;
 const UNDONE = Array.from({ length: ITEMS }, (_, i) => i).filter((i) => !isSoldOut(i) && !isKept(i)).length;
-/** So little that every list of the run is moved out of its document, into many pages. */
+/** So small that every list of the run is moved out of its document, into many pages. */
 const TINY: PageBudget = { documentBytes: 1_000, pageBytes: 300, commitBytes: 2 * 1024 * 1024 };
 
 const worlds = new BilledWorlds();
 afterAll(() => worlds.close());
 
-/** Ends in a question, with items that succeeded and items that failed; every third undo fails. */
+/** Ends with a question, and has items that succeeded and items that failed. Every third compensation fails. */
 const collecting = defineWorkflow({
   type: 'collecting',
   planVersion: 1,
@@ -52,7 +52,7 @@ const collecting = defineWorkflow({
   },
 });
 
-/** Everything that is told of the run, by who asks for it. */
+/** All answers about the run, by caller. */
 async function told(billed: BilledWorld, runId: string) {
   const installation = new Installation([collecting]);
   const { deps, records, db } = billed;
@@ -120,7 +120,7 @@ async function told(billed: BilledWorld, runId: string) {
   };
 }
 
-/** State of the run's page once it has read everything. */
+/** State of the console's page of the run after it has read everything. */
 async function consoleOf(graph: RunGraph, events: readonly object[]) {
   const follower = new RunFollower({
     readGraph: async () => graph,
@@ -140,7 +140,7 @@ async function consoleOf(graph: RunGraph, events: readonly object[]) {
   return { steps: [...shown.steps], histories: [...shown.histories.keys()], head: shown.head };
 }
 
-/** From start to question, then cancelled to the last undo. */
+/** From the start to the question, then cancelled until the last compensation. */
 async function performed(pages: PageBudget | undefined) {
   const billed = await worlds.make({ workflows: [collecting], ...(pages && { pages }) });
   const runId = await billed.start('collecting');
@@ -163,7 +163,7 @@ test('a run with pages is answered, listed, shown, drawn, checked and cancelled 
   expect(none).toBe(0);
   expect(pageCount).toBeGreaterThan(10);
   expect(paged).toEqual(whole);
-  // And that is all of it.
+  // There is nothing else.
   const { whileAsking, atTheEnd } = paged;
   expect(whileAsking.steps).toHaveLength(ITEMS + 2);
   expect(whileAsking.graph.steps).toHaveLength(ITEMS + 2);

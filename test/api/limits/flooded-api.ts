@@ -1,10 +1,10 @@
-/** The API beside a tenant whose requests do not end, as the tests of limits need it. */
+/** The API with a tenant whose requests do not end, for the tests of limits. */
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Installation } from '../installation.ts';
 
-/** An API whose calls of this method of the store for the tenant `flood` stay under way until they are let go. */
+/** An API where calls of this store method for the tenant `flood` stay in progress until they are released. */
 export async function floodedApi(held: keyof RunStore) {
   const installation = new Installation();
   const { apiDeps } = installation;

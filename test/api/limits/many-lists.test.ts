@@ -1,4 +1,4 @@
-/** A tenant that sends many expensive reads at once waits for itself, and nobody else waits for it. */
+/** Only the tenant that sends many expensive reads at once waits for them. */
 import { describe, expect, test } from '@jest/globals';
 import { floodedApi } from './flooded-api.ts';
 

@@ -1,4 +1,4 @@
-/** A tenant that sends many starts with inputs of hundreds of kilobytes waits for itself, and nobody else waits for it. */
+/** Only the tenant that sends many starts with inputs of hundreds of kilobytes waits for them. */
 import { expect, test } from '@jest/globals';
 import { floodedApi } from './flooded-api.ts';
 

@@ -29,7 +29,7 @@ interface Got {
   readonly helps: boolean;
 }
 
-/** Byte for byte, since clients refuse to send what is tried here. */
+/** Written as bytes, because HTTP clients refuse to send these requests. */
 function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<Got> {
   const { host } = new URL(origin);
   const head = [line, `Host: ${host}`, 'Connection: close', ...headers].join('\r\n');
@@ -41,7 +41,7 @@ function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<G
     socket.on('data', (chunk) => {
       text += chunk;
     });
-    // A server that refuses what is still being sent may reset the connection once it has answered.
+    // A server that refuses a request while it is being sent may reset the connection after its answer.
     socket.on('error', (error) => (text === '' ? reject(error) : undefined));
     socket.on('close', () => {
       const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
@@ -79,7 +79,7 @@ test('a request of HTTP/1.1 without a host is refused with a reason', async () =
   expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"INVALID_INPUT","field":"Host"/s);
 });
 
-/** So many bytes of headers, in headers of at most 4,000. */
+/** Headers with this many bytes in total, at most 4,000 each. */
 function headersOf(bytes: number): string[] {
   const headers: string[] = [];
   for (let left = bytes, i = 0; left > 0; left -= 4_000, i += 1)
@@ -188,7 +188,7 @@ const CASES: readonly (readonly [what: string, sent: Sent, status: number, code:
 ];
 
 describe.each(['gateway', 'functions'] as const)('over the %s', (door) => {
-  // At the function's own URL the first segment names it.
+  // In the URL of the functions the first segment names the function.
   const atFunction = (line: string) =>
     line
       .replace(' /v1', ' /api/v1')

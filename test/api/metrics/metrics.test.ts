@@ -12,7 +12,7 @@ const asking = defineWorkflow({
   steps: (step) => ({ gate: step.approval('gate', { timeout: '24h', ask: () => ({ question: '?' }) }) }),
 });
 
-/** Lines by what stands before their value. */
+/** Lines by the text before their value. */
 function samplesOf(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -32,7 +32,7 @@ async function scrape(installation: Installation, key: string): Promise<Map<stri
   return samplesOf(await answer.text());
 }
 
-/** Two runs that end after a while, one that waits, and a repeated request. */
+/** Two runs that end after some time, one that waits, and a repeated request. */
 async function busy() {
   const installation = new Installation([echo, asking]);
   const key = await installation.key('boss', { roles: ['installation'] });
@@ -41,7 +41,7 @@ async function busy() {
   await installation.post(key, body, { 'idempotency-key': 'k' });
   await installation.post(key, body);
   await installation.post(key, { type: 'asking', input: {} });
-  // Nobody drives them for 700 ms: that is no part of how long they took.
+  // The 700 ms without a dispatch do not count for the duration.
   installation.world.clock.jump(700);
   const { runs } = installation.world.db;
   const statuses = () => [...runs.values()].map(({ snapshot }) => snapshot.status).sort();

@@ -7,7 +7,7 @@ import { Installation } from '../installation.ts';
 type Body = Record<string, unknown> & { items: Record<string, unknown>[]; next?: string };
 type Node = Record<string, unknown> & { key: string };
 
-/** A slow set and a slow step, beside a question if there is one. */
+/** A slow map step and a slow step, beside a question if requested. */
 async function started({ asks = false, items = 3 } = {}) {
   let installation: Installation | undefined;
   const sleep = (ms: number) => (installation ? pause(installation.world.clock, ms) : Promise.resolve());

@@ -25,7 +25,7 @@ async function set(config: Partial<RuntimeConfig>): Promise<void> {
   const known = await world.config.read();
   const next = { killSwitch: false, paused: new Map<string, never>(), ...config };
   expect((await world.config.write(next, known?.version)).kind).toBe('written');
-  // Known to every instance after this.
+  // After this time every instance knows the switch.
   world.clock.jump(3_000);
 }
 
@@ -35,7 +35,7 @@ async function stopped(key: string, api = installation.api): Promise<unknown> {
   return ((await answer.json()) as { stopped?: unknown }).stopped;
 }
 
-test('a run says what operators stopped, until it has ended: the reason to the role installation, the author to nobody', async () => {
+test('a run shows what operators stopped until it has ended: the reason only to the role installation, the author to nobody', async () => {
   const viewer = await installation.key('eye', { roles: ['viewer'] });
   const operator = await installation.key('boss', { roles: ['installation'] });
   const pause = { by: 'paused', type: 'echo', since: '2026-01-02T03:04:05.000Z' };
@@ -57,7 +57,7 @@ test('a run says what operators stopped, until it has ended: the reason to the r
   expect(await stopped(viewer)).toBeUndefined();
 });
 
-test('to know it costs one read every three seconds of an instance, and no count of runs', async () => {
+test('the switches cost an instance one read every three seconds, whatever the number of runs', async () => {
   const viewer = await installation.key('eye', { roles: ['viewer'] });
   await set({ paused });
   const calls: string[] = [];

@@ -1,4 +1,4 @@
-/** Asks an installation, and holds every answer against the document. */
+/** Sends requests to an installation, and checks every answer against the document. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { openApi } from '../../../packages/cairn/src/api/openapi/document.ts';
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 export const document = openApi('1.2.3');
-/** The document's own schemas as validators: what a client that knows nothing else would check with. */
+/** The document's own schemas as validators, which is all that a client has. */
 const $defs = JSON.parse(
   JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/'),
 );
@@ -35,13 +35,13 @@ export class Checked {
   readonly #installation: Installation;
   readonly #key: string;
 
-  /** @param key sent where a request names no other */
+  /** @param key for requests that name none */
   constructor(installation: Installation, key: string) {
     this.#installation = installation;
     this.#key = key;
   }
 
-  /** The answer's body, after it was found to be what the document says of `route`, e.g. `GET /v1/runs/{id}`. */
+  /** The body of the answer, after it was checked against the document for `route`, e.g. `GET /v1/runs/{id}`. */
   async ask(route: string, asked: Asked = {}): Promise<Record<string, unknown>> {
     const [method = '', template = ''] = route.split(' ');
     const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(asked.path?.[name] ?? ''));
@@ -73,7 +73,7 @@ export class Checked {
   }
 }
 
-/** An object schema drops what it does not know: what comes out equal has no member the document keeps silent about. */
+/** An object schema drops unknown members, so an unchanged result has only documented members. */
 function assertFits(what: string, { name, value }: { name: SchemaName; value: unknown }): void {
   const parsed = NAMED[name].safeParse(value);
   expect([what, parsed.error?.issues]).toEqual([what, undefined]);
@@ -81,7 +81,7 @@ function assertFits(what: string, { name, value }: { name: SchemaName; value: un
   expect([what, validatorOf(name).safeParse(value).error?.issues]).toEqual([what, undefined]);
 }
 
-/** A stream goes on; what it is answered with is known from its headers. */
+/** A stream does not end, so only its headers are checked. */
 async function cancelled(answer: Response): Promise<string> {
   await answer.body?.cancel();
   return '';

@@ -72,7 +72,7 @@ describe('the document', () => {
   });
 
   test('lets mutations take an idempotency key, except those that need none', () => {
-    // The first changes nothing, and of the second the same again says the same.
+    // The first changes nothing; repetitions of the second have the same answer.
     const unkeyed = ['/v1/runs/{id}/preview', '/v1/runs/{id}/waits/{stepId}/heartbeat'];
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const [method, { parameters = [] }] of Object.entries(methods)) {

@@ -1,4 +1,4 @@
-/** Tests whose effects others look at together: each runs once, in whatever order the tests run. */
+/** Tests whose results other tests use: each runs once, in whatever order the tests run. */
 import { test } from '@jest/globals';
 
 type Run = () => Promise<void>;
@@ -17,7 +17,7 @@ export function scenes(carryOut: (run: Run) => Promise<void>) {
       all.push(once);
       test(name, once);
     },
-    /** Runs those whose tests have not run yet. */
+    /** Runs the scenes whose tests have not run yet. */
     async runAll(): Promise<void> {
       for (const once of all) await once();
     },

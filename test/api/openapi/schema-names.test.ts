@@ -1,4 +1,4 @@
-/** Names of the schemas that are served: clients generate types from them, so a name may be added, never removed. */
+/** Names of the served schemas. Clients generate types from them, so a name may be added but never removed. */
 import { expect, test } from '@jest/globals';
 import { openApi } from '../../../packages/cairn/src/api/openapi/document.ts';
 

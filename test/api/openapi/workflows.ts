@@ -1,10 +1,10 @@
-/** Workflows whose runs end, wait, and have children: what the document of the API is compared with. */
+/** Workflows whose runs end, wait, and have children, for comparisons with the API's document. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { echo } from '../installation.ts';
 
-/** Fails after something that is to be undone. */
+/** Fails after a step with a compensation. */
 export const broken = defineWorkflow({
   type: 'broken',
   planVersion: 1,

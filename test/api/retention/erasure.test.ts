@@ -6,7 +6,7 @@ import { Installation } from '../installation.ts';
 const SECRET = 'ada@example.com';
 let installation: Installation;
 let admin: string;
-/** Requests so far: each has a key of its own. */
+/** Number of requests so far. Each has its own key. */
 let requestCount = 0;
 beforeEach(async () => {
   installation = new Installation();
@@ -40,7 +40,7 @@ async function tick(): Promise<void> {
   world.clock.jump(DELETION_GRACE_MS);
 }
 
-/** Every document, but those of keys. */
+/** Every document except idempotency records. */
 function stored(): string {
   const documents = Object.entries(installation.world.db).filter(([name]) => name !== 'clients');
   return JSON.stringify(documents.map(([, held]) => (held instanceof Map ? [...held] : held)));
@@ -56,7 +56,7 @@ test('an admin erases a run with all its names, and reads what was deleted', asy
   await tick();
   const path = `/v1/erasures/${String(response.body.id)}`;
   const done = await (await installation.get(path, admin)).json();
-  // The start was asked for under a key: its record is gone with it.
+  // The start had a key, whose record is erased too.
   expect(done).toMatchObject({ state: 'done', lineagesLeft: 0, gone: { runs: 1, records: 1 } });
   expect(stored()).not.toContain(SECRET);
   expect(installation.world.db.runs.size).toBe(0);

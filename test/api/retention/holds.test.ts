@@ -25,7 +25,7 @@ function post(path: string, key: string, body: object = {}): Promise<Response> {
   );
 }
 
-/** A tick, and the time of grace after it. */
+/** A tick, and the grace period after it. */
 async function tick(): Promise<void> {
   const { apiDeps, world } = installation;
   const { retention, erasures, retentionOf } = apiDeps;

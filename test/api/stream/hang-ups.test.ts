@@ -1,4 +1,4 @@
-/** Streams and waits whose readers leave: the places of a tenant are those of the readers that are still there. */
+/** Readers that leave streams and waits: only readers that are still connected hold places of their tenant. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { settle } from '../../support/virtual-clock.ts';
@@ -28,7 +28,7 @@ async function anOpenRun() {
   const key = await installation.key('dev', { tenantId: 'acme' });
   const answer = await installation.post(key, { type: 'echo', input: { text: 'hello' } });
   const { runId } = (await answer.json()) as { runId: string };
-  /** Undefined if it was refused for want of a place. */
+  /** Undefined if it was refused because no place was free. */
   const open = async (path: string): Promise<Reader | undefined> => {
     const gone = new AbortController();
     const headers = { authorization: `Bearer ${key}` };

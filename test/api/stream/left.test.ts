@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { streamAnswer } from '../../../packages/cairn/src/api/routes/stream/server-sent.ts';
 
-/** A stream that waits until its reader has gone, and what it has said of itself. */
+/** A stream that waits until its reader has left, and the calls that it made. */
 function waiting(after: () => void = () => {}) {
   const said: unknown[] = [];
   const gone = Promise.withResolvers<void>();

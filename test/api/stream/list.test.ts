@@ -37,7 +37,7 @@ async function withRuns(texts: readonly string[] = []) {
   return { installation, clock, key, start, ids, ask, open, nextRound, list };
 }
 
-/** Until all that were there at first have been told. */
+/** Reads until the initial runs have been reported. */
 async function untilReady(reading: Reading): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
@@ -137,14 +137,14 @@ describe('the stream of a list', () => {
       while (await reading.next()) frames += 1;
     })();
     const began = clock.now();
-    // Runs that begin without end: each change would be a frame of its own.
+    // Runs start endlessly, and each change would be a frame of its own.
     for (let i = 0; clock.now() - began < 1_000; i += 1) {
       await store.start(beginning(`run_${i}`, { at: clock.now() }));
       await settle();
       clock.jump(10);
       clock.fireNext(clock.now());
     }
-    // A hundred runs, told in five rounds of at most fifty and as many that are gone.
+    // A hundred runs, reported in five rounds of at most fifty, and as many that are gone.
     expect(frames).toBeGreaterThan(50);
     expect(frames).toBeLessThanOrEqual(150);
     installation.world.shutdown.abort();
@@ -161,7 +161,7 @@ describe('the stream of a list', () => {
     }
     const shown: string[] = [];
     let frames = 0;
-    // The report started before it stopped reading, then the current list.
+    // The report that was started before the reader stopped, then the current list.
     while (!['199', '198', '197', '196', '195'].every((n) => shown.includes(`run_${n}`))) {
       const next = reading.next();
       await nextRound();

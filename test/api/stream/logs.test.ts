@@ -188,7 +188,7 @@ test('the client assembles the text across every cut, and resumes from a positio
       requests.push(headers['last-event-id']);
       const answer = await installation.api.request(url.slice('http://cairn.invalid'.length), { headers });
       const whole = await answer.text();
-      // Two events of each answer come through, and half of a third.
+      // Each response delivers two events, and half of a third.
       const cuts = [...whole.matchAll(/\n\n/g)].map(({ index }) => index);
       return new Response(whole.slice(0, (cuts[2] ?? whole.length) + 20));
     },

@@ -6,7 +6,7 @@ import type { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 const ALL = 40;
 const OWN = 10;
 
-/** The code of its refusal. */
+/** The error code of a refusal. */
 function codeOf(work: () => unknown): string | undefined {
   try {
     work();
@@ -16,7 +16,7 @@ function codeOf(work: () => unknown): string | undefined {
   }
 }
 
-/** Tenants that take a place, and leave one they have. */
+/** Tenants that take a place, or release one of theirs. */
 const turns = fc.array(
   fc.record({ tenant: fc.integer({ min: 0, max: 5 }), leaves: fc.boolean() }, { noNullPrototype: true }),
   { maxLength: 200 },

@@ -1,19 +1,19 @@
 /** Reads streams of server-sent events as clients do. */
 
 export interface Frame {
-  /** A number where it is one. */
+  /** A number if the id is one. */
   readonly id?: number | string;
   readonly event?: string;
   readonly data?: Record<string, unknown>;
   readonly comment?: string;
 }
 
-/** A watchdog, never waited for: a read that brings nothing is a defect. A slow machine is none. */
+/** A watchdog that never fires in a passing test, even on a slow machine: a read without a result is a defect. */
 const PATIENCE_MS = 120_000;
 
 let readers: Reading[] = [];
 
-/** Ends all that were begun. */
+/** Ends all streams that were started. */
 export async function cancelReadings(): Promise<void> {
   for (const reader of readers) await reader.cancel();
   readers = [];
@@ -67,7 +67,7 @@ async function withPatience<T>(promise: Promise<T>): Promise<T> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Undefined for what tells a client when to come back. */
+/** Undefined for the reconnect delay. */
 function parse(text: string): Frame | undefined {
   const fields = new Map(
     text.split('\n').map((line) => {

@@ -12,7 +12,7 @@ async function withRun() {
   return { installation, key, runId, read };
 }
 
-/** Says whether an answer has come, without waiting for it. */
+/** Returns whether an answer has arrived, without waiting for it. */
 function watched(answer: Promise<Response>) {
   const seen = { hasCome: false };
   void answer.then(() => {

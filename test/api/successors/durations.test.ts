@@ -1,4 +1,4 @@
-/** A step that a successor took over shows how long the step took that it was taken from, wherever its duration is shown. */
+/** A reused step shows the duration of the original step, wherever its duration is shown. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
@@ -11,14 +11,14 @@ import { foldGraph, graphState } from '../../../packages/console/src/pages/run/l
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
 import { Installation } from '../installation.ts';
 
-/** Long enough not to be the time of a take-over, and no rounding away. */
+/** Long enough to be distinguished from the time of the reuse, and from rounding. */
 const TOOK_MS = 42_000;
 
 type Step = Parameters<typeof stepTable>[0][number];
 
 let read: (path: string) => Promise<Record<string, unknown>>;
 
-/** A resume, and a resume of that: the second takes over what the first had taken over. */
+/** A resume, and a resume of that one, which reuses what the first had reused. */
 beforeAll(async () => {
   let resumes = 0;
   const flaky = defineWorkflow({

@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { Role } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import { Installation } from '../installation.ts';
 
-/** Fails at its second step until it is mended; a policy may forbid it. */
+/** Its second step fails until it is repaired; a policy may forbid it. */
 function scene() {
   const cause = { mended: false, allowed: true };
   const flaky = defineWorkflow({
@@ -51,7 +51,7 @@ async function read({ installation }: Scene, path: string): Promise<Told['body']
   return (await (await installation.get(path, key)).json()) as Told['body'];
 }
 
-/** A run that has failed, and whose cause is mended since. */
+/** A failed run whose cause has been repaired. */
 async function failed(of: Scene, text = 'x'): Promise<string> {
   const ask = await asking(of);
   const { body } = await ask('/v1/runs', { type: 'flaky', input: { text } });
@@ -201,7 +201,7 @@ describe('a reused output', () => {
     expect(await read(of, `${path}/${checkpoint}/output`)).toEqual({ text: large });
     const { db } = of.installation.world;
     const own = [...db.payloads.keys()].filter((key) => key.includes(successor));
-    // Only the result and the output of the step that ran: the input and what was taken over stay where they were.
+    // The successor stores only the result and the output of the step that ran: the input and reused outputs stay where they were.
     expect(own.length).toBeLessThanOrEqual(2);
   });
 });
@@ -228,7 +228,7 @@ describe('a replay and a fork', () => {
       status,
     ]);
     expect(results).toHaveLength(4);
-    // Each says what of the source it was made of, also where nothing was chosen.
+    // Each names the part of the source it was made from, even if none was chosen.
     const checkpointHead = expect.stringMatching(/^\d{10}$/);
     expect(results).toContainEqual([{ runId, mode: 'fork', checkpointHead }, 'other', 'completed']);
     expect(results).toContainEqual([

@@ -1,4 +1,4 @@
-/** The budget of the day over the API: who may read what was spent, and who may raise it. */
+/** The daily budget over the API: who may read the amounts, and who may raise the limits. */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';

@@ -1,4 +1,4 @@
-/** Runs without progress until somebody mends something: on their page, in the inbox of their tenant and in a check. */
+/** Runs that make no progress until somebody repairs something, on their page, in the inbox of their tenant and in a check. */
 import { beforeEach, expect, test } from '@jest/globals';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';

@@ -23,7 +23,7 @@ interface Item {
   readonly [name: string]: unknown;
 }
 
-/** An installation whose one run asks something, and somebody who may answer. */
+/** An installation whose only run asks a question, and a client that may answer. */
 class AskingRun {
   readonly outside: Outside;
   readonly installation: Installation;
@@ -52,7 +52,7 @@ class AskingRun {
     return this.#key;
   }
 
-  /** A run that asks what became of what it did. */
+  /** A run that asks about the outcome of its effect. */
   async inDoubt(): Promise<string> {
     this.outside.faults.push('lose_answer');
     const runId = await this.world.start('post', {}, { tenantId: 'acme' });
@@ -60,7 +60,7 @@ class AskingRun {
     return runId;
   }
 
-  /** Runs on until somebody is asked: a run that waits would be looked at for ever. */
+  /** Advances only until a question is open: a waiting run would keep the loop busy forever. */
   untilAsked(): Promise<void> {
     return this.world.run(() =>
       [...this.world.db.runs.values()].some(({ snapshot }) => snapshot.status === 'awaiting_approval'),
@@ -73,7 +73,7 @@ class AskingRun {
     return (await answer.json()) as { items: Item[]; next?: string };
   }
 
-  /** Gives one answer in the way that its kind wants. */
+  /** Sends one answer by the route for the kind of question. */
   async give(item: Item, answer: string, response: object = { id: 4 }): Promise<Response> {
     const { runId, step, waitId, effectId } = item;
     const isResolution = RESOLUTIONS.some((one) => one === answer) && effectId !== undefined;
@@ -270,7 +270,7 @@ describe('GET /v1/inbox', () => {
       answers: ['recorded', 'failed', 'resume'],
     });
     expect(item).not.toHaveProperty('waitId');
-    // An answer that came late says what became of it, and the run itself hears of it no more.
+    // A late response has the outcome. The ended run itself never records it.
     const { effectId = '' } = item;
     const stored = await asking.world.effects.read(effectId);
     const updatedAt = asking.world.clock.now();
@@ -288,7 +288,7 @@ describe('GET /v1/inbox', () => {
     const asking = await made(what);
     const item = await only(asking);
     expect(item.answers.length).toBeGreaterThan(0);
-    // People read it: times and answers have members of their own.
+    // Times and answers for people have other members.
     expect(item.question).not.toMatch(/\d{4}-\d\d-\d\dT|\((recorded|re-execute|failed)\)|[0-9a-f]{64}/);
     for (const answer of [...DECISIONS, ...RESOLUTIONS, 'resume'].filter(
       (one) => !item.answers.includes(one),
@@ -296,7 +296,7 @@ describe('GET /v1/inbox', () => {
       const { status } = await asking.give(item, answer);
       expect([answer, status >= 400 && status < 500]).toEqual([answer, true]);
     }
-    // A refused answer changes nothing; an accepted one closes the question.
+    // A refused answer changes nothing. An accepted one closes the question.
     expect(await only(asking)).toEqual(item);
     for (const answer of item.answers) {
       const other = await made(what);

@@ -6,7 +6,7 @@ import { beginning } from '../../conformance/support/run-fixture.ts';
 
 const text = JSON.stringify('x'.repeat(16_000));
 
-/** As much as a run may have been sent, and as many questions as fit. */
+/** As many signals and questions as a run can have. */
 function full(): RunState {
   const { state } = beginning('run_full');
   const signal = { name: 'paid', payloadText: text, at: 1 };

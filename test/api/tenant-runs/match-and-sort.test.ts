@@ -66,7 +66,7 @@ describe('a list of runs', () => {
     expect(await listed(`match=cents%3E100&limit=1&cursor=${body.next}`)).toEqual([1]);
   });
 
-  /** Places over all pages. */
+  /** Positions over all pages. */
   async function pagesOf(query: string): Promise<number[]> {
     const found: number[] = [];
     for (let cursor = ''; ; ) {

@@ -1,4 +1,4 @@
-/** Runs of a tenant, one of each kind that a route may be about; only they are driven, nobody else's. */
+/** Runs of a tenant: one of each kind that a route may concern. Only these runs are dispatched. */
 import { z } from 'zod';
 import { Fatal } from '../../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../../packages/cairn/src/engine/define/workflow.ts';
@@ -16,7 +16,7 @@ export interface OwnRun {
   readonly id: string;
   /** Sequence number of a checkpoint with an output, if any. */
   readonly seq: string;
-  /** Id of an effect it asks about, if any. */
+  /** Id of an effect that the run asks about, if any. */
   readonly effectId: string;
 }
 
@@ -72,7 +72,7 @@ export class Belongings {
     return { kind, id, seq: String(withOutput?.seq ?? 1), effectId: effectId ?? NO_EFFECT };
   }
 
-  /** It does something outside, and never hears whether it did. */
+  /** Makes an external call and never gets a response. */
   #sending() {
     const { capability } = this.#outside;
     return defineWorkflow({
@@ -89,7 +89,7 @@ export class Belongings {
 /** A well-formed effect id that does not exist. */
 export const NO_EFFECT = `${'a'.repeat(64)}.0001`;
 
-/** Starts a run and drives it until it rests. */
+/** Starts a run and executes it until it rests. */
 async function restOf(world: World, type: string, tenantId: string): Promise<string> {
   const runId = await world.start(type, {}, { tenantId });
   for (const { id, runId: of } of world.queue.pending) if (of === runId) world.queue.take(id);

@@ -1,4 +1,4 @@
-/** A run for the tests of routes to erase, and an erasure that is done. */
+/** A run for the tests of routes to erase, and a finished erasure. */
 import {
   type Erasure,
   erasureId,
@@ -19,7 +19,7 @@ export function erasureOf(tenantId: string): Erasure {
   };
 }
 
-/** The body with the id of what is to be erased, as whoever asks repeats it. */
+/** The body with the repeated id of the run or tenant. */
 export function confirmed(
   body: object | undefined,
   { id }: { readonly id?: string | undefined },

@@ -19,7 +19,7 @@ function expectedOf({ least, status }: Row, role: Role | undefined): number {
   return ROLES.indexOf(role) < ROLES.indexOf(least) ? 403 : status;
 }
 
-/** A stranger, and one of each role. */
+/** A caller without a key, and one of each role. */
 const CALLERS = [undefined, ...ROLES];
 
 describe('every route', () => {
@@ -29,7 +29,7 @@ describe('every route', () => {
     let shared: Tenancy | undefined;
     for (const role of CALLERS) {
       const expected = expectedOf(row, role);
-      // One for all that must change nothing; whoever changes something does it to a new one.
+      // Requests that must not change anything share one installation; each of the others gets its own.
       const changes = !isRead && expected < 400 && !row.idle;
       shared ??= await Tenancy.make();
       const tenancy = changes ? await Tenancy.make() : shared;
@@ -54,7 +54,7 @@ function isSame(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, 
   return JSON.stringify([...before]) === JSON.stringify([...after]);
 }
 
-/** Nothing was looked at but who asks, so nothing can be told by the refusal. */
+/** Only the caller was checked, so a refusal cannot reveal anything else. */
 function assertRefused({ status, text, calls }: Answered, role: Role | undefined): void {
   const { code } = JSON.parse(text) as { code: string };
   expect([status, code]).toEqual(role === undefined ? [401, 'UNAUTHENTICATED'] : [403, 'FORBIDDEN']);

@@ -1,8 +1,8 @@
 /**
- * Every route of the API: who may call it, what the call is answered, and how it must keep tenants apart. Written by
- * hand, beside the routes: a route that is not here, or that lets others in than it says here, fails the tests.
+ * Every route of the API: its role, its status, and how it must isolate tenants. Written by
+ * hand, apart from the routes: a route that is missing here, or admits other roles, fails the tests.
  *
- * Must not: read what the routes themselves say of roles.
+ * Must not: read the roles from the routes.
  */
 import type { OperationName } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
 import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
@@ -11,28 +11,28 @@ export type Route = OperationName;
 
 /**
  * Tenant isolation of a route. `named`: its path names an object, which does not exist for other tenants. `own`: it
- * shows or changes objects of the caller's tenant, with the same result whatever others have. `all`: it acts on the
- * whole installation, takes as long as that takes, and still answers for the caller's tenant only. `nobody's`: no
+ * shows or changes objects of the caller's tenant, with the same result whatever other tenants have. `all`: it acts on the
+ * whole installation, so its duration depends on that, but its answer concerns only the caller's tenant. `nobody's`: no
  * tenant is involved. `sums`: it returns figures about the whole installation, without tenants and runs.
  */
 export type Reach = 'named' | 'own' | 'all' | 'sums' | "nobody's";
 
 export interface Row {
-  /** The least role that may; `open`: whoever comes, with a key or without. */
+  /** Lowest role; `open`: any caller, with or without a key. */
   readonly least: Role | 'open';
   /** Status for an authorised caller. */
   readonly status: number;
   readonly reach: Reach;
   readonly body?: object;
-  /** Parameters that it does not go without. */
+  /** Required parameters. */
   readonly query?: string;
-  /** The run of the owner that it is answered so about. Default: one that asks a person. */
+  /** The owner's run for which the status applies. Default: one that asks a person. */
   readonly run?: RunKind;
-  /** It changes nothing though it is no read: it only looks, or finds that what is asked is so already. */
+  /** The request changes nothing although it is not a read: it only previews, or the requested state already exists. */
   readonly idle?: true;
 }
 
-/** The owner has one of each. */
+/** Objects of the owner, one of each kind. */
 export const RUN_KINDS = ['asking', 'driven', 'doubtful', 'failed', 'expecting'] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
@@ -158,7 +158,7 @@ export function methodOf(route: Route): string {
   return route.slice(0, route.indexOf(' '));
 }
 
-/** The address of a route, its parameters filled in, and those of the query that it needs. */
+/** The URL of a route, with its path parameters and required query parameters. */
 export function pathOf(route: Route, values: Readonly<Record<string, string>>): string {
   const path = route
     .slice(route.indexOf(' ') + 1)

@@ -1,6 +1,6 @@
 /**
- * An installation with two tenants: one that has one of everything that a route can name, and a rival. Knows every call
- * that a request makes to a store or a queue, and everything that is stored.
+ * An installation with two tenants: one with an object of each kind that a route can name, and a rival. Records every call
+ * that a request makes to a store or a queue, and all stored documents.
  */
 
 import { createApi } from '../../../../packages/cairn/src/api/app.ts';
@@ -18,13 +18,13 @@ import { Belongings, NO_EFFECT, type OwnRun } from './belongings.ts';
 import { confirmed, erasureOf } from './erasing.ts';
 import { methodOf, pathOf, type Route, TABLE } from './table.ts';
 
-/** The tenant with data, and the one that must not notice it. */
+/** The tenant with data, and the one that must not notice the data. */
 export const OWNER = PLACE.tenantId;
 export const RIVAL = 'rival';
 
 /**
- * Members of the dependencies that are no way to a store or a queue, or are not asked about what is named: `clients`
- * says who the caller is, a watch begins after its run was found.
+ * Dependencies that do not lead to a store or a queue, or are not queried about the named object: `clients`
+ * identifies the caller, and a watch begins after its run was found.
  */
 const INSIDE: ReadonlySet<string> = new Set([
   'bindings',
@@ -66,7 +66,7 @@ export interface Foreign {
 }
 
 const UNKNOWN_RUN = `run_${'a'.repeat(26)}`;
-/** Ends of waits and of leases are further off than this. */
+/** Ends of waits and leases are later than this. */
 const LATER_MS = 600_000;
 
 export class Tenancy {
@@ -79,19 +79,19 @@ export class Tenancy {
     this.#api = createApi(this.#spied());
   }
 
-  /** @param owned false: the rival is alone */
+  /** @param owned false: there is only the rival */
   static async make({ owned = true } = {}): Promise<Tenancy> {
     const tenancy = new Tenancy();
     const { clock } = tenancy.installation.world;
     const later = clock.now() + LATER_MS;
-    // First, so that it comes out the same whether or not there is an owner.
+    // First, so that it is the same with and without an owner.
     tenancy.#rivals = await tenancy.#give(RIVAL);
     if (owned) await tenancy.#giveOwner();
     clock.jump(later - clock.now());
     return tenancy;
   }
 
-  /** The owner's name of the object of the route. */
+  /** The owner's id for the path of the route. */
   named(route: Route): Named {
     const { run: kind = 'asking' } = TABLE[route];
     const run = this.#runs.find((one) => one.kind === kind);
@@ -103,7 +103,7 @@ export class Tenancy {
     return { type: 'echo' };
   }
 
-  /** All that the rival could name of the owner's. */
+  /** All ids of the owner that the rival could name. */
   foreign(route: Route): readonly Foreign[] {
     const named = this.named(route);
     const instead = (id: string) => ({ foreign: named, unknown: { ...named, id } });
@@ -119,7 +119,7 @@ export class Tenancy {
       return { foreign, unknown: { ...foreign, id: UNKNOWN_RUN } };
     });
     if (!route.includes('{effectId}')) return runs;
-    // Under a run of one's own, what another's run has done.
+    // A path can also combine a run of the rival with an effect of the owner's run.
     const own = { ...named, id: this.#rivals };
     return [...runs, { foreign: own, unknown: { ...own, effectId: NO_EFFECT } }];
   }
@@ -132,7 +132,7 @@ export class Tenancy {
       : this.installation.key(principal, { tenantId, roles: [role] });
   }
 
-  /** The caller of this key has made a request under {@link KEY}, as one of this tenant. */
+  /** Records that the caller of this key has made a request under {@link KEY}, as a caller of this tenant. */
   async recordOf(key: string, tenantId: string): Promise<void> {
     const { clock } = this.installation.world;
     const [, clientId = ''] = key.split('_');
@@ -182,7 +182,7 @@ export class Tenancy {
     };
   }
 
-  /** Every document, under its place, in a form in which two can be compared. */
+  /** Every document by its location, in a comparable form. */
   stored(): ReadonlyMap<string, string> {
     const { db } = this.installation.world;
     const places = Object.entries(db).flatMap(([name, documents]) => {
@@ -193,7 +193,7 @@ export class Tenancy {
   }
 
   #runs: readonly OwnRun[] = [];
-  /** A run of the rival's own. */
+  /** A run of the rival. */
   #rivals = '';
   #scheduleId = '';
 
@@ -208,7 +208,7 @@ export class Tenancy {
     await tick({ ...apiDeps, declaredTenant: OWNER });
   }
 
-  /** As one that cannot be written, as far as it has come. */
+  /** Marks the run as unwritable at its current position. */
   #name({ id: runId, tenantId, type, head }: RunState): void {
     this.installation.world.db.findings.set(runId, {
       ...{ runId, tenantId, type, head, reason: 'request' },
@@ -216,7 +216,7 @@ export class Tenancy {
     });
   }
 
-  /** A schedule, and a run that nobody has driven yet. @returns the id of the run */
+  /** A schedule, and a run without a dispatch. @returns the id of the run */
   async #give(tenantId: string): Promise<string> {
     const key = await this.key('admin', tenantId);
     const post = async (path: string, body: object | undefined) => {
@@ -261,7 +261,7 @@ function addressOf({ kind, id, seq, effectId }: OwnRun): Named {
   return { id, seq, effectId, stepId: kind === 'expecting' ? 'any' : 'gate' };
 }
 
-/** Version of a stored value, which changes with it. */
+/** Version of a stored value, derived from the value. */
 function versionOf(value: unknown): string {
   const { version } = value as { version?: string };
   return version ?? JSON.stringify(value);

@@ -1,6 +1,6 @@
 /**
- * No tenant learns of another's, at any route: neither by what it is answered, nor by how much is looked up for it (the
- * calls to the stores are the same, so the time is of the same class).
+ * No route reveals anything of another tenant: neither in its answer nor in the number of look-ups (the
+ * calls to the stores are the same, so the duration is similar).
  */
 import { describe, expect, test } from '@jest/globals';
 import { type Reach, ROUTES, TABLE } from './table.ts';
@@ -11,7 +11,7 @@ const reaching = (...reaches: readonly Reach[]) =>
 
 const NEW = 'never-sent-before';
 
-/** All that was stored before is stored still, as it was. */
+/** Everything that was stored before is still stored, unchanged. */
 function assertKept(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
   const of = (place: string) => after.get(place);
   expect([...before.keys()].map(of)).toEqual([...before.values()]);
@@ -34,7 +34,7 @@ describe('a route with the id of a resource', () => {
         }
       }
       expect(tenancy.stored()).toEqual(before);
-      // It was there all the time.
+      // The object existed before the request.
       const owner = await tenancy.key('admin', OWNER);
       await tenancy.recordOf(owner, OWNER);
       const answer = await tenancy.ask(route, { key: owner, named: tenancy.named(route) });
@@ -80,7 +80,7 @@ describe('a route about the state of the installation', () => {
   test.each(reaching('sums'))('%s names no tenant and no run', async (route) => {
     const tenancy = await Tenancy.make();
     const before = tenancy.stored();
-    // Long after the owner's runs and schedules fell due, so that there is something to tell.
+    // The time is long after the owner's runs and schedules became due, so that there are findings.
     tenancy.installation.world.clock.jump(24 * 3_600_000);
     const { status, text } = await tenancy.ask(route, {
       key: await tenancy.key('installation', RIVAL),
