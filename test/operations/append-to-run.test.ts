@@ -30,7 +30,7 @@ async function worldWithRun(): Promise<{ world: World; runId: string }> {
   return { world, runId: await world.start('only') };
 }
 
-/** Somebody else's append. */
+/** An append by another writer. */
 async function foreign(world: World, runId: string, signalId: string): Promise<void> {
   const loaded = await world.store.load(runId);
   if (!loaded) throw new Error('the run is gone');
@@ -38,7 +38,7 @@ async function foreign(world: World, runId: string, signalId: string): Promise<v
   await journal.append(() => [signal(signalId)]);
 }
 
-/** A store under which somebody else appends `foreign` events, each just before a commit of the caller arrives. */
+/** A store in which another writer appends `foreign` events, each just before a commit of the caller arrives. */
 function busy(world: World, runId: string, times: number): { store: RunStore; calls: Map<string, number> } {
   const calls = new Map<string, number>();
   let left = times;
@@ -53,7 +53,7 @@ function busy(world: World, runId: string, times: number): { store: RunStore; ca
   return { store, calls };
 }
 
-/** Lets time pass until the promise has settled; the same for every test, as no real time goes by. */
+/** Advances the virtual time until the promise has settled. No real time passes. */
 async function inVirtualTime<T>(world: World, work: Promise<T>): Promise<{ value: T } | { error: unknown }> {
   let end: { value: T } | { error: unknown } | undefined;
   work.then(
@@ -73,7 +73,7 @@ async function inVirtualTime<T>(world: World, work: Promise<T>): Promise<{ value
 }
 
 describe('an append from outside', () => {
-  test('to a run of another tenant is refused in the same words as one to a missing run', async () => {
+  test('to a run of another tenant is refused with the same error as one to a missing run', async () => {
     const { world, runId } = await worldWithRun();
     const missing = `${runId.slice(0, -4)}aaaa`;
     const refusals = await Promise.all(
@@ -117,7 +117,7 @@ describe('an append from outside', () => {
   test('reads the run again after each pause: appends of a busy run use up no attempt', async () => {
     const { world, runId } = await worldWithRun();
     const { store: crowded, calls } = busy(world, runId, 2);
-    // Its drive goes on in every pause, but not between a look and the commit that follows it.
+    // Its dispatch commits during every pause, but not between a read and the following commit.
     const clock = {
       now: () => world.clock.now(),
       timer: (delayMs: number, fire: () => void) =>

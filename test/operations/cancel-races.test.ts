@@ -15,7 +15,7 @@ import { seededRandomness, World } from '../support/world.ts';
 
 const SEEDS = Array.from({ length: Number(process.env.RACES ?? 150) }, (_, i) => i + 1);
 const LOSS_RATE = 0.08;
-/** Within this a cancel has ended the run, also if its drive died and its lease had to run out first. */
+/** A cancel ends the run within this time, even if its worker died and the lease had to expire first. */
 const PROMPT_MS = 3 * 60_000;
 const NEXT_YEAR = Date.UTC(2027, 0, 1);
 
@@ -38,7 +38,7 @@ const workflow = defineWorkflow({
   },
 });
 
-/** Work of each actor; one of them may be the cancel of another. */
+/** Work of each actor. An actor may also send the cancel of another. */
 type Work = (deps: EngineDeps, runId: string) => Promise<unknown>;
 
 const cancel =
@@ -51,12 +51,12 @@ const scanning: Work = (deps) => scan(deps);
 interface Race {
   readonly works: readonly Work[];
   readonly does: 'end' | 'fail' | 'rest' | 'sleep';
-  /** After so many commits a drive died before the race, and its lease is over. */
+  /** Number of commits after which a worker died before the race. Its lease has expired. */
   readonly deadDriveCommits?: number;
 }
 
 interface Finish {
-  /** As the race left it, and once healthy processes had gone on. */
+  /** The state after the race, and after healthy processes have continued. */
   readonly left: RunState;
   readonly final: RunState;
   readonly types: readonly string[];
@@ -107,7 +107,7 @@ function told({ outcomes }: Finish, { works }: Race): (Cancellation | string)[] 
   return answers;
 }
 
-/** True of every race: what a cancel was told is what became of the run. */
+/** True for every race: the responses to the cancels agree with the end of the run. */
 function assertHonest(finish: Finish, race: Race): void {
   const { left, final, types } = finish;
   const count = (type: string) => types.filter((one) => one === type).length;
@@ -147,7 +147,7 @@ const RACES: readonly (Race & { readonly claim: string; readonly ends: readonly 
     claim: 'a cancel and the release of a run that rests for long: it does not rest before it ends',
     works: [driving, cancel('one')],
     does: 'rest',
-    // A cancel that got through to nobody may be sent again; here nobody does, and the step uses up its attempts.
+    // A cancel without a response would be sent again. Here nobody does, and the step uses up its attempts.
     ends: ['cancelled', 'failed'],
   },
   {
@@ -192,7 +192,7 @@ describe('racing cancels, with answers lost:', () => {
       assertHonest(finish, race);
       seen.add(finish.final.status);
     }
-    // A race that always ends the same way was none.
+    // A race that always ends the same way proves nothing.
     expect([...seen].sort()).toEqual([...ends].sort());
   });
 });

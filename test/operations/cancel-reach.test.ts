@@ -11,10 +11,10 @@ import { World } from '../support/world.ts';
 
 /** Promised time, minus the read of the next event. */
 const REACH_MS = 5_000 - 500;
-/** Over two heartbeats of production, in steps that meet every phase of the beat. */
+/** More than two heartbeats of production, in steps that cover every phase of a heartbeat. */
 const OFFSETS = Array.from({ length: 300 }, (_, i) => i * 233);
 
-/** Steps that end only when they are told to: one at once, and one after a commit in the middle of the run. */
+/** Steps that run until they are aborted: one from the start, and one after a commit in the middle of the run. */
 function hanging(clock: () => VirtualClock) {
   const told: { why: string; at: number }[] = [];
   const hang = ({ signal }: { readonly signal: AbortSignal }) =>
@@ -43,7 +43,7 @@ function hanging(clock: () => VirtualClock) {
 }
 
 describe.each(Object.entries({ LOCAL_SETTINGS, PRODUCTION_SETTINGS }))('under %s', (_, settings) => {
-  test('a cancel reaches running steps within five seconds, whenever it comes', async () => {
+  test('a cancel reaches running steps within five seconds, at any time of the heartbeat', async () => {
     for (const offset of OFFSETS) {
       let world: World | undefined;
       const { workflow, told } = hanging(() => (world as World).clock);

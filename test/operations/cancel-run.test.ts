@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 
 type What = 'return' | 'fail' | 'rest' | 'hang' | 'sleep';
 
-/** One step, which does what the input says, after a sleep if it says so. */
+/** One step that behaves as the input says, after a sleep if the input has one. */
 const workflow = defineWorkflow({
   type: 'does',
   planVersion: 1,
@@ -45,7 +45,7 @@ async function started(what: What): Promise<Situation> {
   return { world, runId: await world.start('does', { what, now: world.clock.now() }) };
 }
 
-/** Ways to bring a run, by nothing but real code, to where nobody drives it. */
+/** Ways to get a run without a worker, using only real code. */
 const UNLEASED: Readonly<Record<string, () => Promise<Situation>>> = {
   pending: () => started('return'),
   'running, resting before a retry': async () => {
@@ -79,7 +79,7 @@ const UNLEASED: Readonly<Record<string, () => Promise<Situation>>> = {
   },
 };
 
-/** A drive whose process ends with its step under way. */
+/** A dispatch whose process ends during its step. */
 async function deadDrive(world: World, runId: string): Promise<void> {
   let alive = true;
   const mayDie = (_: unknown, proceed: () => Promise<unknown>) => (alive ? proceed() : never());
@@ -155,8 +155,8 @@ describe.each(Object.keys(UNLEASED))('a run: %s', (name) => {
   });
 });
 
-describe('a driven run', () => {
-  test('gets a request to end, and its drive ends it within five seconds with the reason given to the step', async () => {
+describe('a run with a worker', () => {
+  test('gets a request to end, and its worker ends it within five seconds, with the reason passed to the step', async () => {
     const { world, runId } = await started('hang');
     world.queue.take();
     const driving = drive(world.deps, { runId });
@@ -176,7 +176,7 @@ describe('a driven run', () => {
     expect(await cancelRun(world.deps, request(runId))).toEqual({ ...first, status: 'cancelled' });
   });
 
-  test('whose drive is dead is cancelled after the lease expires, by the task or scan that finds it', async () => {
+  test('is cancelled after its worker died and the lease expired, by the task or scan that finds it', async () => {
     const { world, runId } = await started('hang');
     world.queue.take();
     await deadDrive(world, runId);
@@ -188,7 +188,7 @@ describe('a driven run', () => {
     expect((state.completedAt ?? 0) - askedAt).toBeLessThan(2 * world.deps.settings.leaseMs);
   });
 
-  test('whose drive is dead is cancelled although its plan version is not deployed', async () => {
+  test('is cancelled after its worker died, although its plan version is not deployed', async () => {
     const { world, runId } = await started('hang');
     await deadDrive(world, runId);
     await cancelRun(world.deps, request(runId));

@@ -15,7 +15,7 @@ const cancel = ({ world, runId }: Scene, deps: Partial<EngineDeps> = {}, without
 
 const typesOf = async (scene: Scene, count: number) => (await scene.last(count)).map(({ type }) => type);
 
-/** `review` is done and can be undone; nobody drives the run. */
+/** `review` is done and has a compensation. The run has no worker. */
 const UNLEASED: Readonly<Record<string, () => Promise<Scene>>> = {
   'waits for a person': () => Scene.asking({ undo: true }),
   'rests for a year before a retry': async () => {
@@ -42,7 +42,7 @@ const UNLEASED: Readonly<Record<string, () => Promise<Scene>>> = {
 describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (name) => {
   const situation = UNLEASED[name] ?? (() => Promise.reject(new Error(name)));
 
-  test('gets a request to end and is driven at once, without waiting for what it rested for', async () => {
+  test('gets a request to end and is dispatched immediately, whatever it waited for', async () => {
     const scene = await situation();
     scene.tasks();
     expect(await cancel(scene)).toMatchObject({ status: 'cancelling', requestedAt: scene.now });
@@ -50,7 +50,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(state.cancellation).toMatchObject({ stopKind: 'user', actor: 'c.ada' });
     expect(['running', 'interrupted']).toContain(state.status);
     expect(scene.tasks()).toBe(1);
-    // And if that task is lost, the scan finds it soon.
+    // If that task is lost, the scan soon finds the run.
     expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + READY_GRACE_MS);
   });
 
@@ -82,7 +82,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(await cancel(scene, bare)).toMatchObject({ status: 'cancelling' });
     await scene.world.run(() => scene.state.parked !== undefined, bare);
     const { head } = scene.state;
-    // Asked again, it stands as before.
+    // A second request changes nothing.
     expect(await cancel(scene, bare)).toMatchObject({ status: 'cancelling' });
     expect(scene.state.head).toBe(head);
     await scene.world.run();
@@ -94,7 +94,7 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
   });
 
   test.each(['at once', 'after it was cancelled otherwise'])(
-    'ends %s without its plan if the cancel waives the undoing, and its last event names what was not undone',
+    'ends %s without its plan if the cancel skips compensations, and its last event names the skipped steps',
     async (when) => {
       const scene = await situation();
       const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
@@ -132,7 +132,7 @@ test('a run that was released before all was undone waits until its plan is depl
   expect(scene.state.compensationLog).toMatchObject([{ stepId: 'review', outcome: 'compensated' }]);
 });
 
-test('an item that can be undone delays the end of the run, its map does not', async () => {
+test('an item with a compensation delays the end of the run, its map step does not', async () => {
   const released = {
     type: 'run_released',
     initiator: 'system',
@@ -157,7 +157,7 @@ describe('a run with completion duties', () => {
     return scene;
   }
 
-  test('ends at once, and a drive settles the duties', async () => {
+  test('ends immediately, and a dispatch meets the duties', async () => {
     const scene = await waitingForAnEvent();
     expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
     expect(await typesOf(scene, 2)).toEqual(['cancel_requested', 'run_cancelled']);

@@ -1,4 +1,4 @@
-/** A database of another name, into which everything was copied: what a restore, a clone and an import into a new database leave. */
+/** A complete copy of a database under another name, as a restore, a clone, or an import into a new database creates it. */
 import { fileURLToPath } from 'node:url';
 import { type CollectionReference, Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -30,7 +30,7 @@ function client(databaseId: string): Firestore {
   return db;
 }
 
-/** An installation over one database, as its functions see it. */
+/** An installation on one database, as its functions see it. */
 function installation(databaseId: string) {
   const db = client(databaseId);
   const clock = new VirtualClock();
@@ -70,7 +70,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('an installation on a copied database drives nothing until a person releases it', async () => {
+test('an installation on a copied database dispatches nothing until a person releases it', async () => {
   const first = installation('first');
   expect(await noticeRestore(first.deps)).toBe(false);
   expect(await noticeRestore(first.deps)).toBe(false);
@@ -79,7 +79,7 @@ test('an installation on a copied database drives nothing until a person release
   const second = installation('second');
   await copyAll(first.db, second.db);
   expect((await new FirestoreRunStore(second.db).load('run_before'))?.state.status).toBe('pending');
-  // At once, before any scan has written it down.
+  // Immediately, before any scan has recorded it.
   expect(stoppedBy(await second.reader())).toBe('restored');
   expect(await readRestore(second.deps)).toEqual({ isPaused: true, restore: undefined });
 
@@ -96,10 +96,10 @@ test('an installation on a copied database drives nothing until a person release
   expect((await releaseRestore(second.deps, OPS)).restore).toEqual({ ...mark, isPaused: false });
   expect((await releaseRestore(second.deps, OPS)).restore).toEqual({ ...mark, isPaused: false });
   expect(stoppedBy(await second.reader())).toBeUndefined();
-  // The time stays: runs of before are still in doubt about what they do.
+  // The time of the restore remains, because earlier runs are still in doubt about their effects.
   expect((await second.reader()).restore?.at).toBe(at);
   expect(await noticeRestore(second.deps)).toBe(false);
-  // The database that it was copied from goes on.
+  // The original database continues.
   expect(stoppedBy(await first.reader())).toBeUndefined();
 });
 

@@ -12,7 +12,7 @@ function event(seq: number, type: RunEvent['type'] = 'signal_received'): RunEven
   return { seq, type, data: {} } as RunEvent;
 }
 
-/** A journal, and a watch of which the test says what it tells. */
+/** A journal, and a watch whose reports the test decides. */
 class Scene {
   readonly journal: RunEvent[] = [];
   readonly clock = new VirtualClock();

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const tenantId = 'acme';
 const match = matchOf('amount>100');
 
-/** Runs with these amounts, a day apart. Those before `since` were created by a version that knew no entries. */
+/** Runs with these amounts, a day apart. Those before `since` were created by a version without entries. */
 async function shelf(amounts: readonly number[], since = 0) {
   const db = new MemoryDatabase({ now: () => T0 + amounts.length * DAY_MS });
   const runs = new MemoryRunStore(db);
@@ -74,7 +74,7 @@ describe('runs that match', () => {
     expect(from).toBeGreaterThan(T0 + since * DAY_MS);
     expect(from).toBeLessThan(T0 + (since + 0.1) * DAY_MS);
     for (const limit of [1, 2, 3, 10]) expect(await pages(limit)).toEqual(MATCHING);
-    // Runs that have entries are not read without them.
+    // Runs with entries are found by the index and not read otherwise.
     for (const { among, createdBefore } of asked)
       if (among === undefined) expect(createdBefore).toBeLessThanOrEqual(from);
     expect(await pages(2, { createdFrom: T0 + DAY_MS, createdBefore: T0 + 7 * DAY_MS })).toEqual([

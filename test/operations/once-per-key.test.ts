@@ -33,7 +33,7 @@ function request(changes: Partial<KeyedRequest> = {}): KeyedRequest {
   return { key: KEY, source: 'api', tenantId: 't1', requestHash: 'h1', ...changes };
 }
 
-/** A desk with its records; each time the work is done the response is another one. */
+/** A service with its records. Each execution of the work has a different response. */
 class Desk {
   readonly clock = new VirtualClock();
   readonly db = new MemoryDatabase(this.clock);
@@ -56,7 +56,7 @@ class Desk {
     return oncePerKey(this.deps(), request(changes), work);
   }
 
-  /** A worker that makes its record and dies before its work is done. */
+  /** A worker that creates its record and dies before it has done its work. */
   async dieAtWork(): Promise<void> {
     void this.ask({}, never);
     await settle();
@@ -97,7 +97,7 @@ describe('a request with a key', () => {
     expect(desk.record?.attempts).toBe(1);
   });
 
-  test('of another content or tenant is refused in the same words while the record lasts', async () => {
+  test('with another content or tenant is refused with the same error until the record expires', async () => {
     const desk = new Desk();
     await desk.ask();
     expect(await codeOf(desk.ask({ requestHash: 'h2' }))).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -139,11 +139,11 @@ describe('work that fails', () => {
 
   test.each([
     ['an unexpected error', new TypeError('password=hunter2'), 1],
-    ['a passing refusal', new CairnError('RATE_LIMITED', 'slow down'), 0],
+    ['a temporary refusal', new CairnError('RATE_LIMITED', 'slow down'), 0],
     ['a plan that is not deployed', new CairnError('PLAN_VERSION_UNAVAILABLE', 'not here'), 0],
     ['a plan that was changed', new CairnError('PLAN_CHANGED', 'not so'), 0],
     ['a busy run', new CairnError('UNAVAILABLE', 'busy'), 0],
-    ['an outcome nobody knows', new OutcomeUnknown('commit', 'gone'), 0],
+    ['an unknown outcome', new OutcomeUnknown('commit', 'gone'), 0],
     ['a newer version', new NewerSchemaError('a run', 99), 0],
   ])('by %s is reported, and the next repetition does it', async (_what, error, counted) => {
     const desk = new Desk();
@@ -183,7 +183,7 @@ describe('work that fails', () => {
   });
 });
 
-/** Ends of an attempt, which may have acted before. */
+/** Ends of an attempt, which may have done its work before. */
 const ENDS: Readonly<Record<string, () => Promise<KeptResponse>>> = {
   answered: async () => ({ status: 200, body: 'done' }),
   refused: () => Promise.reject(new CairnError('RUN_TERMINAL_STATE', 'it is over')),
@@ -195,7 +195,7 @@ const ENDS: Readonly<Record<string, () => Promise<KeptResponse>>> = {
 };
 const MINUTE_MS = 60_000;
 
-test('whatever the attempts with one key come to, they are one request until none was made for a day', async () => {
+test('attempts with one key are one request, whatever their outcomes, until none was made for a day', async () => {
   const attempt = fc.record({
     end: fc.constantFrom(...Object.keys(ENDS)),
     waitMs: fc.oneof(
@@ -286,7 +286,7 @@ describe('a worker that never ends', () => {
   });
 });
 
-/** The state of the record when the request arrives. */
+/** The existing record when the request arrives. */
 const BEFORE: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
   'no record': async () => {},
   'a failed one': async (desk) => {
@@ -302,7 +302,7 @@ const BEFORE: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
   },
 };
 
-/** Loses the answers of the calls in `lost` (counted from 0), each after or before it was applied. */
+/** Loses the responses to the calls in `lost` (counted from 0), each before or after the call was applied. */
 function losing(records: IdempotencyStore, lost: readonly number[], applied: boolean) {
   const calls = { count: 0 };
   const store = intercept(records, async ({ method }, proceed) => {
@@ -339,7 +339,7 @@ describe.each(Object.keys(BEFORE))('with %s there, and answers lost', (name) => 
     '(applied: %s) at any call, or two, the work is done once and gets one answer',
     async (applied) => {
       const { calls } = await withLosses([], applied);
-      // Beyond the calls of an undisturbed request, losses add resends and looks.
+      // Compared with an undisturbed request, losses add repeated calls and reads.
       const places = Array.from({ length: calls + 3 }, (_, i) => i);
       const losses = places.flatMap((one) => places.filter((two) => two >= one).map((two) => [one, two]));
       for (const lost of losses) {
@@ -375,13 +375,13 @@ describe('in every order of calls', () => {
       }
       expect(await desk.ask()).toEqual(repeated);
     }
-    // Each outcome was met, or the orders were not different.
+    // Each outcome must occur, otherwise the orders were not different.
     expect([...kinds.keys()].sort()).toEqual(['done', 'in_flight', 'replayed']);
     expect(kinds.get('done')).toBe(200);
   });
 });
 
-test('progress that no document takes is left out, and the request continues as often as it is asked for', async () => {
+test('progress that is too large for a document is left out, and each repetition continues the request', async () => {
   const desk = new Desk();
   const refusal = new StoreRefused('write', new Error('too large'), { code: 3, reason: 'request' });
   const records = intercept(desk.records, ({ args }, proceed) =>

@@ -17,11 +17,11 @@ import type { IndexedOrder } from '../../packages/cairn/src/ports/runs/run-finde
 const NOW = 1_000_000;
 const clock = { now: () => NOW } as never;
 
-/** A store with so many runs, the newest first, and the pages that were asked of it. */
+/** A store with this many runs, the newest first, and the pages that were requested. */
 function storeOf(count: number) {
   const asked: PageRequest[] = [];
   let counts = 0;
-  /** One is created in each millisecond, from 1 on. */
+  /** One run is created in each millisecond, beginning with 1. */
   const matching = ({ createdFrom = 0, createdBefore = count + 1 }: Partial<RunFilter>) => {
     const first = Math.max(1, createdFrom);
     return { first, number: Math.max(0, Math.min(count, createdBefore - 1) - first + 1) };
@@ -141,7 +141,7 @@ interface Some {
   readonly parent?: object;
 }
 
-/** A store of these runs, and how many were read of it. */
+/** A store of these runs, and the number of runs read from it. */
 function storeWith(all: readonly Some[]) {
   const runs = all.map((run, i) => ({
     state: { ...run, id: `run_${i}`, tenantId: 't1', trigger: {}, threadId: 't' },
@@ -212,7 +212,7 @@ test('the pages of every order together are the matching runs in that order, eac
   );
   await fc.assert(
     fc.asyncProperty(
-      // Many in few moments, and few or many over a long time.
+      // Many runs in few moments, or few or many runs over a long time.
       fc.constantFrom(3, 900_000).chain((moments) => fc.array(one(moments), { maxLength: 40 })),
       fc.constantFrom(1, 97),
       filter,
@@ -230,7 +230,7 @@ test('the pages of every order together are the matching runs in that order, eac
           const before = read();
           const page = await sortedRuns(deps, filter, { order, limit, cursor });
           expect(page.items.length).toBeLessThanOrEqual(limit);
-          // Those of the moment at which the last page ended, of two windows, and of the index.
+          // Additional reads: runs of the moment at which the last page ended, of two windows, and of the index.
           expect(read() - before).toBeLessThanOrEqual(3 * MAX_SORTED + limit);
           pages.push(...page.items);
           cursor = page.next;

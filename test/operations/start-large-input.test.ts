@@ -46,7 +46,7 @@ function setUp(
   return { world, deps, calls };
 }
 
-/** Answers a start while pauses of the caller pass as fast as they come. */
+/** Waits for the response to a start, while virtual time passes. */
 async function patiently<T>(world: World, started: Promise<T>): Promise<T> {
   let over = false;
   const done = started.finally(() => {
@@ -109,7 +109,7 @@ describe('a start with an input too large for a checkpoint', () => {
   });
 
   test.each(['h1', 'other'])(
-    'that loses against a concurrent one deletes its input again (request %s)',
+    'that loses to a concurrent one deletes its input again (request %s)',
     async (requestHash) => {
       const { world, deps, calls } = setUp();
       const both = await Promise.allSettled([

@@ -43,7 +43,7 @@ function request(changes: Partial<StartRequest> = {}): StartRequest {
   };
 }
 
-/** A delivery of GitHub: its own key, and the one its content has. */
+/** A GitHub delivery with its own key and the key of its content. */
 function delivery(id: string, content: string, changes: Partial<StartRequest> = {}): StartRequest {
   return request({
     source: 'github_webhook',
@@ -69,7 +69,7 @@ describe('200 concurrent starts with one key', () => {
     'create one run, answered %s',
     async (order) => {
       const { world, deps } = worldWithDeps();
-      // Every start has decided what to write before the first of them is applied.
+      // Every start has decided its writes before the first of them is applied.
       const held: (() => void)[] = [];
       const store = intercept(world.store, async ({ method }, proceed) => {
         if (method === 'start') await new Promise<void>((resolve) => held.push(resolve));
@@ -120,7 +120,7 @@ describe('a start', () => {
     expect(world.db.runs.size).toBe(2);
   });
 
-  test('with a key of another request or another tenant is refused in the same words', async () => {
+  test('with a key of another request or another tenant is refused with the same error', async () => {
     const { world, deps } = worldWithDeps();
     await startRun(deps, request());
     const refusals = await Promise.all(
@@ -135,7 +135,7 @@ describe('a start', () => {
     expect(conflict).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED', httpStatus: 422 });
     expect(JSON.stringify(foreign)).toBe(JSON.stringify(conflict));
     expect((foreign as Error).message).toBe((conflict as Error).message);
-    // Even when it has expired: that it did would tell that it was there.
+    // Also after it has expired, because another error would reveal that it existed.
     world.clock.jump(RECORD_TTL_MS);
     await expect(startRun(deps, request({ tenantId: 't2' }))).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
@@ -271,7 +271,7 @@ describe('the second key of a delivery', () => {
     );
     expect(countOf(outcomes, 'created')).toBe(1);
     expect(new Set(outcomes.map(runIdOf)).size).toBe(1);
-    // Every delivery answers for itself from now on.
+    // From now on every delivery has its own record.
     expect(world.db.records.size).toBe(11);
   });
 

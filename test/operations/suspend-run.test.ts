@@ -1,4 +1,4 @@
-/** An operator has one run stand, and go on. */
+/** An operator suspends one run and continues it. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
@@ -32,7 +32,7 @@ async function started(steps: Steps) {
     runId,
     run,
     suspend: () => suspendRun(world.deps, { ...run, reason }),
-    /** Until nobody has anything to do with it for now. */
+    /** Advances until nothing is due. */
     rest: () => world.run(() => world.queue.pending.length === 0 && !world.stateOf(runId).lease),
     goOn: () => continueRun(world.deps, run),
     state: (): RunState => assertStored(world.db, runId, world.clock.now() + 24 * HOUR),

@@ -1,4 +1,4 @@
-/** A commit in bytes reaches Firestore as one by the low-level client's own method does. */
+/** A commit in bytes reaches Firestore like one sent by the low-level client's own method. */
 import { Firestore } from '@google-cloud/firestore';
 import { protos, v1 } from '@google-cloud/firestore-api';
 import { credentials, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';

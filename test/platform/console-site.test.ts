@@ -141,7 +141,7 @@ describe('cairnFunctions({ console: true })', () => {
       .api as unknown as FunctionHandler;
 
   beforeAll(async () => {
-    // A workspace that was never built has no console; `npm test` builds it.
+    // A workspace without a build has no console; `npm test` builds it.
     expect(consoleFolder()).toMatch(/packages\/console\/$/);
     server = functionsServer(new Map([['with', on({ console: true })]]), Date.now);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

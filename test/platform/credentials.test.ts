@@ -1,4 +1,4 @@
-/** Clients of Google's services in a process whose credentials cannot be found at first, as where the metadata server is slow. */
+/** Clients of Google's services in a process that cannot find its credentials at first, for example because the metadata server is slow. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Its key is used by no call that connects. */
+/** Only the test uses its key; no call of a client does. */
 const ACCOUNT = {
   type: 'service_account',
   project_id: 'shop',

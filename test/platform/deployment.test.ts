@@ -19,7 +19,7 @@ const EXPORTS = [
   'recoverRuns',
   'slackWebhook',
 ];
-/** With the group of functions that take messages. */
+/** Includes the group of functions that receive messages. */
 const ALL = [...EXPORTS, 'pubsub'].sort();
 const config = JSON.parse(readFileSync(`${ROOT}firebase.json`, 'utf8')) as {
   firestore: { rules: string; indexes: string };
@@ -62,7 +62,7 @@ function declaredOf(name: string): Endpoint {
   return found.__endpoint;
 }
 
-/** As a deployment without a file of its own project resolves it. */
+/** The value in a deployment without a file for its own project. */
 function endpoint(name: string): Endpoint {
   return JSON.parse(JSON.stringify(declaredOf(name)), (_key, value: unknown) => {
     const text = values.get(/^params\.(\w+)$/.exec(String(value))?.[1] ?? '');
@@ -99,7 +99,7 @@ describe('the exported functions', () => {
   });
 
   test('a later deployment keeps the permission to call drive as the operator granted it', () => {
-    // firebase-tools replaces the binding by each invoker that the manifest names, and by nobody for `private`.
+    // firebase-tools replaces the binding with each invoker that the manifest names, or removes it for `private`.
     for (const name of ['drive', 'driveAlone'] as const) {
       const { taskQueueTrigger } = endpoint(name);
       expect(taskQueueTrigger).toBeDefined();
@@ -166,11 +166,11 @@ describe('the exported functions', () => {
     expect(endpoint('fireSchedules').scheduleTrigger?.schedule).toBe('every 1 minutes');
   });
 
-  test('old runs are deleted every half hour, by a function whose timeout exceeds a tick', () => {
+  test('runs past their retention period are deleted every half hour, by a function whose timeout exceeds a tick', () => {
     const { scheduleTrigger, timeoutSeconds = 0 } = endpoint('deleteExpired');
     expect(scheduleTrigger?.schedule).toBe('every 30 minutes');
     expect(timeoutSeconds * 1_000).toBeGreaterThan(TICK.forMs + 60_000);
-    // And no function lasts as long as a run that is marked is left alone.
+    // A marked run is left alone for longer than any function runs.
     const timeouts = EXPORTS.map((name) => endpoint(name).timeoutSeconds);
     const given = timeouts.filter((timeout) => typeof timeout === 'number');
     expect(given.length).toBeGreaterThan(3);
@@ -254,7 +254,7 @@ test('firestore.rules deny clients every read and write, and say why', () => {
   expect(rules).toMatch(/^\/\/ .*browsers go through the API, which knows tenants and roles/m);
 });
 
-test('every parameter has its default in a file, so that a deployment asks nothing', () => {
+test('every parameter has its default in a file, so that a deployment asks for none', () => {
   const manifest = (globalThis as unknown as Record<symbol, { params: Parameter[] }>)[
     Symbol.for('firebase-functions:manifest')
   ];
@@ -278,7 +278,7 @@ test('the bundle for a deployment exports the functions that are tested', () => 
     "import('./functions/lib/index.js').then((m) => console.log(Object.keys(m).sort().join()))",
   ]);
   expect(stdout.trim()).toBe(ALL.join());
-  // The HTTP handlers are loaded by the first request only, so loading the index says nothing of them.
+  // Only the first request loads the HTTP handlers, so loading the index does not test them.
   const parts = readdirSync(`${ROOT}functions/lib/parts`).filter((name) => name.endsWith('.js'));
   expect(parts.some((name) => name.startsWith('http-handlers-'))).toBe(true);
   const load = parts.map((name) => `import('./functions/lib/parts/${name}')`).join();

@@ -4,10 +4,10 @@ import { beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Variables of the tests that each process keeps: where programs are, and what Node has compiled before. */
+/** Environment variables that each process keeps: paths of programs, and Node's compile cache. */
 const KEPT = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
-/** In a process of its own: the composition root, its signals and its environment belong to a whole process. */
+/** Runs in a separate process, because the composition root, its signals and its environment belong to a whole process. */
 function inProcess(script: string, env: Record<string, string> = {}) {
   const settings = {
     GCLOUD_PROJECT: 'demo-cairn',
@@ -26,7 +26,7 @@ function inProcess(script: string, env: Record<string, string> = {}) {
   return { stdout, stderr, status };
 }
 
-/** Scripts end once all they wrote is out: into a pipe that is read slowly, a part is written later, and an exit loses it. */
+/** Scripts end only when their output is written: with a slow reader a pipe is written later, and an exit would lose the rest. */
 const OURS = `
     await import('./functions/src/index.ts');
     const { servedInstallations } = await import('./packages/cairn/src/platform/installation/installation.ts');
@@ -98,7 +98,7 @@ const SHARDS = [
 ] as const;
 const NO_PROJECT = { GCLOUD_PROJECT: '' };
 
-/** Settings, or the message of the error, by the environment under which they are read: all in one process, since each takes half a second to load. */
+/** Settings, or the error message, by the environment in which they are read. One process reads all, because each would take half a second to load. */
 const settingsUnder = new Map<object, { drive: unknown; shards: unknown } | string>();
 beforeAll(() => {
   const envs = [...PLACES.map(([, env]) => env), ...[...QUEUES, ...SHARDS].map(([env]) => env), NO_PROJECT];
@@ -163,7 +163,7 @@ test('the OpenTelemetry SDK is not loaded without a collector, whatever is count
   expect(stdout).not.toMatch(/^loaded .*(?:@opentelemetry\/sdk|otlp)/m);
 });
 
-test('all that append to a journal check the language before each write', () => {
+test('everything that appends to a journal checks the built-ins before each write', () => {
   const script = `${OURS}
     const { compose } = await import('./packages/cairn/src/platform/root.ts');
     const { engineOf, engine, api, github, slack, schedules, messages, sample, retention, restore } = await compose(ours);

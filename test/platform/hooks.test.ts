@@ -17,7 +17,7 @@ interface Received {
 let server: Server;
 let url: string;
 let received: Received[];
-/** Responses to the next calls; the last one repeats. */
+/** Responses to the next calls. The last one repeats. */
 let answers: { readonly status: number; readonly text: string; readonly location?: string }[];
 
 beforeAll(async () => {
@@ -175,7 +175,7 @@ describe('the shipped workflows over hooks', () => {
     expectJournal(run.journal()).toHaveRun('lock', 3);
   });
 
-  test('clean up, and fail where the hook omits what it must answer', async () => {
+  test('clean up, and fail if the hook omits a required member of its response', async () => {
     const outside = outsideOf({ deploy: undefined, cleanup: url });
     const runtime = createTestRuntime({ workflows: shippedWorkflows(outside), patienceMs: 30_000 });
     const items = [{ id: 'fix/ü', kind: 'branch', lastUsedAt: '2020-01-01T00:00:00Z' }];

@@ -6,12 +6,12 @@ const [site = {}] = sitesOf(FIREBASE_JSON);
 
 function headersOf(path: string): Map<string, string> {
   const rules = (site.headers ?? []).filter(({ source }) => sourceMatcher(source)(path));
-  // As Hosting does it, the last that matches counts.
+  // As in Hosting, the last matching rule counts.
   return new Map(rules.flatMap((rule) => rule.headers.map(({ key, value }) => [key, value] as const)));
 }
 
-// Hosting puts the headers of a rule in place of those that a function answers with. With `no-cache` for `no-store` its
-// cache keeps answers of functions: https://github.com/firebase/firebase-functions/issues/932
+// Hosting replaces headers of a function's response with those of a rule. With `no-cache` in place of `no-store` its
+// cache would keep responses of functions: https://github.com/firebase/firebase-functions/issues/932
 test('Hosting leaves the headers of function responses alone', () => {
   const paths = (site.rewrites ?? []).flatMap(({ source = '', function: target }) =>
     target === undefined ? [] : [source.replace('**', 'runs'), source.replace('**', 'runs/run_1/stream')],

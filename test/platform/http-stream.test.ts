@@ -1,4 +1,4 @@
-/** A stream through the adapter between the web's `Response` and what Cloud Functions hands over. */
+/** A stream through the adapter between the web's `Response` and the response object of Cloud Functions. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -7,7 +7,7 @@ import { SILENT } from '../support/world.ts';
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
-/** The streams that were asked for, each fed by its test. */
+/** The requested streams, each fed by its test. */
 const source: { controller?: ReadableStreamDefaultController<Uint8Array> } = {};
 let cancelled = Promise.withResolvers<void>();
 let exchanged = Promise.withResolvers<void>();

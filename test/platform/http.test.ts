@@ -8,11 +8,11 @@ import { SILENT } from '../support/world.ts';
 
 const LARGE = Buffer.alloc(9 * 1024 * 1024, 'abc');
 
-/** Answers with what the adapted request says of itself; `/empty` without a body, `/large` with a large one. */
+/** Returns a description of the adapted request; `/empty` returns no body, `/large` a large one. */
 async function answerFor(request: Request): Promise<Response> {
   if (new URL(request.url).pathname === '/empty')
     return new Response(null, { status: 204, headers: { 'x-own': '1' } });
-  // As the router answers it: the answer to GET without its body.
+  // Like the router's response to HEAD: that of GET without its body.
   if (new URL(request.url).pathname === '/head') return new Response(null);
   if (new URL(request.url).pathname === '/large') return new Response(LARGE);
   const bytes = Buffer.from(await request.arrayBuffer());

@@ -9,7 +9,7 @@ const KEYS = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const FOREIGN = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const PUBLIC = KEYS.publicKey.export({ type: 'spki', format: 'pem' });
 
-/** Answers in the provider's place, on loopback, whatever host the library asks for. */
+/** Responds in place of the provider, on loopback, for any host that the library requests. */
 class Redirect extends Agent {
   readonly #port: () => number;
   constructor(port: () => number) {
@@ -99,7 +99,7 @@ describe('an ID token', () => {
     expect(await cut.verify(token({}))).toMatchObject({ uid: 'anna' });
   });
 
-  test('is never accepted where the emulator is set outside the local cloud', async () => {
+  test('is never accepted if the emulator is configured outside the local cloud', async () => {
     expect(await noIdTokens.verify(token({}))).toBeUndefined();
   });
 });

@@ -36,7 +36,7 @@ test('FIRESTORE_DATABASE names the database of every read and of every commit', 
   };
   const named = storesIn(database);
   const other = storesIn('(default)');
-  // A start goes by the low-level client, a pause by the other one.
+  // A start uses the low-level client, a pause the other one.
   expect(await named.runs.start(beginning('run_1'))).toMatchObject({ kind: 'committed' });
   await named.config.write({ killSwitch: true, paused: new Map() }, undefined);
   expect((await named.runs.load('run_1'))?.state.id).toBe('run_1');

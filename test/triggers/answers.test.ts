@@ -13,7 +13,7 @@ import { type DeliveryRequest, deliveryRequest, Installation } from '../api/inst
 import { changed, imageOf } from '../support/image.ts';
 import { commandForm, SlackEndpoint, type SlackRequestOptions } from './slack/endpoint.ts';
 
-/** Every answer that the two webhooks have: status, and its code or what stands in it. */
+/** Every answer of the two webhooks: status, and its code or a part of its text. */
 interface Row<Asked> {
   readonly because: string;
   readonly status: number;
@@ -121,7 +121,7 @@ describe('GitHub', () => {
     const asked = deliveryRequest(delivery);
     const request = path === '/webhooks/github' ? asked : new Request(`http://cairn.test${path}`, asked);
     const answering = githubWebhook(deps(github), request);
-    // A start whose outcome is unknown is sent again for a while.
+    // A start with an unknown outcome is sent again for some time.
     for (let waited = 0; waited < 50; waited += 1) {
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (status === 503) world.clock.fireNext();
@@ -134,7 +134,7 @@ describe('GitHub', () => {
     expect(changed(before, imageOf(world)).length > 0).toBe(isStart);
   });
 
-  test('a delivery whose start is under way: 202', async () => {
+  test('a delivery whose start is in progress: 202', async () => {
     const installation = new Installation([listens]);
     const { world } = installation;
     const now = world.clock.now();
@@ -150,7 +150,7 @@ describe('GitHub', () => {
       lockExpiresAt: now + 1_000,
       attempts: 1,
     });
-    // The plan that the first start of a process stores is there already.
+    // The plan that the first start of a process stores exists already.
     await installation.deliver({ ...PUSH, id: 'first', body: '{"ref":"other"}' });
     const before = imageOf(world);
     const answer = await installation.deliver({ ...PUSH, id: 'busy' });
@@ -209,7 +209,7 @@ describe('Slack', () => {
     expect(changed(before, imageOf(endpoint.world)).length > 0).toBe(because === 'a command');
   });
 
-  test('an installation without a secret reports a fault of its own', async () => {
+  test('an installation without a secret answers with a server error', async () => {
     const endpoint = new SlackEndpoint([deploy]);
     const secrets = () => {
       throw new Error('a secret detail');

@@ -1,4 +1,4 @@
-/** Entry points when a definition was changed under its version: nothing is started on it, and nothing that was sent is lost. */
+/** Entry points after a definition was changed under its version: nothing starts on it, and no request is lost. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
@@ -26,7 +26,7 @@ function both(type: string, on: NonNullable<WorkflowOptions<unknown>['on']>): re
   return [of('ship'), of('mail')];
 }
 
-/** An entry point after the deployment of these definitions, in a process that has asked nothing yet. */
+/** An entry point after the deployment of these definitions, in a process without cached plans. */
 function deployed<D extends object>(deps: D, world: World, ...workflows: Workflow[]) {
   const registry = new WorkflowRegistry(workflows);
   const plans = new KnownPlans({ ...world.deps, store: world.planStore });

@@ -36,7 +36,7 @@ beforeEach(async () => {
   key = await installation.key('ops', { roles: ['operator'] });
 });
 
-/** The dependencies of the entry points, with a log that can be read. */
+/** The dependencies of the entry points, with a log that the test can read. */
 function logged() {
   const { apiDeps, github } = installation;
   const deps = { ...apiDeps, log };
@@ -96,7 +96,7 @@ const ENTRY_POINTS = {
   schedule: {
     source: 'scheduler',
     idempotencyKey: 'scheduler:anything:2026-01-01T01:00:00Z',
-    // Nobody asked, so nobody has a trace: the run draws one.
+    // Nobody requested the run, so it begins a trace of its own.
     traceId: undefined,
     async send() {
       const { world } = installation;

@@ -11,11 +11,11 @@ import { ODD } from '../api/fuzz/json-text.ts';
 import { Installation, sign } from '../api/installation.ts';
 import { changed, imageOf } from '../support/image.ts';
 
-/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+/** Takes some seconds. `FUZZ_INPUTS=20000` before the command tests more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 250);
-/** Generous for a busy machine. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 30;
-/** Deliveries to one installation, one after the other: some meet what others left. */
+/** Deliveries to one installation, one after the other, so that some meet the state that others left. */
 const IN_A_ROW = 25;
 
 interface Example {
@@ -28,7 +28,7 @@ const RECORDED = EXAMPLES.flatMap(({ name, examples }) =>
 );
 const LISTENED = ['pull_request', 'push', 'issue_comment', 'issues', 'installation'];
 
-/** Takes whatever is signed, so that what is odd about a payload gets as far as it can. */
+/** Accepts any signed payload, so that odd payloads get as far as possible. */
 const archive = defineWorkflow({
   type: 'archive',
   planVersion: 1,
@@ -37,7 +37,7 @@ const archive = defineWorkflow({
   steps: (step) => ({ kept: step('keep', () => 1) }),
 });
 
-/** Takes what the shipped review takes. */
+/** Accepts the payloads of the shipped review. */
 const review = defineWorkflow({
   type: 'review',
   planVersion: 1,
@@ -46,7 +46,7 @@ const review = defineWorkflow({
   steps: (step) => ({ read: step('read', ({ input }) => input.number) }),
 });
 
-/** The value with another one somewhere in it; `where` chooses the member at each level, and how deep. */
+/** The value with another value somewhere in it; `where` chooses the member at each level, and the depth. */
 function withPlaced(value: unknown, where: readonly number[], placed: unknown): unknown {
   const [first, ...rest] = where;
   if (first === undefined || typeof value !== 'object' || value === null) return placed;
@@ -59,7 +59,7 @@ function withPlaced(value: unknown, where: readonly number[], placed: unknown): 
     : { ...value, [name]: inner };
 }
 
-/** Members that the endpoint reads, as paths of their positions are not. */
+/** Members that the endpoint reads, because random positions rarely hit them. */
 const READ = ['action', 'repository', 'pull_request', 'issue', 'installation', 'sender', 'organization'];
 const odd = fc.oneof(
   fc.constantFrom(...ODD),
@@ -73,14 +73,14 @@ const odd = fc.oneof(
   fc.json({ maxDepth: 3 }),
 );
 
-/** Text of a recorded payload in which a part is something else. */
+/** Text of a recorded payload with a changed part. */
 const PLACE = '"@@here@@"';
 const bodies = fc
   .tuple(
     fc.oneof(
       { weight: 20, arbitrary: fc.constantFrom(...RECORDED.filter(({ event }) => LISTENED.includes(event))) },
       { weight: 10, arbitrary: fc.constantFrom(...RECORDED) },
-      // One or two among hundreds, and answered as no other is.
+      // Its response occurs for one or two of hundreds of requests, and for no other kind.
       { weight: 1, arbitrary: fc.constantFrom(...RECORDED.filter(({ event }) => event === 'ping')) },
     ),
     fc.oneof(
@@ -141,7 +141,7 @@ interface Delivery {
   readonly secret: string | undefined;
   readonly method: string;
   readonly path: string;
-  /** Sent twice, as GitHub does when it hears nothing. */
+  /** Sent twice, as GitHub does without a response. */
   readonly isRepeated: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
@@ -206,7 +206,7 @@ test(
             seen.set(kind, (seen.get(kind) ?? 0) + 1);
             if (status >= 400) assertProblem(answer, report);
             if (kind === 'started') expect(places).toContain(`runs/${report.runId}/snapshot`);
-            // The same content under another delivery's id: that id is kept with the run, nothing else.
+            // The same content under another delivery's id: only that id is stored with the run.
             else if (kind === 'duplicate')
               expect(places.filter((place) => !isKeyOf(delivery, place))).toEqual([]);
             else expect(places).toEqual([]);

@@ -86,7 +86,7 @@ test.each(REFUSALS)(
   },
 );
 
-/** Bytes that are no UTF-8, alone and in a text that is JSON otherwise. */
+/** Bytes that are not UTF-8, alone and within JSON text. */
 const notUtf8 = fc
   .record({ bytes: fc.uint8Array({ minLength: 1, maxLength: 20 }), isInJson: fc.boolean() })
   .map(({ bytes, isInJson }) =>
@@ -104,7 +104,7 @@ test('a body that is not UTF-8 is refused for that if it is signed, and otherwis
         expect.objectContaining({ code: 'INVALID_INPUT', detail: 'the body is not UTF-8' }),
       ]);
       expect((await installation.deliver({ body, secret: 'not the one' })).status).toBe(401);
-      // The text that such bytes become is another body.
+      // The text into which such bytes are decoded is another body.
       const headers = { 'x-hub-signature-256': sign(body.toString('utf8')) };
       expect((await installation.deliver({ body, headers })).status).toBe(401);
     }),
@@ -154,7 +154,7 @@ describe('a payload that its workflow refuses', () => {
   });
 });
 
-test('an installation without a secret reports a fault of its own', async () => {
+test('an installation without a secret answers with a server error', async () => {
   const installation = new Installation([reviewPullRequest2]);
   const secrets = () => {
     throw new Error('GITHUB_WEBHOOK_SECRET is empty');

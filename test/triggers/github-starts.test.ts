@@ -88,7 +88,7 @@ test('a redelivery that later versions refuse is answered with the runs that it 
       expect(again.status).toBe(200);
       expect(await again.json()).toMatchObject({ duplicate: true, runId });
       expect(installation.world.db.runs.size).toBe(runIds.length);
-      // One that started nothing is refused as before.
+      // A redelivery that started nothing is refused as before.
       const other = deliveryRequest({ id: 'd-2', body: payload({ after: 'sha-2' }) });
       if (all.every((type) => isNarrowed(type)))
         expect(await (await githubWebhook(deps, other)).json()).toMatchObject({ ignored: true });
@@ -169,17 +169,12 @@ test.each([
   ],
   ['a push', 'push', {}, { threadId: 'github:acme/app', repoId: 'acme/app', prId: undefined }],
   [
-    'a link that is none',
+    'an invalid link',
     'pull_request',
     { pull_request: { number: 7, html_url: 'javascript:1' } },
     { prId: '7', prUrl: undefined },
   ],
-  [
-    'a repository name that is none',
-    'push',
-    { repository: { full_name: 'a b/c\nd' } },
-    { repoId: undefined },
-  ],
+  ['an invalid repository name', 'push', { repository: { full_name: 'a b/c\nd' } }, { repoId: undefined }],
 ])('%s is filed under its subject', async (_what, event, more, expected) => {
   const installation = new Installation([listener('any', event)]);
   const body = JSON.stringify({ action: 'created', repository: { full_name: 'acme/app' }, ...more });

@@ -15,7 +15,7 @@ const PR = defineWorkflow({
   steps: (step) => ({ a: step('a', () => 1) }),
 });
 
-/** The same pull request of a repository of the same name, whoever reports it. */
+/** The same pull request of a repository with the same name, from any sender. */
 const payload = (installation?: number) => ({
   action: 'opened',
   repository: { full_name: 'acme/app', owner: { login: 'acme' } },
@@ -53,7 +53,7 @@ describe('two installations of two tenants', () => {
     expect(red.body.runId).not.toBe(blue.body.runId);
     expect(await runsOf('red')).toMatchObject([{ id: red.body.runId, tenantId: 'red' }]);
     expect(await runsOf('blue')).toMatchObject([{ id: blue.body.runId, tenantId: 'blue' }]);
-    // A delivery reported twice is still recognised, for each reporter.
+    // A repeated delivery is still recognised, separately for each sender.
     expect(await deliver(listed, payload(11))).toEqual({
       status: 200,
       body: { duplicate: true, runId: red.body.runId },
@@ -76,7 +76,7 @@ describe('two installations of two tenants', () => {
 test.each([
   ['another installation', '11=red', payload(12)],
   ['none at all', '11=red', payload()],
-  ['the installation of somebody else than the account', '11=red, other=blue', payload(12)],
+  ['an installation that does not belong to the account', '11=red, other=blue', payload(12)],
 ])('a delivery of %s is ignored with the reason, and writes nothing', async (_who, listed, body) => {
   expect(await deliver(listed, body)).toEqual({
     status: 202,
@@ -110,7 +110,7 @@ describe('the tenant of a run', () => {
     ['the catch-all before the default', everywhere, { repository: { full_name: 'b/app' } }, 'by-star'],
     ['the default, if nothing is listed', { listed: '', others: 'd' }, payload(1), 'd'],
     ['the default, if only others are listed', { listed: '11=red', others: 'd' }, payload(1), 'd'],
-    ['local, if nothing is said at all', { listed: ' , ', others: '' }, payload(1), 'local'],
+    ['local, if nothing is configured', { listed: ' , ', others: '' }, payload(1), 'local'],
     ['nobody, if only others are listed', { listed: '11=red', others: '' }, payload(1), undefined],
     ['the catch-all alone', { listed: '*=all', others: '' }, {}, 'all'],
     ['no account of the name of an installation', { listed: '11=x', others: '' }, org11(), undefined],

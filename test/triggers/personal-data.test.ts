@@ -1,4 +1,4 @@
-/** Texts that people send to runs stay in the store, where they can be erased: no line of the log has them, whichever entry point received them. */
+/** Texts from people are only in the store, where they can be erased, and in no line of the log, whichever entry point received them. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 
 const mails = new Outside({ id: 'mail.send' });
 
-/** Puts what it is given wherever a body can. */
+/** Uses its input wherever a body can. */
 const telling = defineWorkflow({
   type: 'telling',
   planVersion: 1,
@@ -60,7 +60,7 @@ beforeEach(async () => {
 function logged() {
   const { apiDeps, github, world } = installation;
   const all = { ...apiDeps, log };
-  // On one's own machine the log shows what bodies throw.
+  // On a local machine the log shows errors of bodies.
   const settings = { ...world.deps.settings, logsThrown: PRODUCTION_SETTINGS.logsThrown };
   return {
     api: createApi(all),

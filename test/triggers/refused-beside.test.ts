@@ -1,4 +1,4 @@
-/** A workflow whose own functions throw on what was sent: it is refused, and neither its neighbours nor later messages suffer. */
+/** A workflow whose own functions throw: the request is refused, and other workflows and later messages are not affected. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { WorkflowOptions } from '../../packages/cairn/src/engine/define/types.ts';

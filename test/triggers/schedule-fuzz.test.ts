@@ -8,9 +8,9 @@ import { Stage, TENANT } from '../api/fuzz/stage.ts';
 import { document } from '../api/openapi/checked.ts';
 import { changed } from '../support/image.ts';
 
-/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+/** Takes some seconds. `FUZZ_INPUTS=20000` before the command tests more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 80);
-/** Generous for a busy machine. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 60;
 /** Requests and ticks of one installation, one after the other. */
 const IN_A_ROW = 25;
@@ -69,7 +69,7 @@ const line = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
 );
 
-/** The values of members are drawn before: a body takes one of so many. */
+/** Values of members are drawn first, and a body uses one of them. */
 const HINTS: Hints = {
   cron: fc.sample(line, { numRuns: 400, seed: 7 }),
   timezone: fc.sample(zone, { numRuns: 40, seed: 7 }),
@@ -225,7 +225,7 @@ test(
   TIMEOUT_MS,
 );
 
-test('each of many hostile lines and zones is refused with a text, or has slots in order', () => {
+test('each of many hostile cron expressions and time zones is refused with a text, or has slots in order', () => {
   const kinds = { refused: 0, due: 0 };
   fc.assert(
     fc.property(
@@ -248,7 +248,7 @@ test('each of many hostile lines and zones is refused with a text, or has slots 
         const slots = slotsBetween(timing, from.getTime(), from.getTime() + 40 * 24 * 60 * MINUTE_MS, 20);
         expect(slots.every((slot, i) => slot > (slots[i - 1] ?? from.getTime()))).toBe(true);
         expect(slots.every((slot) => slot % MINUTE_MS === 0)).toBe(true);
-        // The same from wherever the asking begins.
+        // The slots are the same from any starting point.
         const [, ...rest] = slots;
         if (slots[0] !== undefined)
           expect(slotsBetween(timing, slots[0], slots.at(-1) ?? 0, 20)).toEqual(rest);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { HOUR_MS, Scene } from './scene.ts';
 
-/** Type, initiator and actor of each. */
+/** Type, initiator and actor of each event. */
 const words = (events: readonly RunEvent[]) =>
   events.map(({ type, initiator, actor }) => [type, initiator, ...(actor === undefined ? [] : [actor])]);
 
@@ -105,7 +105,7 @@ describe('reject', () => {
 });
 
 describe('halt', () => {
-  test('cancels at once a run that nobody drives and that has nothing to undo', async () => {
+  test('immediately cancels a run without a worker and without compensations', async () => {
     const scene = await Scene.asking();
     expect(await scene.decide('halt', { note: 'wrong branch' })).toMatchObject({ decision: 'halt' });
     expect(words(await scene.last(3))).toEqual([
@@ -122,7 +122,7 @@ describe('halt', () => {
     expect(scene.tasks()).toBe(0);
   });
 
-  test('requests the end of a run that has something to undo, and drives it to that end', async () => {
+  test('requests the end of a run with compensations, and dispatches it', async () => {
     const scene = await Scene.asking({ undo: true });
     await scene.decide('halt');
     expect((await scene.last(3)).map(({ type }) => type)).toEqual([
@@ -134,7 +134,7 @@ describe('halt', () => {
     expect(scene.tasks()).toBe(1);
   });
 
-  test('requests the end of a driven run from its drive', async () => {
+  test('asks the worker of a running run to end it', async () => {
     const scene = await Scene.begun();
     await scene.open('gate');
     await scene.decide('halt');
@@ -144,7 +144,7 @@ describe('halt', () => {
 });
 
 describe('retry_with_feedback', () => {
-  test('sends back, by default, what the approval needs and everything that depends on it, as the next revision', async () => {
+  test('by default sends back the needs of the approval and all their dependents, as the next revision', async () => {
     const scene = await Scene.asking();
     await scene.decide('retry_with_feedback', { feedback: 'say why' });
     const [, given] = await scene.last(3);
@@ -194,7 +194,7 @@ describe('retry_with_feedback', () => {
     expect(scene.state.head).toBe(head);
   });
 
-  test('is refused for an approval that needs nothing, because nothing can be sent back', async () => {
+  test('is refused for an approval without needs, because nothing can be sent back', async () => {
     const scene = await Scene.begun();
     await scene.open('lone');
     await scene.suspend();
@@ -211,7 +211,7 @@ describe('retry_with_feedback', () => {
     await scene.open('gate', { dueAt: scene.now + HOUR_MS });
     await scene.suspend();
     const { head } = scene.state;
-    // A request sent again after its answer was lost; it must not send the new work back.
+    // A request repeated after its response was lost must not send the new work back.
     const again = await scene.decide('retry_with_feedback', { feedback: 'say why' });
     expect(again).toMatchObject({ waitId: 'gate.1' });
     expect(scene.state.head).toBe(head);

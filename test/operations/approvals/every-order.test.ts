@@ -19,7 +19,7 @@ interface Case {
   readonly lostAnswers: number;
 }
 
-/** A millisecond before its deadline, a question is answered by some, and the run is cancelled or driven by others. */
+/** A millisecond before its deadline, some answer a question while others cancel or dispatch the run. */
 class Race implements Execution {
   readonly #scene: Scene;
   readonly #kinds: readonly Kind[];
@@ -111,7 +111,7 @@ class Race implements Execution {
           case 'APPROVAL_DECIDED':
             return decision !== undefined && decision !== kind;
           case 'APPROVAL_EXPIRED':
-            // Whatever became of the question: an answer that was in time may have been on its way.
+            // Whatever the outcome of the question is, an answer in time may have been on its way.
             return this.#isLate;
           default:
             return outcome === 'RUN_TERMINAL_STATE' && isCancelled && decision === undefined;
@@ -159,11 +159,11 @@ describe('every order of concurrent decisions, with the deadline at any point be
       },
     ],
     [
-      'a person and a drive that finds the deadline passed, one answer lost',
+      'a person and a dispatch after the deadline, one answer lost',
       { kinds: ['approve', 'drive'], lostAnswers: 1, ends: ['approve', 'open', 'wait_expired'] },
     ],
     [
-      'two people and such a drive',
+      'two people and a dispatch after the deadline',
       {
         kinds: ['approve', 'reject', 'drive'],
         lostAnswers: 0,
@@ -179,7 +179,7 @@ describe('every order of concurrent decisions, with the deadline at any point be
       return new Race(scene, race, seen);
     });
     expect([...seen].sort()).toEqual(race.ends);
-    // A smaller number means that something is no longer explored.
+    // A smaller number means that some orders are no longer explored.
     expect(schedules).toBeGreaterThan(race.kinds.length > 2 ? 400n : 20n);
   });
 });

@@ -7,7 +7,7 @@ import { HOUR_MS, Scene } from './scene.ts';
 
 type Said = [DecideRequest['decision'], Partial<DecideRequest>?];
 
-/** Refused, and nothing is written or enqueued. */
+/** Asserts that the decision is refused, and that nothing is written or enqueued. */
 async function refused(scene: Scene, [decision, more]: Said): Promise<object> {
   scene.tasks();
   const { head } = scene.state;
@@ -29,7 +29,7 @@ const EVERY: readonly Said[] = [
   ['halt'],
   ['retry_with_feedback', { feedback: 'f' }],
 ];
-/** For titles of tests. */
+/** Used in test titles. */
 const named = EVERY.map((said) => [said[0], said] as const);
 
 describe('the same decision twice', () => {
@@ -91,7 +91,7 @@ describe('another decision', () => {
     expect(await refused(scene, ['approve'])).toMatchObject({ code: 'APPROVAL_DECIDED' });
   });
 
-  test('does not decide the next question, which its author has not seen', async () => {
+  test('does not decide a later question, which its author has not seen', async () => {
     const scene = await Scene.asking();
     const { store } = scene.world;
     const overtaken = intercept(store, async ({ method }, proceed) => {
@@ -110,7 +110,7 @@ describe('another decision', () => {
     expect(scene.state.waits).toMatchObject([{ id: 'gate.2' }]);
   });
 
-  test('has the same steps in another order, and is still the same decision', async () => {
+  test('counts as the same decision if its steps only have another order', async () => {
     const scene = await Scene.asking();
     const feedback = 'f';
     const first = await scene.decide('retry_with_feedback', { feedback, steps: ['fetch', 'review'] });
@@ -119,7 +119,7 @@ describe('another decision', () => {
   });
 });
 
-describe('a decision that comes too late', () => {
+describe('a decision after the deadline', () => {
   test.each(named)(
     '%s: is refused from the deadline on, before the journal records the expiry',
     async (_, expected) => {
@@ -134,7 +134,7 @@ describe('a decision that comes too late', () => {
     },
   );
 
-  test('is in time a millisecond before', async () => {
+  test('is accepted a millisecond before the deadline', async () => {
     const scene = await Scene.asking();
     scene.world.clock.jump(HOUR_MS - 1);
     expect(await scene.decide('approve')).toMatchObject({ decision: 'approve' });
@@ -190,7 +190,7 @@ describe('a decision that comes too late', () => {
 
 describe('a decision on a step without an open question', () => {
   test.each([
-    ['a step that is not there', 'nope', {}, 'NOT_FOUND'],
+    ['a step that does not exist', 'nope', {}, 'NOT_FOUND'],
     ['an approval that was not asked yet', 'lone', {}, 'NOT_FOUND'],
     ['a step that has ended', 'fetch', {}, 'NOT_FOUND'],
     ['a question that is not the open one', 'gate', { waitId: 'gate.7' }, 'NOT_FOUND'],
@@ -237,7 +237,7 @@ describe('an invalid decision', () => {
   test.each<[string, Said, string, string]>([
     ['a waiver without a note', ['approve_with_waiver'], 'INVALID_INPUT', 'note'],
     ['an empty note', ['approve', { note: '  ' }], 'INVALID_INPUT', 'note'],
-    ['a note that is no text', ['approve', { note: '\ud800' }], 'INVALID_INPUT', 'note'],
+    ['a note with a lone surrogate', ['approve', { note: '\ud800' }], 'INVALID_INPUT', 'note'],
     ['a note too long', ['reject', { note: long }], 'PAYLOAD_TOO_LARGE', 'note'],
     ['no feedback', ['retry_with_feedback'], 'INVALID_INPUT', 'feedback'],
     ['feedback too long', ['retry_with_feedback', { feedback: long }], 'PAYLOAD_TOO_LARGE', 'feedback'],

@@ -1,4 +1,4 @@
-/** Runs brought, event by event as a drive would, to where a person is asked something. */
+/** Runs that are moved, event by event like by a dispatch, to a question for a person. */
 import { z } from 'zod';
 import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
 import type { EventDraft, StepExecution, StepQuestion } from '../../../packages/cairn/src/core/run/events.ts';
@@ -24,16 +24,16 @@ import { World } from '../../support/world.ts';
 export const HOUR_MS = 3_600_000;
 
 export interface Release {
-  /** The world of the run; absent: one of its own. */
+  /** The world of the run; absent: a new one. */
   readonly world?: World;
   readonly tenantId?: string;
   readonly seed?: number;
   readonly onFailure?: OnFailure<never>;
-  /** `review` can be undone, and each of the `files`. */
+  /** `review` and each of the `files` have a compensation. */
   readonly undo?: boolean;
 }
 
-/** fetch → review → gate (asks) → ship, and beside them `push`, which must not run twice, and a map of `files`. */
+/** fetch → review → gate (asks) → ship, and in parallel `push`, which must not run twice, and a map of `files`. */
 export function release({ onFailure = 'fail', undo = false }: Release = {}): Workflow {
   const undoing = undo ? { compensate: () => {} } : {};
   return defineWorkflow({
@@ -72,7 +72,7 @@ export class Scene {
     this.#journal = journal;
   }
 
-  /** A run that a drive has just begun. */
+  /** A run whose first dispatch has just begun. */
   static async begun(options: Release = {}): Promise<Scene> {
     const workflow = release(options);
     const { tenantId = 't1', seed = 1 } = options;
@@ -85,7 +85,7 @@ export class Scene {
     return scene;
   }
 
-  /** Suspended at the gate, two steps done. */
+  /** Suspended at the gate, with two completed steps. */
   static async asking(options: Release = {}): Promise<Scene> {
     const scene = await Scene.begun(options);
     await scene.done('fetch');
@@ -95,7 +95,7 @@ export class Scene {
     return scene;
   }
 
-  /** Suspended because it is not known whether a step that was under way has acted. */
+  /** Suspended because the outcome of an interrupted step is unknown. */
   static async inDoubt(
     of: Partial<StepExecution> = { stepId: 'push' },
     options: Release = {},
@@ -112,7 +112,7 @@ export class Scene {
     return this.world.clock.now();
   }
 
-  /** As stored, checked against everything that must always hold. */
+  /** The stored state, checked against all invariants. */
   get state(): RunState {
     return assertStored(this.world.db, this.runId, Number.POSITIVE_INFINITY);
   }
@@ -121,7 +121,7 @@ export class Scene {
     return this.world.db.runs.get(this.runId)?.wakeAt;
   }
 
-  /** Tasks waiting in the queue, taken out. */
+  /** Takes the waiting tasks out of the queue. */
   tasks(): number {
     const { queue } = this.world;
     const { length } = queue.pending;
@@ -129,7 +129,7 @@ export class Scene {
     return length;
   }
 
-  /** A new drive takes the run. */
+  /** A new dispatch claims the run. */
   async claim(): Promise<void> {
     const { deps } = this.world;
     const owner = `drive ${this.#journal.state.head}`;
@@ -176,7 +176,7 @@ export class Scene {
     return this.append([{ type: 'run_suspended', initiator: 'system', data }]);
   }
 
-  /** As a drive says that nobody decided in time. */
+  /** Appends the expiry, like a dispatch after the deadline. */
   async expire(stepId: string): Promise<void> {
     await this.claim();
     const wait = this.#journal.state.waits.find(({ execution }) => execution.stepId === stepId);
@@ -219,7 +219,7 @@ export class Scene {
     return { runId, tenantId: 't1', stepId: 'gate', actor: 'c.ada', decision, ...more };
   }
 
-  /** Output of the step for its dependents; undefined if none. */
+  /** Output of the step for its dependents; undefined if there is none. */
   async outputOf(stepId: string): Promise<unknown> {
     const step = this.state.steps.get(stepId);
     if (step?.phase !== 'done' || step.outcome === 'failed') return undefined;

@@ -70,7 +70,7 @@ describe('an approval with a schema', () => {
     ['no data with a waiver', { decision: 'approve_with_waiver', note: 'n' }, { field: 'data' }],
     ['data with a rejection', { decision: 'reject', data: {} }, { field: 'data' }],
     [
-      'data that is no JSON',
+      'data that is not JSON',
       { data: { cents: 1, reason: 'late', note: Number.NaN } },
       { field: expect.stringContaining('data') },
     ],
@@ -186,7 +186,7 @@ describe('the list of people who are asked', () => {
   });
 
   test.each([[[]], [['']], ['Finance'], [['x'.repeat(101)]], [Array(21).fill('x')]])(
-    'must hold names: the step fails over %j',
+    'must contain names: the step fails for %j',
     async (to) => {
       const world = new World({
         workflows: [refund({ ask: () => ({ question: 'Refund?', to: to as never }) })],

@@ -114,7 +114,7 @@ describe('the store', () => {
     expect(seen(store.ofExpiry([], heartbeats({}, NOW - 6 * DAY_MS)))).toEqual(['well TTL']);
     expect(seen(store.ofExpiry([], heartbeats({}, NOW - 4 * DAY_MS)))).toEqual(['note TTL_UNKNOWN']);
     expect(seen(store.ofExpiry([], { latest: {}, readAt: NOW }))).toEqual(['note TTL_UNKNOWN']);
-    // Without it gcloud looks at '(default)', which is not the database of `cairn init`.
+    // Without it gcloud uses '(default)', which is not the database of `cairn init`.
     for (const { help } of [
       ...store.ofExpiry(late, heartbeats({})),
       ...store.ofExpiry([], { latest: {}, readAt: NOW }),
@@ -236,15 +236,11 @@ describe('the queue', () => {
     ['does not keep up', queue('running', 5 * MINUTE_MS + 1), 'wrong QUEUE_BEHIND'],
     ['is paused', queue('paused', HOUR_MS), 'wrong QUEUE_STOPPED'],
     ['is disabled', queue('disabled'), 'wrong QUEUE_STOPPED'],
-    ['is not there', { kind: 'missing' }, 'wrong QUEUE_MISSING'],
-    ['may not be seen', { kind: 'denied' }, 'note QUEUE_DENIED'],
+    ['does not exist', { kind: 'missing' }, 'wrong QUEUE_MISSING'],
+    ['cannot be read', { kind: 'denied' }, 'note QUEUE_DENIED'],
+    ['cannot be counted', { kind: 'seen', state: 'running', tasks: { kind: 'denied' } }, 'note QUEUE_DENIED'],
     [
-      'may not be counted',
-      { kind: 'seen', state: 'running', tasks: { kind: 'denied' } },
-      'note QUEUE_DENIED',
-    ],
-    [
-      'is paused and may not be counted',
+      'is paused and cannot be counted',
       { kind: 'seen', state: 'paused', tasks: { kind: 'denied' } },
       'wrong QUEUE_STOPPED',
     ],
@@ -291,7 +287,7 @@ describe('the queue', () => {
     ['without further queues', [], ''],
     ['with one', [queue('running')], ', and 7 tasks in its 1 further queue'],
     [
-      'with one that may not be read',
+      'with one that cannot be read',
       [queue('running'), { kind: 'denied' }],
       ', and 7 tasks in 1 of its 2 further queues; 1 could not be read',
     ],
@@ -312,7 +308,7 @@ describe('the queue', () => {
   });
 });
 
-describe('what is deployed and set', () => {
+describe('the deployment and its settings', () => {
   test('secrets are listed as far as they are visible to this function', () => {
     const secret = (name: string, state: 'set' | 'empty' | 'none' | 'elsewhere') => ({
       name,
@@ -381,7 +377,7 @@ test('every problem has advice', () => {
   for (const { help } of wrongs) expect(help?.length ?? 0).toBeGreaterThan(10);
 });
 
-test('a longer time is never printed as a shorter one', () => {
+test('a longer time is never shown as a shorter one', () => {
   const inMs = (text: string) => {
     const [count = '', unit = ''] = text.split(' ');
     return Number(count) * ({ s: 1_000, min: MINUTE_MS, h: HOUR_MS, days: DAY_MS }[unit] ?? Number.NaN);

@@ -144,7 +144,7 @@ describe('a successor of a run with an effect in doubt', () => {
     expect([left.world.stateOf(next).status, left.outside.calls]).toEqual(['completed', 2]);
   });
 
-  /** The successor has read the row when the person speaks. */
+  /** The successor has read the row before the person answers. */
   async function raced(options: OutsideOptions, said: Partial<ResolveRequest>) {
     const left = await Left.cancelled(options);
     const { deps } = left.world;
@@ -179,7 +179,7 @@ describe('a successor of a run with an effect in doubt', () => {
     const left = await Left.cancelled();
     const { deps } = left.world;
     const next = await succeed(left.world, 'replay', left.runId);
-    // It asks after the person has looked.
+    // The run asks after the person has read the question.
     let isFirst = true;
     const store = intercept(deps.store, async ({ method }, proceed) => {
       const answer = await proceed();

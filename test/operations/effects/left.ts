@@ -1,4 +1,4 @@
-/** A run that has ended while a call of it hung, and those who look after it: what tests of such doubt begin with. */
+/** Runs that ended while a call of theirs had no response, and the operators, for tests of effects in doubt. */
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -34,7 +34,7 @@ export class Left {
         ),
       }),
     });
-    // A person sends the text back while it is on its way: what became of the first sending nobody hears.
+    // A person sends the text back while it is being sent. The outcome of the first call is never known.
     const reviewed = defineWorkflow({
       type: 'reviewed',
       planVersion: 1,
@@ -71,7 +71,7 @@ export class Left {
     this.world = new World({ workflows: [post, reviewed, many], bindings: [outside.binding] });
   }
 
-  /** Cancelled while its calls hung. */
+  /** Cancelled while its calls had no response. */
   static async cancelled(options: OutsideOptions = {}, type = 'post', calls = 1): Promise<Left> {
     const left = new Left(options);
     await left.begun(type, calls);
@@ -79,7 +79,7 @@ export class Left {
     return left;
   }
 
-  /** Completed: with what a person had sent back, the call for it was given up. */
+  /** Completed: a person sent steps back, and the call of the old revision was given up. */
   static async completed(options: OutsideOptions = {}): Promise<Left> {
     const left = new Left(options);
     const { world } = left;
@@ -92,7 +92,7 @@ export class Left {
     return left;
   }
 
-  /** Its drive is under way, and so many calls hang. */
+  /** Its dispatch is in progress, and this many calls have no response. */
   async begun(type: string, calls: number): Promise<void> {
     const { world, outside } = this;
     for (let i = 0; i < calls; i += 1) outside.faults.push('hang');
@@ -132,7 +132,7 @@ export class Left {
     return resolveEffect(deps, { ...request, ...said });
   }
 
-  /** The runs that the inbox shows, and the first answers that it would take. */
+  /** The runs in the inbox, and the accepted answers to their first questions. */
   async inbox(): Promise<{ runs: readonly string[]; answers: readonly string[]; found: number }> {
     const { deps, db } = this.world;
     const finder = new MemoryRunFinder(db);

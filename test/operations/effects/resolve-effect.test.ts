@@ -9,7 +9,7 @@ import { Outside, type OutsideOptions } from '../../support/outside.ts';
 import { depsOf } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
-/** A run that asks what became of what it did. */
+/** A run that asks about the outcome of its effect. */
 class Doubt {
   readonly outside: Outside;
   readonly world: World;
@@ -40,7 +40,7 @@ class Doubt {
     return doubt;
   }
 
-  /** Or to its end: a run that waits would be looked at for ever. */
+  /** Advances until a question is open or the run has ended: a waiting run would keep the loop busy forever. */
   untilAsked(): Promise<void> {
     return this.world.run(() => this.world.db.runs.get(this.runId)?.snapshot.status === 'awaiting_approval');
   }
@@ -163,9 +163,9 @@ describe('a resolution is refused, and nothing written,', () => {
   test.each([
     ['of an effect the run does not have', { effectId: `${'a'.repeat(64)}.0001` }, 'NOT_FOUND'],
     ['by another tenant', { tenantId: 't2' }, 'RUN_NOT_FOUND'],
-    ['with a result the capability would not answer', { result: { id: 'x' } }, 'INVALID_INPUT'],
+    ["with a result that the capability's schema refuses", { result: { id: 'x' } }, 'INVALID_INPUT'],
     [
-      'with a result for what is to be done again',
+      'with a result for a call that is repeated',
       { outcome: 're-execute', result: { id: 1 } },
       'INVALID_INPUT',
     ],

@@ -123,7 +123,7 @@ describe('an event that runs wait for', () => {
       refused: [{ runId, code: 'PLAN_VERSION_UNAVAILABLE' }],
     });
     expect((await world.folded(runId)).head).toBe(head);
-    // Deployed again, and sent again.
+    // The version is deployed again, and the event sent again.
     expect(await send(world, 'e1')).toMatchObject({ delivered: [runId], repeated: true });
   });
 

@@ -1,4 +1,4 @@
-/** A wait for an event that somebody outside fails, with a reason. */
+/** Failing a wait for an event from outside, with a reason. */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { EventOptions } from '../../../packages/cairn/src/engine/define/types.ts';

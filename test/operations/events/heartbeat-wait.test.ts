@@ -1,4 +1,4 @@
-/** Heartbeats of whoever is to send the event that a step waits for. */
+/** Heartbeats from the sender of the event that a step waits for. */
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { EventOptions } from '../../../packages/cairn/src/engine/define/types.ts';
@@ -92,7 +92,7 @@ test('heartbeats more frequent than needed are answered without a write, and sho
     expect(head() - before).toBe(recorded ? 1 : 0);
     world.clock.jump(30_000);
   }
-  // One in two minutes, which is a quarter of the eight.
+  // One heartbeat in two minutes, which is a quarter of the eight.
   expect(await beats()).toBeLessThanOrEqual(16);
   await world.run();
   expect((state().completedAt ?? 0) - last).toBeGreaterThanOrEqual(8 * MINUTE);

@@ -32,7 +32,7 @@ function signal(
   });
 }
 
-/** A run that waits, and says so to nobody: a signal needs no mailbox. */
+/** A run that waits without a registration, because a signal needs no mailbox. */
 async function suspendedRun(world: World, steps?: readonly string[]): Promise<string> {
   const runId = await waitingRun(world, steps);
   await announce(world.deps, runId, steps?.[0]);

@@ -11,7 +11,7 @@ import { beginning, claim, move, succeeded, T0 } from '../../conformance/support
 import { SILENT, seededRandomness } from '../../support/world.ts';
 import { DAY, WIDE } from './shelf.ts';
 
-// By frames: the calls are the same, and HTTP/2 takes half of the time.
+// The wire by frames, because the calls are the same and HTTP/2 would take half of the time.
 const harness = firestoreHarness({ frames: true });
 afterAll(() => harness.close());
 
@@ -52,7 +52,7 @@ function ticking(stores: Stores, bounds = WIDE) {
   };
 }
 
-/** Reads of a tick that finds nothing: its own progress, the payloads, and the ways to end. */
+/** Reads of a tick that finds nothing: its own progress, the payloads, and the final statuses. */
 const IDLE_READS = 6;
 
 test('a run of average size is read twice, written once, and deleted with its documents', async () => {
@@ -63,17 +63,17 @@ test('a run of average size is read twice, written once, and deleted with its do
 
   const marking = await tick();
   expect(marking.report).toMatchObject({ marked: 10, failed: 0 });
-  // Found, and its lineage read; once: the bucket, what lies in more shards, and what follows it.
+  // The run and its lineage are read. Once per tick: the bucket, its documents in more shards, and the next bucket.
   expect(marking.billed).toEqual({ reads: 10 * 2 + IDLE_READS + 2, writes: 10, deletes: 0 });
 
   const deleting = await tick();
   expect(deleting.report).toMatchObject({ deleted: 10, failed: 0 });
-  // The head, the first event and two counts; 2 steps and a row of the ledger under each; five lists that are empty, events among them.
+  // The head, the first event and two counts; under each run 2 steps and a row of the ledger; five empty lists, including events.
   const found = 1 + 1 + 2 + 2 + 1 + 5;
-  // 6 events and as many checkpoints, of which there are 4. The run document and a finding about the run, deleted without a look.
+  // 6 events and as many checkpoint ids, of which 4 exist. The run document and a finding about the run are deleted without a read.
   expect(deleting.billed.deletes).toBe(10 * (6 + 6 + 2 + 1 + 2));
   expect(deleting.billed.reads).toBeLessThanOrEqual(10 * (2 + found) + IDLE_READS + 2);
-  // A deletion is recorded before it starts, and again after it.
+  // A deletion is recorded before it starts and after it ended.
   expect(deleting.billed.writes).toBeLessThanOrEqual(3);
 
   const { docs } = await harness.db().collection('gwi_runs').get();

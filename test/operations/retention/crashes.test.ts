@@ -4,7 +4,7 @@ import { intercept } from '../../support/intercept.ts';
 import { mixed } from './mixed.ts';
 import { DAY, type Run, Shelf, TICK_MS, WIDE } from './shelf.ts';
 
-/** Small bounds, so that a tick also ends in the middle of a lineage. */
+/** Small limits, so that a tick may end in the middle of a lineage. */
 const BOUNDS = { ...WIDE, documents: 60, owners: 3 };
 
 const RUNS: readonly Run[] = [
@@ -26,16 +26,16 @@ async function stage(): Promise<Shelf> {
   return shelf;
 }
 
-/** Invariants at every moment, however a tick ended. */
+/** Invariants at any time, however a tick ended. */
 function assertSound(shelf: Shelf, before: ReadonlyMap<string, string>): void {
   for (const [runId, documents] of shelf.documents()) {
     const [own, under, rows] = documents.split('/').map(Number);
-    // A run without a document has no other documents: nothing would find them.
+    // A run without a run document has no other documents, because nothing would find them.
     if (own === 0 && runId !== 'run_0') expect([runId, under, rows]).toEqual([runId, 0, 0]);
   }
   for (const runId of KEPT_RUNS)
     expect([runId, shelf.documents().get(runId)]).toEqual([runId, before.get(runId)]);
-  // The ledger of a lineage goes when nothing can ask it any more: after all that its runs have written.
+  // The ledger of a lineage is deleted last, when nothing can read it any more.
   const lineage = ['run_a', 'run_b'].map((runId) =>
     (shelf.documents().get(runId) ?? '0/0/0').split('/').map(Number),
   );
@@ -64,7 +64,7 @@ describe('a tick that dies at any call of the store', () => {
       for (const isApplied of [false, true]) {
         const shelf = await stage();
         let made = 0;
-        /** Dead for the rest of its tick from that call on. */
+        /** All calls fail from that call on, until the end of the tick. */
         const dying = intercept(shelf.store, async (_call, proceed) => {
           made += 1;
           if (made < at) return proceed();
@@ -93,7 +93,7 @@ test('two concurrent ticks in any interleaving have the result of one', async ()
     const { shelf: alone } = await mixed(seed, 40);
     await alone.settle();
     let turn = seed;
-    /** Every call takes its own time, so that the two drift apart. */
+    /** Every call has its own duration, so that the two ticks drift apart. */
     const slow = intercept(shelf.store, async (_call, proceed) => {
       turn = (turn * 48_271) % 2_147_483_647;
       for (let wait = turn % 5; wait > 0; wait -= 1) await Promise.resolve();

@@ -1,4 +1,4 @@
-/** An erasure that takes many ticks, or never ends, keeps neither its own older runs nor anything else from being deleted. */
+/** An erasure that takes many ticks, or never ends, does not block the deletion of its own older runs or of other runs. */
 import { describe, expect, test } from '@jest/globals';
 import {
   type Erasure,
@@ -81,7 +81,7 @@ describe('an erasure of a tenant with more live runs than a tick inspects', () =
     let ticks = 0;
     for (; shelf.db.runs.size > 0 && ticks < 200; ticks += 1) {
       await shelf.tick({ ...WIDE, documents: 40 }, deps);
-      // Not one of each: what has begun is deleted before the next one begins.
+      // Lineages are not handled in turns: a deletion in progress is finished before the next one begins.
       expect([...begun].filter((runId) => shelf.db.runs.has(runId)).length).toBeLessThanOrEqual(CONCURRENCY);
     }
     expect(shelf.db.runs.size).toBe(0);
@@ -198,7 +198,7 @@ test('more open erasures than a tick continues are all continued in turn', async
   expect(await ticksUntil(shelf, WIDE, () => shelf.db.runs.size === live.length)).toBeLessThanOrEqual(6);
 });
 
-/** Tenants of which some are erased, with runs of which some never end, or are held. */
+/** Tenants, some of which are erased. Some of their runs never end or have a hold. */
 async function random(seed: number): Promise<{ readonly shelf: Shelf; readonly due: readonly string[] }> {
   const { unit } = seededRandomness(seed);
   const below = (n: number) => Math.floor(unit() * n);
@@ -223,7 +223,7 @@ async function random(seed: number): Promise<{ readonly shelf: Shelf; readonly d
   return { shelf, due };
 }
 
-test('whatever is due is deleted in the end, whatever is kept, and however little a tick may do', async () => {
+test('everything due is eventually deleted, whatever else is kept and however small a tick is', async () => {
   for (let seed = 1; seed <= 5; seed += 1) {
     const { shelf, due } = await random(seed);
     const { unit } = seededRandomness(seed);

@@ -1,4 +1,4 @@
-/** An erasure deletes whatever was to be kept longer, and leaves a record that names nobody. */
+/** An erasure deletes data before its retention period ends, and leaves a record without personal data. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Mailbox } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
@@ -20,7 +20,7 @@ import { intercept } from '../../support/intercept.ts';
 import { stored as schedule } from '../schedules/scene.ts';
 import { DAY, type Run, Shelf, WIDE } from './shelf.ts';
 
-/** The tenant of the shelf's runs, and what stands in their input. */
+/** The tenant of the runs, and the text in their input. */
 const TENANT = 'acme';
 const PERSONAL = 'Überprüfung';
 const ADMIN = { tenantId: TENANT, actor: 'u.ada' };
@@ -43,7 +43,7 @@ function deps(): EraseDeps {
 }
 
 const erase = (runId: string, own = deps()) => eraseRun(own, { ...ADMIN, runId });
-/** Ended a day ago: retention would keep it for 90 days. */
+/** Ended a day ago. Retention would keep it for 90 days. */
 const put = (run: Partial<Run> & { readonly runId: string }) => shelf.put({ at: shelf.now - DAY, ...run });
 
 async function ticks(): Promise<void> {
@@ -86,7 +86,7 @@ describe('a run that is erased', () => {
     await put({ runId: CHILD, parentRunId: RESUMED });
     await put({ runId: OTHER });
     const { events } = shelf.db.runs.get(RESUMED) ?? { events: [] };
-    // As its parent's journal says it.
+    // As recorded in the journal of its parent.
     const [first] = events;
     if (!first) throw new Error('no journal');
     const wait = { id: 'w', kind: 'child', child: { runId: CHILD, onParentEnd: 'cancel' } };
@@ -328,7 +328,7 @@ describe('a tenant that is erased', () => {
 
   test.each([
     ['whole passes', WIDE],
-    // A share of it is one document.
+    // With this limit, a share of the budget is one document.
     ['pieces', { ...WIDE, documents: 3 }],
   ])(
     'loses all other data although one mailbox cannot be read; it stays open until that can be (%s)',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { mixed } from './mixed.ts';
 import { around, KEPT, type Run, WIDE } from './shelf.ts';
 
-/** Worked out in another way: by taking away what can go until nothing more can. */
+/** Computes the expected runs in another way: by removing deletable runs until none is left. */
 function survivors(all: readonly Run[], now: number): string[] {
   const left = new Map(all.map((run) => [run.runId, run]));
   const mayGo = ({
@@ -27,7 +27,7 @@ function survivors(all: readonly Run[], now: number): string[] {
   return [...left.keys()].sort();
 }
 
-/** `RETENTION_RUNS=10000` before the command tries more. */
+/** `RETENTION_RUNS=10000` before the command tests more. */
 const RUNS = Number(process.env.RETENTION_RUNS ?? 1_000);
 
 describe(`of ${RUNS} runs that ended`, () => {
@@ -57,7 +57,7 @@ describe(`of ${RUNS} runs that ended`, () => {
       deleted = 0;
       const { marked, waiting } = await one.tick(bounds, deps);
       ticks.push(deleted);
-      // A tick that is cut off has not seen everything: several make a round then.
+      // An interrupted tick has not inspected everything, so several form a round.
       const rests = deleted + marked + waiting === 0;
       quiet = rests ? quiet + (one.db.retention.runs === undefined ? 1 : 0) : 0;
       expect(ticks.length).toBeLessThan(500);

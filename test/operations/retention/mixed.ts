@@ -1,8 +1,8 @@
-/** Finished runs of all sorts, drawn by a seed. */
+/** Various ended runs, drawn from a seed. */
 import { seededRandomness } from '../../support/world.ts';
 import { DAY, type Run, Shelf } from './shelf.ts';
 
-/** Lineages of all sorts, parents before their children. */
+/** Various lineages, parents before their children. */
 export async function mixed(
   seed: number,
   runs: number,
@@ -11,7 +11,7 @@ export async function mixed(
   const one = new Shelf();
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random.unit() * from.length)] as T;
   const chance = (share: number) => random.unit() < share;
-  // Well away from any limit, so that it does not matter how long the ticks take.
+  // Far from any limit, so that the duration of the ticks does not matter.
   const ages = [10, 100, 400, 400, 400].map((days) => one.now - days * DAY);
   const all: Run[] = [];
   while (all.length < runs) {

@@ -1,4 +1,4 @@
-/** Finished runs with all that lies under them, in memory, and ticks of retention over them. */
+/** Ended runs with all their documents, in memory, and ticks of retention over them. */
 
 import type { RetentionOf } from '../../../packages/cairn/src/core/retention/policy.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
@@ -23,7 +23,7 @@ import { SILENT, seededRandomness } from '../../support/world.ts';
 
 export const DAY = 86_400_000;
 export const TICK_MS = 30 * 60_000;
-/** Completed and cancelled runs go after 90 days, failed ones after a year; those of `audit` stay. */
+/** Completed and cancelled runs are deleted after 90 days, failed ones after a year; those of `audit` are kept. */
 export const KEPT: RetentionOf = (type, status) =>
   type === 'audit' ? undefined : status === 'failed' ? 365 * DAY : 90 * DAY;
 export const WIDE: TickBounds = { documents: 1e6, runs: 1e6, owners: 1e6, forMs: 1e9 };
@@ -35,7 +35,7 @@ export interface Run {
   readonly tenantId?: string;
   readonly type?: string;
   readonly status?: Extract<RunStatus, 'completed' | 'failed' | 'cancelled' | 'running'>;
-  /** Epoch ms of its end. */
+  /** End of the run, epoch ms. */
   readonly at?: number;
   readonly parentRunId?: string;
   readonly childRunIds?: readonly string[];
@@ -46,7 +46,7 @@ export interface Run {
   readonly hasPayload?: boolean;
 }
 
-/** A store of which some methods are others. */
+/** A store with some replaced methods. */
 export function around(store: RetentionStore, changed: Partial<RetentionStore>): RetentionStore {
   return intercept(store, ({ method, args }, proceed) => {
     const own = changed[method as keyof RetentionStore] as
@@ -127,7 +127,7 @@ export class Shelf {
     };
   }
 
-  /** One tick; the next comes half an hour later. */
+  /** One tick. The next one follows half an hour later. */
   async tick(bounds: TickBounds = WIDE, deps = this.deps()): Promise<RetentionReport> {
     const report = await deleteExpiredRuns(deps, bounds);
     this.now += TICK_MS;
@@ -142,14 +142,14 @@ export class Shelf {
       reports.push(report);
       const { waiting, marked, deleted, unfinished, orphans } = report;
       const rests = waiting + marked + deleted + unfinished + orphans === 0;
-      // A tick that is cut off has not seen everything.
+      // An interrupted tick has not inspected everything.
       idle = rests && this.db.retention.runs === undefined ? idle + 1 : 0;
       if (reports.length > 2_000) throw new Error('retention does not come to an end');
     }
     return reports;
   }
 
-  /** Documents of each run, as far as there are any: what lies under it, rows of the ledger, and its own. */
+  /** Number of documents of each run: those under it, its rows of the ledger, and the run document. */
   documents(): Map<string, string> {
     const count = new Map<string, { own: number; under: number; rows: number }>();
     const of = (runId: string) => {

@@ -6,10 +6,10 @@ import { MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 
 const CALLERS = 5;
 const SLOTS = 12;
-/** Above what a checkpoint holds. */
+/** Too large for a checkpoint. */
 const LARGE = 'x'.repeat(300_000);
 
-/** An hour of slots, filled by several callers at once. */
+/** An hour of slots, backfilled by several callers concurrently. */
 async function fillAtOnce(text: string) {
   const scene = new Scene();
   await scene.deps.schedules.create(stored({ input: { text } }));
@@ -31,7 +31,7 @@ describe('concurrent backfills', () => {
       const { scene, filled } = await fillAtOnce(text);
       const sum = (name: 'started' | 'existing') => filled.reduce((total, one) => total + one[name], 0);
       expect([sum('started'), sum('existing')]).toEqual([SLOTS, (CALLERS - 1) * SLOTS]);
-      // One task for each run: who lost the race has nothing to have driven.
+      // One task for each run: a caller that lost the race enqueues nothing.
       expect(scene.world.queue.pending).toHaveLength(SLOTS);
       await scene.world.run();
       const { db } = scene.world;

@@ -58,7 +58,7 @@ describe('a slot', () => {
     expect(scene.slots()).toEqual([day]);
   });
 
-  test('with a run that a newer version wrote does not hold its schedule', async () => {
+  test('with a run that a newer version wrote does not block its schedule', async () => {
     const scene = await sceneOf(stored());
     scene.goTo(5);
     const dying = { ...scene.deps, schedules: intercept(scene.deps.schedules, died('write')) };
@@ -129,7 +129,7 @@ describe('a slot', () => {
   });
 });
 
-/** A store that never answers a call of that name again. */
+/** A store that never again responds to a call with that name. */
 function died(name: string) {
   return async ({ method }: { readonly method: string }, proceed: () => Promise<unknown>) => {
     if (method === name) throw new Error('the process died');
@@ -221,7 +221,7 @@ describe('a tick', () => {
       });
     };
     const { schedules, store, records } = scene.deps;
-    // A tick that cannot look for due schedules is over; the next one looks.
+    // A tick whose query for due schedules fails is over. The next tick queries again.
     const all = lossy(schedules);
     const due = { due: (now: number, limit: number) => schedules.due(now, limit) };
     const mostly = new Proxy(schedules, { get: (_, name) => Reflect.get(name === 'due' ? due : all, name) });

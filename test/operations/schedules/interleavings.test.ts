@@ -18,11 +18,11 @@ import { MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 
 interface Pending {
   readonly label: string;
-  /** Carries the call out; the answer reaches the caller, or is lost. */
+  /** Performs the call. The response reaches the caller, or is lost. */
   answer(isLost: boolean): void;
 }
 
-/** Somebody who acts on a schedule; each of their calls of a port waits until it is chosen. */
+/** An actor on a schedule. Each of its calls of a port waits until it is chosen. */
 class Actor {
   readonly history: string[] = [];
   /** Concurrent operations of a backfill. */
@@ -40,7 +40,7 @@ class Actor {
       schedules: around(schedules),
       store: around(store),
       random: seededRandomness(seed),
-      // Waiting for a resend takes no time here: when it comes is what is explored.
+      // Pauses before a repeated call take no time here, because the order is chosen by the test.
       clock: {
         now: () => scene.world.clock.now(),
         timer(_, fire) {
@@ -81,13 +81,13 @@ interface Race {
   readonly claim: string;
   readonly catchUp: CatchUp;
   readonly acts: readonly ((deps: TickDeps) => Promise<unknown>)[];
-  /** Slots that have exactly one run in the end, in minutes: these, and no others but those of `may`. */
+  /** Slots, in minutes, that have exactly one run in the end. No others have one except those of `may`. */
   readonly slots: readonly number[];
   readonly may?: readonly number[];
-  /** Number of deaths and lost responses. */
+  /** Number of crashes and lost responses. */
   readonly deaths?: number;
   readonly losses?: number;
-  /** A smaller number means that something is no longer explored. */
+  /** A smaller number means that some orders are no longer explored. */
   readonly states: number;
 }
 
@@ -129,7 +129,7 @@ const RACES: readonly Race[] = [
     states: 250,
   },
   {
-    // Either may come first, but nothing runs twice.
+    // Either may be first, but nothing runs twice.
     claim: 'a tick and a pause, with an answer lost and a death',
     catchUp: 'latest',
     acts: [fire, pause],
@@ -199,7 +199,7 @@ class RaceExecution implements Execution {
     expect([...runs.keys()].filter((id) => !allowed.has(id))).toEqual([]);
   }
 
-  /** Whoever died is followed by the next tick. */
+  /** After a crash of an actor the next tick follows. */
   async finish(): Promise<void> {
     for (const { history } of this.#actors)
       expect(history.filter((line) => line.startsWith('thrown'))).toEqual([]);

@@ -1,4 +1,4 @@
-/** An installation in memory whose schedules are ticked by hand, at times the test names in minutes. */
+/** An installation in memory whose schedules are ticked manually, at times that the test gives in minutes. */
 import { z } from 'zod';
 import { armed } from '../../../packages/cairn/src/core/schedule/due.ts';
 import type { Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
@@ -12,7 +12,7 @@ export const MINUTE = 60_000;
 export const T0 = Date.UTC(2026, 0, 1);
 export const TENANT = 'acme';
 
-/** Gives back its input, so that a run shows what it was given. */
+/** Returns its input, so that a run shows what it was given. */
 export const echo = defineWorkflow({
   type: 'echo',
   planVersion: 1,
@@ -51,14 +51,14 @@ export class Scene {
     this.deps = this.depsOver(workflows);
   }
 
-  /** The same installation as another deployment sees it. */
+  /** The same installation after another deployment. */
   depsOver(workflows: readonly Workflow[]): TickDeps {
     const { deps, records, schedules } = this.world;
     const registry = new WorkflowRegistry(workflows);
     return { ...deps, records, schedules, registry, environment: 'test', declaredTenant: TENANT };
   }
 
-  /** @param minutes of pretended time since its beginning */
+  /** @param minutes of virtual time since the beginning */
   async tickAt(minutes: number, deps = this.deps): Promise<TickReport> {
     this.goTo(minutes);
     return tick(deps);
@@ -74,7 +74,7 @@ export class Scene {
     return found.schedule;
   }
 
-  /** The slots that have runs, in minutes; a slot with two runs stands twice. */
+  /** The slots that have runs, in minutes. A slot with two runs appears twice. */
   slots(): number[] {
     return [...this.world.db.runs.values()]
       .map(({ snapshot }) => snapshot.input)

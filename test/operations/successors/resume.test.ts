@@ -6,7 +6,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { driven, resultOf, reusedIn, said } from '../../support/successors.ts';
 import { World } from '../../support/world.ts';
 
-/** first → second → third, where the second fails until it is mended; says which bodies ran. */
+/** first → second → third. The second fails until it is repaired. Records which bodies ran. */
 function chain() {
   const ran: string[] = [];
   const cause = { mended: false };
@@ -89,7 +89,7 @@ describe('a failed run whose cause is fixed', () => {
     });
     const again = await driven(world, 'resume', state.id);
     expect(again).toMatchObject({ resumedFrom: state.id, rootRunId: runId });
-    // However many runs lie between, the output is where it was made.
+    // However many runs are in between, the output stays in the run that created it.
     expect(said(world, again.id, 'step_reused')).toMatchObject([{ stepId: 'first', from: { runId } }]);
   });
 });

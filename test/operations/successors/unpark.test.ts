@@ -46,7 +46,7 @@ const askingBeside = defineWorkflow({
 });
 const ANN = { tenantId: 't1', actor: 'u.ann' };
 
-/** A run that met a deployment without its plan. */
+/** A run that was dispatched by a deployment without its plan. */
 async function parked(world: World): Promise<string> {
   const runId = await world.start('plain');
   world.queue.take();
@@ -86,7 +86,7 @@ describe('resuming a run that has not ended:', () => {
     const runId = await world.start('asleep');
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
     await suspendRun(world.deps, { ...ANN, runId, reason: 'to look first' });
-    // Also when its time has come.
+    // The same applies when its wait is due.
     for (const laterMs of [0, 9 * 3_600_000]) {
       world.clock.jump(laterMs);
       const help = expect.stringContaining('cairn runs continue');

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 
 const MIB = 1024 * 1024;
 const HEAP_MB = 96;
-/** `BODIES=2000` before the command sends more drawn ones. */
+/** `BODIES=2000` before the command sends more generated bodies. */
 const BODIES = Number(process.env.BODIES ?? 40);
 const FRAMEWORK = fileURLToPath(new URL('./framework.ts', import.meta.url));
 
@@ -20,7 +20,7 @@ interface Framework {
 async function start(target: string): Promise<Framework> {
   const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...flags, FRAMEWORK], {
-    // In other environments Express writes each refused request to the log.
+    // In other environments Express logs each refused request.
     env: { PATH: process.env.PATH, NODE_ENV: 'test', GCLOUD_PROJECT: 'demo-cairn', FUNCTION_TARGET: target },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -28,7 +28,7 @@ async function start(target: string): Promise<Framework> {
   return { port: Number(line.toString()), process: child };
 }
 
-/** Reads answers as raw bytes: a client library would not send most of this, or would hide how it ended. */
+/** Reads responses as raw bytes: a client library would refuse to send most of these requests, or hide how the connection ended. */
 class Exchange {
   readonly socket: Socket;
   readonly answer: Promise<{ status: number; body: Record<string, unknown> }>;
@@ -52,7 +52,7 @@ class Exchange {
       this.socket.on('error', () => undefined);
       this.socket.on('close', () => reject(new Error(`closed after: ${seen}`)));
     });
-    // Some exchanges are ended by the test and await no answer.
+    // The test ends some exchanges itself and expects no response.
     this.answer.catch(() => undefined);
   }
 
@@ -86,7 +86,7 @@ afterAll(async () => {
   }
 });
 
-/** The usual levels take most of the time of these tests, and the best one of Brotli half a minute. */
+/** The default levels would take most of the time of these tests, and Brotli's best level half a minute. */
 const quick = {
   gzip: (bytes: Buffer) => gzipSync(bytes, { level: 1 }),
   deflate: (bytes: Buffer) => deflateSync(bytes, { level: 1 }),

@@ -1,6 +1,6 @@
 /**
  * The process in which Google runs a function: its functions framework, which inflates and parses bodies of up to 1,024 MB before it
- * calls the function. In place of ours it calls one that tells how many bytes it was given, and of which type.
+ * calls the function. The function here returns the number of bytes and the type that it got.
  */
 import type { AddressInfo } from 'node:net';
 import { http, type Request, type Response } from '@google-cloud/functions-framework';
@@ -9,7 +9,7 @@ import '../../../functions/src/index.ts';
 import { contentTypeOf, guardFunctions } from '../../../packages/cairn/src/platform/body-guard.ts';
 
 const { FUNCTION_TARGET: target = '' } = process.env;
-/** Middleware of the app: reads the header as it was sent. */
+/** Middleware of the app that reads the header as it was sent. */
 const OF_APP = 'mcp';
 guardFunctions(OF_APP);
 

@@ -17,10 +17,10 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import { deliveryRequest, Installation } from '../../api/installation.ts';
 import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
 
-/** Deadline of calls that nobody answers; answered calls have all the time that a slow machine takes. */
+/** Deadline of calls without a response. Other calls have enough time for a slow machine. */
 const SOON_MS = 200;
 const LONG_MS = 60_000;
-/** Each waits for the store's answer for the patience of a call, so this is minutes on any machine. */
+/** Each test waits for the timeout of calls to the store, so this takes minutes on any machine. */
 const MAX_REQUESTS = 600;
 
 const MOODS: readonly [string, Mood][] = [
@@ -72,17 +72,17 @@ const workflow = defineWorkflow({
 });
 
 interface Patience {
-  /** For calls that nobody answers; others have all the time that a slow machine takes. */
+  /** For calls without a response. Other calls have enough time for a slow machine. */
   readonly deadlineMs: number;
-  /** For sending again what has no known outcome. */
+  /** Time for repeating calls with an unknown outcome. */
   readonly patienceMs: number;
 }
 const PATIENT: Patience = { deadlineMs: LONG_MS, patienceMs: LONG_MS };
 
-/** An installation whose documents lie behind the hostile server. */
+/** An installation whose documents are behind the hostile server. */
 function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIENT) {
   const installation = new Installation([workflow]);
-  // Asked for with each call.
+  // Read for each call.
   const now = () => (hostile.mood === 'well' ? LONG_MS : deadlineMs);
   const db = withDeadlines(new Firestore({ projectId: project, host, ssl: false }), {
     clock: systemClock,
@@ -107,12 +107,12 @@ function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIE
   return { installation, deps, api, github };
 }
 
-/** As the platform's entry points answer a request. */
+/** Sends a request as the platform's entry points do. */
 function withBudget(budgetMs: number, answer: () => Response | Promise<Response>): Promise<Response> {
   return new RequestBudget(systemClock, budgetMs).run(async () => answer());
 }
 
-/** As a sender repeats a request that was answered 503: the client of the store connects again when its back-off is over. */
+/** Repeats a request that was answered 503: the client of the store connects again after its back-off. */
 async function askedUntilTaken(ask: () => Response | Promise<Response>): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const answer = await withBudget(LONG_MS, ask);
@@ -168,7 +168,7 @@ describe.each(MOODS)('with a store that is %s', (name, mood) => {
 
     hostile.heal();
     inBody = () => {};
-    // Its lease lives, but its own dispatch has answered that it could not go on: that is neither a death nor a wait.
+    // The lease is still valid, but the run's own dispatch reported that it could not continue. So there is neither a death nor a wait.
     const again = { ...delivery, retryCount: 1, answered: true };
     expect(await drive(patient.deps, { runId, delivery: again })).toBe('closed');
     const state = (await patient.deps.store.load(runId))?.state;

@@ -1,4 +1,4 @@
-/** Enqueues and publishes to a service that does not answer, or answers that it cannot: they end in our time, and go on when it heals. */
+/** Enqueues and publishes to a service that does not respond or returns errors: calls end within Cairn's deadline, and succeed when it recovers. */
 import { v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -11,12 +11,12 @@ import { type PubsubFixture, startPubsub, TOPIC } from '../../local/pubsub/pubsu
 import { startTasks, type TasksFixture } from '../../local/tasks/tasks-fixture.ts';
 import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
 
-/** Deadline of calls that nobody answers; answered calls have all the time that a slow machine takes. */
+/** Deadline of calls without a response. Other calls have enough time for a slow machine. */
 const SOON_MS = 200;
 const LONG_MS = 60_000;
-/** Sendings until a client that lost its connection has another: it waits a second for it. */
+/** Most attempts until a client that lost its connection has a new one, for which it waits a second. */
 const MAX_TRIES = 600;
-/** Hardly any pause between two attempts. */
+/** Almost no pause between two attempts. */
 const random = { unit: () => 0.01, token: () => 't', runId: () => 'run_1' };
 const PROJECT = 'demo-cairn';
 
@@ -51,9 +51,9 @@ afterEach(() => hostile.stop());
 interface Service {
   readonly name: string;
   readonly upstream: () => string;
-  /** Number of sendings before it is given up. */
+  /** Number of attempts before the call fails. */
   readonly attempts: number;
-  /** The error that says that the outcome is unknown. */
+  /** True for the error of an unknown outcome. */
   readonly isUnknown: (error: unknown) => boolean;
   readonly sending: (timeoutMs: () => number) => () => Promise<void>;
 }
@@ -118,7 +118,7 @@ describe.each(SERVICES)('$name', ({ upstream, attempts, isUnknown, sending }) =>
       hostile.mood = mood;
       const error = await send().catch((thrown: unknown) => thrown);
       expect([error, isUnknown(error)]).toEqual([error, true]);
-      // Each attempt is one request: the client sends none again by itself.
+      // Each attempt is one request, because the client does not retry by itself.
       if (isAnswered) expect(hostile.requests).toHaveLength(attempts);
       else expect(hostile.requests.length).toBeLessThanOrEqual(attempts);
       hostile.heal();

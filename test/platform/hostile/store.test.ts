@@ -13,10 +13,10 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import { beginning, idempotencyRecord, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';
 import { HostileGrpc, type Mood } from '../../support/hostile-grpc.ts';
 
-/** Nobody answers, so that however slow the machine is, this is what each call takes. */
+/** Deadline of calls without a response, which is the duration of each call on any machine. */
 const SOON_MS = 150;
 const NEVER = { commitMs: SOON_MS, readMs: SOON_MS };
-/** For a store that answers. */
+/** Deadline for a store that responds. */
 const LONG = { commitMs: 60_000, readMs: 60_000 };
 
 let server: FirestoreServer;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await Promise.all(clients.map((client) => client.terminate()));
   await server.stop();
 });
-// Each test has its own: a client that gave up while it connected still sends, and that counts for no other call.
+// Each test has its own server: a client that timed out while connecting still sends its request, which must not count for another call.
 beforeEach(async () => {
   hostile = new HostileGrpc(server.host);
   host = await hostile.start();
@@ -82,7 +82,7 @@ function storesWith(deadlines: typeof LONG) {
 
 describe.each<[string, Mood, readonly number[]]>([
   ['is deaf', 'deaf', [0]],
-  // The deadline may pass while the connection is made.
+  // The deadline may pass while the client connects.
   ['is silent', 'silent', [0, 1]],
   ['is unavailable', GRPC_STATUS.UNAVAILABLE, [1]],
   ['is exhausted', GRPC_STATUS.RESOURCE_EXHAUSTED, [1]],

@@ -11,23 +11,23 @@ const REFUSED =
 
 const VERSION_URL = pathToFileURL(join(ROOT, 'packages/cairn/src/platform/version.ts')).href;
 
-/** Above two codebases, `alone` and `shop/functions`: packages, but no manifest. */
+/** Above two codebases, `alone` and `shop/functions`: packages without a manifest of Cairn. */
 const folder = mkdtempSync(join(tmpdir(), 'cairn-bundled-'));
-/** By the codebase and the name of its bundle: the functions that it defines, or the error. */
+/** By codebase and bundle name: the defined functions, or the error. */
 let loaded: Readonly<Record<string, string>> = {};
 
-/** Bundles the module into both codebases and loads the results, in a process of its own: Rolldown is native code. */
+/** Bundles the module into both codebases and loads the results, in a separate process, because Rolldown is native code. */
 const SCRIPT = `
   import { cpSync } from 'node:fs';
   import { build } from 'rolldown';
-  // The others exist as ES modules only, which CommonJS may not require.
+  // The other packages exist only as ES modules, which CommonJS cannot require.
   const outside = /^(?:firebase-|@google-cloud|@grpc|@opentelemetry)/;
   const bundles = [
     ['esm.mjs', 'esm', [], {}],
     ['shimmed.cjs', 'cjs', [], {}],
-    // As esbuild does without a shim.
+    // Like esbuild without a shim.
     ['plain.cjs', 'cjs', [], { define: { 'import.meta.url': 'undefined' } }],
-    // As webpack does: the address of the source on this machine.
+    // Like webpack: the URL of the source on this machine.
     ['fixed.cjs', 'cjs', [], { define: { 'import.meta.url': JSON.stringify(process.env.VERSION_URL) } }],
     ['advised.mjs', 'esm', [/^cairn(\\/|$)/], {}],
   ];
@@ -63,7 +63,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each(
-  // `import.meta.url` in each format: of the bundle, of the bundle by a shim, undefined, and of the source.
+  // `import.meta.url` in each format: that of the bundle, that of the bundle by a shim, undefined, and that of the source.
   ['esm.mjs', 'shimmed.cjs', 'plain.cjs', 'fixed.cjs'].flatMap((bundle) => [
     ['without a manifest', 'alone', bundle],
     ['with the manifest of the project', 'shop/functions', bundle],

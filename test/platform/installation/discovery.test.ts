@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-/** Holds the manifest that the SDK makes for `firebase deploy` against codebases with installations. */
+/** Checks the manifest that the SDK creates for `firebase deploy` from codebases with installations. */
 const ROOT = join(import.meta.dirname, '../../..');
 const folder = mkdtempSync(join(tmpdir(), 'cairn-codebase-'));
 const url = (path: string) => pathToFileURL(join(ROOT, path)).href;
@@ -21,7 +21,7 @@ interface Manifest {
   readonly requiredRoles?: readonly string[];
 }
 
-/** Manifest of a codebase whose module is this text. */
+/** Manifest of a codebase with this module text. */
 function discover(name: string, text: string): Manifest {
   const codebase = join(folder, name);
   mkdirSync(codebase);

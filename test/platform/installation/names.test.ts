@@ -45,7 +45,7 @@ describe('the names of the functions', () => {
       drive: 'europe-cairn-drive',
       driveAlone: 'europe-cairn-driveAlone',
     });
-    // The same of any other function of the codebase.
+    // Another function of the codebase gives the same prefix.
     const theirs = { service: 'europe-place-order', target: 'place_order' };
     expect(functionNames(members, module, theirs).drive).toBe('europe-cairn-drive');
   });

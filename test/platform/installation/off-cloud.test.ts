@@ -7,7 +7,7 @@ afterEach(() => {
   globalThis.fetch = fetch;
 });
 
-test('an enqueue outside of Google Cloud, as in the emulators of Firebase, says what dispatches runs there', async () => {
+test("an enqueue outside of Google Cloud, such as in Firebase's emulators, explains how to dispatch runs there", async () => {
   globalThis.fetch = () => Promise.reject(new TypeError('fetch failed'));
   const target = (name: string) => ({ name, targetUrl: `http://127.0.0.1:1/${name}` });
   const settings = {

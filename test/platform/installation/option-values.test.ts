@@ -1,4 +1,4 @@
-/** Values of options: a deployment must refuse what would fail halfway through it, or at the first request. */
+/** Values of options: a deployment must refuse values that would make it fail halfway, or fail the first request. */
 import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
@@ -20,12 +20,12 @@ const workflow = (planVersion: number, timeout = '30s') =>
 
 const made = (options: object) => cairnFunctions(options as CairnOptions);
 
-/** The SDK exists twice, for each kind of module. */
+/** The SDK exists once for each module format. */
 const { RESET_VALUE: resetOfCommonJs } = createRequire(import.meta.url)('firebase-functions/options') as {
   readonly RESET_VALUE: unknown;
 };
 
-/** Values of each option, by its path: those that are taken, and those that are not. */
+/** Valid and invalid values of each option, by its path. */
 const VALUES: Readonly<
   Record<string, { readonly good: readonly unknown[]; readonly bad: readonly unknown[] }>
 > = {
@@ -74,12 +74,12 @@ const cases = (kind: 'good' | 'bad') =>
   );
 
 describe('the value of an option', () => {
-  test.each(cases('good'))('that is right is taken: %s %s', (path, _, value) => {
+  test.each(cases('good'))('that is valid is accepted: %s %s', (path, _, value) => {
     expect(() => made(withValue(path, value))).not.toThrow();
   });
 
   test.each(cases('bad'))(
-    'that is wrong is refused by its name, with what it must be: %s %s',
+    'that is invalid is refused with the name and rule of the option: %s %s',
     (path, _, value) => {
       const [option = ''] = path.split('.');
       expect(() => made(withValue(path, value))).toThrow(
@@ -98,7 +98,7 @@ test.each([
   ['no options', undefined, 'the options are missing'],
   ['null', null, 'the options are missing'],
   ['a workflow instead of a list', { workflows: workflow(1) }, "'workflows' must be a list"],
-  ['what is no workflow', { workflows: [workflow(1), undefined] }, "'workflows' must be a list"],
+  ['a value that is not a workflow', { workflows: [workflow(1), undefined] }, "'workflows' must be a list"],
   [
     'fewer instances than it keeps',
     { workflows: [], drive: { minInstances: 5, maxInstances: 2 } },
@@ -121,7 +121,7 @@ test.each([
 test.each([
   ['as many as the default allows', { drive: { minInstances: 100 } }],
   ['more than the default, with a maximum', { drive: { minInstances: 101, maxInstances: 101 } }],
-  ['of which a parameter decides the maximum', { parameters: true, drive: { minInstances: 101 } }],
+  ['with a parameter as the maximum', { parameters: true, drive: { minInstances: 101 } }],
 ])('instances that are kept, %s: taken', (_, options) => {
   expect(() => made({ workflows: [], ...options })).not.toThrow();
 });
@@ -147,7 +147,7 @@ describe('workflows in a list', () => {
     expect(() => made({ workflows: [workflow(1, '20m')], parameters: true, drive })).toThrow('20m');
   });
 
-  test('of several versions are taken', () => {
+  test('of several versions are accepted', () => {
     expect(() => made({ workflows: [workflow(1), workflow(2)] })).not.toThrow();
   });
 });

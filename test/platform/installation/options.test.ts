@@ -23,7 +23,7 @@ const endpointOf = (made: unknown) =>
   };
 const workflows = () => [];
 
-// @ts-expect-error there is no such option, neither here nor below
+// @ts-expect-error the option does not exist, here and below
 const secret = () => cairnFunctions({ workflows, secret: [] });
 // @ts-expect-error
 const memroy = () => cairnFunctions({ workflows, drive: { memroy: '2GiB' } });
@@ -82,7 +82,7 @@ describe('an option that is absent', () => {
       'fireSchedules',
       'recoverRuns',
     ]);
-    // @ts-expect-error nor is it there to the compiler
+    // @ts-expect-error the compiler does not know it either
     expect(made.githubWebhook).toBeUndefined();
   });
 
@@ -145,7 +145,7 @@ describe('the timeout of drives as a parameter', () => {
     expect(driveTimeoutS({ parameters: true }, undefined)).toBe(540);
   });
 
-  test('is refused by name where no dispatch could use it', () => {
+  test('is refused with its name if no dispatch could use it', () => {
     for (const text of ['59', '1801', '0', '-1'])
       expect(() => given(text, { parameters: true })).toThrow(`DRIVE_TIMEOUT_SECONDS is ${text}`);
   });
@@ -177,7 +177,7 @@ describe('drives', () => {
     expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, installed)).not.toThrow();
   });
 
-  test('are refused with times that tell the step from its dispatch', () => {
+  test('are refused with the times of the step and of its dispatch', () => {
     const overMs = longestStepIn(budgetOf(540)) + 5;
     const message = failing(() => assertDrivesFit({}, [stepOf('video', `${overMs}ms`)]));
     const [, asked, allowed] = /timeout of (.*), but its dispatch allows ([^.]*)\./.exec(message) ?? [];
@@ -243,7 +243,7 @@ describe('bindings', () => {
     expect(() => cairnFunctions({ workflows: [using('github.create-comment')] })).toThrow('has no binding');
   });
 
-  test('that are given, shipped, or known to the first request only are not', () => {
+  test('that are given, shipped, or known only to the first request are accepted', () => {
     expect(() => cairnFunctions({ workflows: [using('bank.pay')], bindings: [pay] })).not.toThrow();
     expect(() => cairnFunctions({ workflows: [using('bank.pay')], bindings: () => [pay] })).not.toThrow();
     expect(() => cairnFunctions({ workflows: () => [using('bank.pay')] })).not.toThrow();

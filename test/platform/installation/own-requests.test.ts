@@ -60,9 +60,9 @@ const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 
 test.each([
-  ['a number that is none', { amount: Number.NaN }, 'input.amount is NaN, which JSON cannot represent'],
+  ['NaN', { amount: Number.NaN }, 'input.amount is NaN, which JSON cannot represent'],
   ['a big integer', { amount: 3n }, 'input.amount is a bigint'],
-  ['half a character', { amount: 3, note: '\ud800' }, 'input.note is a string with a lone surrogate'],
+  ['a lone surrogate', { amount: 3, note: '\ud800' }, 'input.note is a string with a lone surrogate'],
   ['a cycle', cycle, 'input.self is a reference cycle'],
 ])('an input with %s, which JSON cannot carry, is refused as such', async (_, input, message) => {
   const { world, deps } = installed();

@@ -38,7 +38,7 @@ const BREAKS = [
   'Object.prototype.suspect = { alone: true }',
 ] as const;
 
-/** Functions without which no run gets far. */
+/** Functions that every run needs. */
 const NEEDED = {
   'String.prototype':
     'slice,trim,toLowerCase,indexOf,includes,startsWith,endsWith,isWellFormed,split,replaceAll,match,charCodeAt,padStart',
@@ -57,7 +57,7 @@ const TAKEN = [
   ...GONE.map((name) => `globalThis.${name} = undefined`),
 ];
 
-/** Changes that no run notices, most of them by packages of monitoring. */
+/** Changes that no run notices, mostly made by monitoring packages. */
 const WRAPS = [
   'const old = JSON.stringify; JSON.stringify = function (...given) { return old.apply(this, given) }',
   'const old = Promise.prototype.then; Promise.prototype.then = function (...given) { return old.apply(this, given) }',
@@ -68,11 +68,11 @@ const WRAPS = [
   'Array.prototype.copyWithin = () => { throw new Error() }',
   'Object.prototype.last = () => undefined',
   "Object.defineProperty(Object.prototype, 'tap', { value: () => 1, configurable: true })",
-  // As by the package should.
+  // Like the package `should`.
   "Object.defineProperty(Object.prototype, 'should', { configurable: true, get: () => 1, set(value) { define(this, 'should', { value }) } })",
 ] as const;
 
-/** Runs each in a process: which made it end, and the built-ins that the log names, in order. */
+/** Runs each change in a process: the changes that ended it, and the built-ins that the log names, in order. */
 function inInstances(actions: readonly string[]) {
   const script = `
     import { assertIntact, endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
@@ -104,7 +104,7 @@ function inInstances(actions: readonly string[]) {
         write(text([ended, names, writes]) + '\\n');
         run(at + 1, actions);
       };
-      // A turn is shorter than the timer of a millisecond.
+      // One turn of the event loop is shorter than the timer of a millisecond.
       const until = performance.now() + 3;
       while (performance.now() < until);
       turns(later);
@@ -121,7 +121,7 @@ function inInstances(actions: readonly string[]) {
     .map((line) => JSON.parse(line) as readonly ['alive' | 'ended', readonly string[] | null, boolean]);
 }
 
-/** Functions that call back later are not asked before a write. */
+/** Functions that call back later are not checked before a write. */
 const CALLS_BACK = /Promise|setTimeout|setImmediate|queueMicrotask|nextTick|clearTimeout/;
 const writeWrongly = (actions: readonly string[], ends: ReturnType<typeof inInstances>) =>
   actions.filter((action, at) => ends[at]?.[2] && !CALLS_BACK.test(action));
@@ -143,7 +143,7 @@ test('an instance stays alive when built-ins are wrapped, extended, or changed w
   expect(inInstances(WRAPS)).toEqual(WRAPS.map(() => ['alive', null, true]));
 });
 
-test('an instance ends also when the body has replaced `process.exit`', () => {
+test('an instance ends even if the body has replaced `process.exit`', () => {
   const script = `
     import { endWhenBroken } from './packages/cairn/src/platform/instance/builtins.ts';
     let check;

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A process that serves two requests to itself, one after the other, and says what was answered and how it ended. */
+/** A process that sends two requests to itself, one after the other, and reports the responses and how it ended. */
 function serveTwice(env: Record<string, string>) {
   const script = `
     const { createServer } = await import('node:http');

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-/** Runs it in an instance whose framework ends it for a stray rejection, as Google's does. */
+/** Runs the code in an instance whose framework ends it after an unhandled rejection, like Google's. */
 function inInstance(script: string) {
   const whole = `
     process.on('unhandledRejection', () => process.exit(16));

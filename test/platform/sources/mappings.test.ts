@@ -24,7 +24,7 @@ interface Segment {
   readonly name?: number | undefined;
 }
 
-/** Mappings of lines of segments, whose generated columns ascend. */
+/** Mappings of lines of segments with ascending generated columns. */
 function encoded(lines: readonly (readonly Segment[])[]): string {
   const before = { source: 0, line: 0, at: 0, name: 0 };
   return lines
@@ -79,7 +79,7 @@ describe('a position of generated code', () => {
           });
           const found = originalPosition(mappings, position);
           const entry = map.findEntry(position.line - 1, position.column - 1);
-          // The runtime answers with a segment of an earlier line where the line has none.
+          // For a line without segments the runtime returns a segment of an earlier line.
           const isOfLine = 'generatedLine' in entry && entry.generatedLine === position.line - 1;
           expect(found && [sources[found.source], found.line, found.column]).toEqual(
             isOfLine ? [entry.originalSource, entry.originalLine + 1, entry.originalColumn + 1] : undefined,

@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector on loopback that keeps what it is sent (OTLP/HTTP, JSON). */
+/** An OpenTelemetry collector on loopback that stores the exports (OTLP/HTTP, JSON). */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -50,7 +50,7 @@ export interface Point {
   readonly buckets?: readonly number[];
 }
 
-/** As OTLP has it on the wire, but for its attributes. */
+/** In OTLP's wire format, except for its attributes. */
 interface SentSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -74,9 +74,9 @@ export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
 export class Collector {
   readonly exports: Export[] = [];
   readonly spans: CollectedSpan[] = [];
-  /** Headers of each request, whatever it was answered. */
+  /** Headers of each request, whatever the response. */
   readonly asked: IncomingHttpHeaders[] = [];
-  /** Status with which exports are answered. */
+  /** Status of the responses to exports. */
   status = 200;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -98,7 +98,7 @@ export class Collector {
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** The newest export of every instance that has this metric, its points together. */
+  /** The points of the newest export of each instance that has this metric. */
   points(name: string): Point[] {
     const newest = new Map<string, readonly DataPoint[]>();
     for (const { resource, metrics } of this.exports) {

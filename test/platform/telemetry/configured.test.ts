@@ -57,9 +57,9 @@ test.each(['collector:4318', 'grpc://c:4317', 'http://', 'https//c'])(
 );
 
 test.each([
-  ['a sampler nobody knows', { traceSampler: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER'],
+  ['an unknown sampler', { traceSampler: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER'],
   ['a share above one', { traceRatio: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG'],
-  ['a share that is no number', { traceRatio: 'all' }, 'OTEL_TRACES_SAMPLER_ARG'],
+  ['a share that is not a number', { traceRatio: 'all' }, 'OTEL_TRACES_SAMPLER_ARG'],
 ])('with %s there are metrics but no traces, and the parameter is named', (_what, given, named) => {
   const lines = logged();
   const configured = configuredTelemetry({ ...settings('http://127.0.0.1:4318'), ...given });

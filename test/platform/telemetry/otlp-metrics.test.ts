@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const only = () => collector.exports.at(-1);
 
-test('the metrics of the source text arrive with its names, types and labels', async () => {
+test('the metrics of the specification arrive with its names, types and labels', async () => {
   sink.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
   sink.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
   sink.transition({ tenantId: 'other', from: 'pending', to: 'running' });
@@ -49,7 +49,7 @@ test('the metrics of the source text arrive with its names, types and labels', a
       buckets: [1, 1, ...DURATION_BOUNDS_MS.slice(2).map(() => 0), 0],
     },
   ]);
-  // The text gives this one no tenant.
+  // The specification has no tenant for this one.
   expect(collector.points('gwi_idempotency_hits_total')).toEqual([
     { labels: { source: 'api', result: 'miss' }, value: 2 },
   ]);
@@ -79,7 +79,7 @@ test('totals are sent, so that the next export makes up for a failed one', async
   await sink.send();
   expect(collector.points('gwi_idempotency_hits_total')).toMatchObject([{ value: 2 }]);
   const [counter] = only()?.metrics ?? [];
-  // 2: cumulative.
+  // 2 means cumulative.
   expect(counter?.sum).toMatchObject({ aggregationTemporality: 2, isMonotonic: true });
 });
 

@@ -84,7 +84,7 @@ describe('a span', () => {
   test.each([
     [400, true],
     [413, true],
-    // The token, the address or the collector may be corrected.
+    // The token, the URL or the collector may be corrected.
     [401, false],
     [403, false],
     [404, false],
@@ -122,7 +122,7 @@ test('an empty parameter means no headers', () => {
 });
 
 describe("Google's endpoint", () => {
-  /** Google's collector takes no request without the token that its metadata server gave out last. */
+  /** Google's collector accepts only requests with the token that its metadata server issued last. */
   let metadata: string;
   let given: string[];
   let status: number;

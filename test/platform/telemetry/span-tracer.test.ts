@@ -74,7 +74,7 @@ describe('a span', () => {
     expect(String(ended[0]?.attributes.text).length).toBe(256);
   });
 
-  test('holds no half character of a text that is cut', () => {
+  test('contains no half surrogate pair of a truncated text', () => {
     const { ended, tracer } = traced();
     tracer.open({ name: 'a', kind: 'internal', attributes: { text: `${'x'.repeat(255)}😀` } }).end();
     expect(ended[0]?.attributes.text).toBe(`${'x'.repeat(255)}\ufffd`);
@@ -108,7 +108,7 @@ describe('the sampling decision of a trace', () => {
     expect(ended).toEqual([]);
   });
 
-  test('is the same in every process, whoever begins the trace', () => {
+  test('is the same in every process, wherever the trace begins', () => {
     const hex = fc.stringMatching(/^[0-9a-f]{32}$/);
     fc.assert(
       fc.property(hex, fc.double({ min: 0, max: 1, noNaN: true }), (traceId, ratio) => {
@@ -116,7 +116,7 @@ describe('the sampling decision of a trace', () => {
         const here = isSampled(sampling, { traceId, sampled: true });
         expect(isSampled(sampling, { traceId, sampled: false })).toBe(here);
         expect(isSampled({ parentBased: true, ratio }, { traceId })).toBe(here);
-        // Whoever keeps more keeps these, too.
+        // A larger share also keeps these traces.
         if (here)
           expect(isSampled({ parentBased: false, ratio: Math.min(1, ratio * 2) }, { traceId })).toBe(true);
       }),

@@ -22,7 +22,7 @@ import { settle, VirtualClock } from '../../../packages/cairn/src/testing/world/
 const EVERY_MS = 5_000;
 const ANSWER: KeyedResponse = { tenantId: 'acme', source: 'api', result: 'miss' };
 
-/** Sends when the test lets it. */
+/** Sends when the test allows it. */
 class Sink implements MetricSink {
   inconsistent(): void {}
   effect(): void {}
@@ -35,9 +35,9 @@ class Sink implements MetricSink {
     this.dropped += count;
   }
   readonly spans: EndedSpan[] = [];
-  /** Size of requests with spans that are refused for good. */
+  /** Size of requests with permanently refused spans. */
   refused = 0;
-  /** Sizes of requests with spans that were tried. */
+  /** Sizes of attempted requests with spans. */
   readonly tried: number[] = [];
   counted = 0;
   activity: readonly TenantActivity[] = [];
@@ -77,7 +77,7 @@ let sink: Sink;
 let shutdown: AbortController;
 let loads: number;
 let load: () => Promise<Sinks>;
-/** One object plays both. */
+/** One object serves as both sinks. */
 const sinks = (): Sinks => ({ metrics: sink, spans: { send: (spans) => sink.take(spans) } });
 let telemetry: Telemetry;
 beforeEach(() => {
@@ -99,7 +99,7 @@ beforeEach(() => {
   });
 });
 
-/** Returns true if it settles without time passing. */
+/** Returns true if the promise settles without time passing. */
 async function isSettled(work: Promise<void>): Promise<boolean> {
   let settled = false;
   work.then(() => {
@@ -171,7 +171,7 @@ test('a collector that hangs delays a request by at most two seconds', async () 
   expect(clock.fireNext()).toBe(true);
   expect(await isSettled(ended)).toBe(true);
   expect(clock.now() - begunAt).toBe(2_000);
-  // Others do not even wait for that, as long as it is not due.
+  // Later requests do not wait at all while no export is due.
   telemetry.answered(ANSWER);
   expect(await isSettled(telemetry.workEnded())).toBe(true);
 });
@@ -286,7 +286,7 @@ describe('spans', () => {
       telemetry.spanEnded(span(`s${i}`));
       await settle();
     }
-    // Not one for each span that there was no room for.
+    // Not one for each span that was dropped.
     expect(sink.tried.length).toBeLessThanOrEqual(MAX_SPANS_KEPT / MAX_SPANS_SENT);
     sink.fails = false;
     clock.jump(EVERY_MS);

@@ -7,7 +7,7 @@ import { World } from '../../support/world.ts';
 export interface Sent {
   readonly messageId?: string;
   readonly data?: unknown;
-  /** Instead of `data`: what stands in the message, base64. */
+  /** Text of the message in base64, in place of `data`. */
   readonly raw?: string;
   readonly attributes?: Readonly<Record<string, string>>;
   readonly subscription?: string;
@@ -29,7 +29,7 @@ export class PubsubEndpoint {
     return takeMessage({ ...this.deps, ...deps }, topic, delivered(sent));
   }
 
-  /** Everything that a refused message must leave as it was: the documents, the journals and the tasks. */
+  /** Documents, journals and tasks, which a refused message must not change. */
   written(): number {
     const { db, queue } = this.world;
     const events = [...db.runs.values()].reduce((sum, run) => sum + run.events.length, 0);

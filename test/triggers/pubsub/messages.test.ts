@@ -13,7 +13,7 @@ import { intercept } from '../../support/intercept.ts';
 import { delivered, PubsubEndpoint, type Sent } from './endpoint.ts';
 import { topicsOf } from './topics-of.ts';
 
-/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+/** Takes some seconds. `FUZZ_INPUTS=20000` before the command tests more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_000);
 
 const order = z.object({ id: z.string().min(1), amount: z.number() });
@@ -128,16 +128,16 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 describe('a permanently invalid message is acknowledged and logged, and writes nothing', () => {
   test.each<[string, string, Sent, string]>([
     ['not JSON', 'orders', { raw: base64('o1;3') }, 'INVALID_INPUT'],
-    ['no UTF-8', 'orders', { raw: Buffer.from([0xff, 0xfe]).toString('base64') }, 'INVALID_INPUT'],
+    ['not UTF-8', 'orders', { raw: Buffer.from([0xff, 0xfe]).toString('base64') }, 'INVALID_INPUT'],
     ['empty', 'orders', {}, 'INVALID_INPUT'],
-    ['not what the workflow takes', 'orders', { data: { id: '', amount: 1 } }, 'INVALID_INPUT'],
+    ['refused by the schema of the workflow', 'orders', { data: { id: '', amount: 1 } }, 'INVALID_INPUT'],
     ['nested too deep', 'orders', { raw: base64('['.repeat(5_000)) }, 'INVALID_INPUT'],
-    ['not what its mapping can read', 'order-lines', { raw: base64('o1') }, 'INVALID_INPUT'],
+    ['not readable by the mapping', 'order-lines', { raw: base64('o1') }, 'INVALID_INPUT'],
     ['one on which its mapping fails', 'order-lines', { attributes: { broken: '1' } }, 'INVALID_INPUT'],
-    ['of a topic that nobody takes', 'unknown', { data: 1 }, 'NOT_FOUND'],
+    ['of a topic without a subscription', 'unknown', { data: 1 }, 'NOT_FOUND'],
     ['an event without a key', 'events', { data: 1, attributes: { event: 'paid' } }, 'INVALID_INPUT'],
     [
-      'an event that is no JSON',
+      'an event that is not JSON',
       'events',
       { raw: base64('x'), attributes: { event: 'a', key: 'b' } },
       'INVALID_INPUT',
@@ -149,13 +149,13 @@ describe('a permanently invalid message is acknowledged and logged, and writes n
       'INVALID_INPUT',
     ],
     [
-      'an event too large for anybody',
+      'an event that is too large',
       'events',
       { data: 'x'.repeat(300_000), attributes: { event: 'a', key: 'b' } },
       'PAYLOAD_TOO_LARGE',
     ],
     [
-      'one with an id that makes no key',
+      'one with an id that is not a valid key',
       'orders',
       { data: { id: 'a', amount: 1 }, messageId: 'a b' },
       'INVALID_INPUT',
@@ -188,7 +188,7 @@ describe('a message with an event', () => {
     expect(await endpoint.take('events', sent)).toEqual({ kind: 'delivered', runs: 1 });
     await endpoint.world.run();
     expect((await endpoint.world.folded(runId)).status).toBe('completed');
-    // A repetition knows its event, and the next run that waits does not get it.
+    // A repetition is recognised, so the next run that waits does not get it.
     await endpoint.take('events', sent);
     const next = await endpoint.world.start('waiting', { key: 'k1' });
     const { clock } = endpoint.world;

@@ -25,12 +25,12 @@ function opened() {
 
 describe('a message whose publisher traces', () => {
   test.each([
-    ['as everybody says it', { traceparent: traceparentOf(PUBLISHER) }],
+    ['in the standard attribute', { traceparent: traceparentOf(PUBLISHER) }],
     [
       "as Google's clients say it, which comes first",
       { googclient_traceparent: traceparentOf(PUBLISHER), traceparent: traceparentOf(OTHER) },
     ],
-    ['beside what is no trace', { googclient_traceparent: 'x', traceparent: traceparentOf(PUBLISHER) }],
+    ['beside an invalid one', { googclient_traceparent: 'x', traceparent: traceparentOf(PUBLISHER) }],
   ])('%s, is part of its trace, and so is the run', async (_how, attributes) => {
     const { endpoint, spans, traced } = opened();
     await endpoint.take('orders', { data: { id: 'hunter2' }, attributes }, traced);

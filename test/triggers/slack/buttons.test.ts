@@ -30,7 +30,7 @@ const grown = ({ scene }: Stage, before: number) => scene.state.head - before;
 describe('a press', () => {
   test.each([
     ['approve', 'Approved', 'running', 1],
-    // The drive that follows fails the run.
+    // The dispatch that follows fails the run.
     ['reject', 'Rejected', 'running', 1],
     ['halt', 'Halted', 'cancelled', 0],
   ])(
@@ -87,7 +87,7 @@ describe('a button press without effect gets a text response, leaves the questio
     readonly why: string;
     readonly words: RegExp;
     readonly before?: (stage: Stage) => unknown;
-    /** Changes of what the button carries. */
+    /** Changes of the button's value. */
     readonly value?: object;
     /** Changes of Slack's payload. */
     readonly more?: object;
@@ -175,13 +175,13 @@ describe('a button press without effect gets a text response, leaves the questio
 describe('other interactions with a message', () => {
   test.each([
     ['another button', pressOf({}, { actions: [actionOf('x', 'other')] })],
-    ['a button whose name begins like ours', pressOf({}, { actions: [actionOf('x', 'cairn.decided')] })],
+    ['a button whose name has the same prefix', pressOf({}, { actions: [actionOf('x', 'cairn.decided')] })],
     [
       'an input that was emptied',
       pressOf({}, { actions: [{ type: 'plain_text_input', action_id: 'note', value: null }] }),
     ],
     ['a shortcut', { type: 'shortcut', callback_id: 'x' }],
-    ['a form that is sent', { type: 'view_submission', view: {} }],
+    ['a submitted form', { type: 'view_submission', view: {} }],
   ])('%s is acknowledged without effect', async (_, payload) => {
     const at = await stage();
     const { head } = at.scene.state;

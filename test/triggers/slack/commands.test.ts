@@ -30,7 +30,7 @@ const deploy = listening('deploy', {
     return { service, version };
   },
 });
-/** Takes the command as it is. */
+/** Its input is the command itself. */
 const raw = listening('raw', [{ command: '/raw' }], z.looseObject({}));
 
 const STARTED = /^Started `deploy`: run `(run_[a-z2-7]{26})`\.$/;
@@ -121,8 +121,8 @@ describe('invalid user input gets a text response with 200, and starts nothing',
     ['markup in a command', { command: '/<!channel>&' }, /^No workflow handles \/&lt;!channel&gt;&amp;\.$/],
     ['an input of another form', { text: 'shop next' }, /^input\.version: /],
     ['an input that is missing', { text: '' }, /^input\.service: /],
-    ['what the mapping refuses', { text: 'help' }, /^say: \/deploy SERVICE VERSION$/],
-    ['what the mapping did not expect', { text: 'bug' }, /^\/deploy cannot be parsed$/],
+    ['a text that the mapping refuses', { text: 'help' }, /^say: \/deploy SERVICE VERSION$/],
+    ['a text for which the mapping throws', { text: 'bug' }, /^\/deploy cannot be parsed$/],
     ['a team that is not connected', { team_id: 'T2' }, /not connected/],
     ['an unknown command of such a team', { team_id: 'T2', command: '/unknown' }, /not connected/],
   ];

@@ -40,7 +40,7 @@ export class SlackEndpoint {
     return slackWebhook({ ...this.deps, ...deps }, request);
   }
 
-  /** The text a person reads after typing the command. */
+  /** The text shown after a command. */
   async type(fields: Readonly<Record<string, string>>): Promise<string> {
     return (await this.say({ form: commandForm(fields) })).text;
   }
@@ -56,7 +56,7 @@ export class SlackEndpoint {
     return (await answer.json()) as Told;
   }
 
-  /** Everything that a refused request must leave as it was: the documents, the journals and the tasks. */
+  /** Documents, journals and tasks, which a refused request must not change. */
   written(): number {
     const { db, queue } = this.world;
     const events = [...db.runs.values()].reduce((sum, { snapshot }) => sum + snapshot.head, 0);
@@ -72,18 +72,18 @@ export interface Told {
 
 export interface SlackRequestOptions {
   readonly form: Readonly<Record<string, string>>;
-  /** Instead of a form. */
+  /** Replaces the form. */
   readonly body: string | Uint8Array;
-  /** Epoch ms at which it was signed. */
+  /** Time of the signature, epoch ms. */
   readonly now: number;
   readonly secret: string;
   readonly method: string;
   readonly path: string;
-  /** Replaces headers of the request; undefined leaves one out. */
+  /** Replaces headers of the request; undefined removes one. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** A request as Slack sends it, but for what is asked otherwise. */
+/** A request as Slack sends it, with the given changes. */
 export function slackRequest(options: Partial<SlackRequestOptions>): Request {
   const { form = commandForm(), now = 0, secret = SLACK_SECRET, method = 'POST' } = options;
   const body = Buffer.from(options.body ?? new URLSearchParams(form).toString());
@@ -108,7 +108,7 @@ export function sign(body: string | Uint8Array, timestamp: string, secret = SLAC
   return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest('hex')}`;
 }
 
-/** The form of a slash command; an empty value of a field that is not its text leaves the field out. */
+/** The form of a slash command. An empty value removes the field, except for `text`. */
 export function commandForm(fields: Readonly<Record<string, string>> = {}): Record<string, string> {
   const form = {
     token: 'deprecated',

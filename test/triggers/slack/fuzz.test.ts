@@ -6,7 +6,7 @@ import { release, Scene } from '../../operations/approvals/scene.ts';
 import { World } from '../../support/world.ts';
 import { actionOf, commandForm, pressOf, SlackEndpoint, type SlackRequestOptions } from './endpoint.ts';
 
-/** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
+/** Takes some seconds. `FUZZ_INPUTS=20000` before the command tests more. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 3_000);
 
 const deploy = defineWorkflow({
@@ -22,7 +22,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.constantFrom('', '1', 'T1', 'T2', 'null', '{}', '/deploy', '__proto__', 'https://x', '\u0000', '\ud83d'),
 );
-/** Most of the time as it should be, so that what is odd about an input gets past the checks before it. */
+/** Usually valid, so that an odd input gets past the checks before it. */
 const mostly = <T>(usual: T, odd: fc.Arbitrary<T | string | undefined>) =>
   fc.oneof({ weight: 40, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: odd });
 
@@ -82,7 +82,7 @@ function presses(runId: string): fc.Arbitrary<string> {
     .map((carried) => new URLSearchParams({ payload: carried }).toString());
 }
 
-/** A form with a piece of it replaced by something else. */
+/** A form with a replaced piece. */
 const damaged = (bodies: fc.Arbitrary<string>) =>
   fc
     .tuple(

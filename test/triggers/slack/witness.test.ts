@@ -1,4 +1,4 @@
-/** Slack's own verifier, from the framework that Slack publishes, as the witness of ours and of what our tests sign. */
+/** Compares Cairn's verifier, and the requests that its tests sign, with the verifier of Slack's own framework. */
 import { describe, expect, test } from '@jest/globals';
 import { isValidSlackRequest } from '@slack/bolt';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ import {
   slackRequest,
 } from './endpoint.ts';
 
-/** A whole second: within the last one before the limit Slack's verifier rounds, and ours does not. */
+/** A whole second, because Slack's verifier rounds within the last second before the limit and Cairn's does not. */
 const NOW = Date.UTC(2026, 0, 1);
 const PAIRS = 1_500;
 
@@ -64,7 +64,7 @@ describe('both verifiers', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme', maxLength: 60 }));
   const secret = fc.string({ minLength: 1, unit: 'grapheme-ascii' });
   const altered = fc.constantFrom('nothing', 'body', 'secret', 'time', 'cut', 'version', 'capitals', 'empty');
-  /** Seconds between the signature and now; below zero it lies ahead. */
+  /** Seconds between the signature and now; negative if the signature is in the future. */
   const age = fc.integer({ min: -400, max: 400 });
 
   function damaged(sent: Sent, how: string): Sent {
@@ -80,7 +80,7 @@ describe('both verifiers', () => {
     return { ...sent, ...changes[how] };
   }
 
-  test('agree, except that ours also refuses what is dated more than five minutes ahead', () => {
+  test("agree, except that Cairn's also refuses a time more than five minutes in the future", () => {
     const seen = { accepted: 0, refused: 0, ahead: 0 };
     fc.assert(
       fc.property(text, secret, age, altered, (body, right, seconds, how) => {
