@@ -60,7 +60,7 @@ export function readArguments(words: readonly string[]) {
     help: help ?? false,
     verbose: values.verbose ?? false,
     data: nonEmpty('--data', data) ?? '.cairn',
-    /** Undefined: the default port if it is free, else any. */
+    /** Undefined: the default port if it is free, otherwise any free port. */
     port: port === undefined ? undefined : integer('--port', port, { least: 0, most: 65_535 }),
     workers: workers === undefined ? 1 : integer('--workers', workers, { least: 1, most: MAX_WORKERS }),
     watchdogSeconds: watchdog === undefined ? undefined : seconds('--watchdog', watchdog, 3_600),

@@ -33,7 +33,7 @@ export interface PlanFinding {
   readonly type: string;
   readonly planVersion: number;
   readonly liveRuns: number;
-  /** Ids of the newest of them, at most {@link MAX_NAMED}; empty if they cannot be listed. */
+  /** Ids of the newest live runs, at most {@link MAX_NAMED}; empty if they cannot be listed. */
   readonly runs: readonly string[];
   readonly message: string;
 }
@@ -42,14 +42,14 @@ export interface PlanFinding {
 export type Ask = (path: string) => Promise<Response>;
 
 const MAX_PROBLEM_CHARS = 500;
-/** Run ids in a message. */
+/** Most run ids in a message. */
 const MAX_NAMED = 5;
-/** Runs of a type among which those of a version are looked for. */
+/** Most runs of a type that are searched for runs of a version. */
 const MAX_LISTED = 100;
 const LIVE = 'pending,running,replaying,awaiting_approval,waiting_external,interrupted';
 
 interface RetryLimits {
-  /** The first request of a worker loads its workflows. */
+  /** Limit for all answers. It is generous because the first request of a worker loads its workflows. */
   readonly answerMs: number;
   readonly tries: number;
   /** Aborts with a `TimeoutError` after the time in ms. */
@@ -134,8 +134,8 @@ interface ListedRun {
 }
 
 /**
- * Live runs by type, one request at a time. They only complete a message, which otherwise names the command that lists them: so a
- * failure is no error, and ends the requests.
+ * Live runs by type, one request at a time. They only complete a message, which otherwise names the command that lists them.
+ * So a failed request is not an error; it only stops further requests.
  */
 async function listedRuns(types: readonly string[], ask: Ask): Promise<ReadonlyMap<string, ListedRun[]>> {
   const listed = new Map<string, ListedRun[]>();

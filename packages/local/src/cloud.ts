@@ -48,13 +48,13 @@ export interface LocalCloudOptions {
   /** Called with a codebase that cannot be loaded at the start; absent: the cloud does not start. */
   readonly onNotLoaded?: (codebase: string, error: unknown) => void;
   /**
-   * Called when a codebase was loaded, with versions that block runs and were not reported, or otherwise, at its previous load. Absent: with
-   * a definition that changed within its version the cloud does not start.
+   * Called after each load of a codebase with the versions that block runs, except those reported unchanged at its previous
+   * load. Absent: the cloud does not start if a definition changed within its version.
    */
   readonly onPlanFindings?: (findings: readonly PlanFinding[]) => void;
   /** Called with secrets that got generated values. */
   readonly onMadeUp?: (secrets: readonly string[]) => void;
-  /** Called after each load of a codebase that no later one has replaced, with the parameters that have no value. */
+  /** Called with the parameters without a value after each load of a codebase, unless a later load has replaced it. */
   readonly onUnset?: (codebase: string, parameters: readonly string[]) => void;
   /** Grace period in ms of current requests when their workers are replaced; default: that of Cloud Run. */
   readonly graceMs?: number;
@@ -75,7 +75,7 @@ export interface LocalCloudOptions {
   readonly output?: number | ((line: string, codebase: string) => void);
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
-  /** One line of that log that a person should act on; default: `log`. */
+  /** Receives the lines of that log that a person should act on; default: `log`. */
   readonly warn?: (line: string) => void;
   /** Returns unused memory of this process to the system; called when idle. Absent: another component owns the process. */
   readonly collect?: () => void;
@@ -159,7 +159,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     (request) => host.dispatch(request),
     (name) => `${host.url}/${name}`,
   );
-  // In a new data directory no server was started yet.
+  // False for a new data directory, where no server was started yet.
   const isKnown = dev.functionsPorts.length > 0;
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);
@@ -175,7 +175,7 @@ async function start(options: LocalCloudOptions, stack: CleanupStack): Promise<L
     machineNow: Date.now,
   });
   await deployFirst(options, deployment);
-  // Functions of the user may have no API of Cairn.
+  // The user's functions may include no API of Cairn.
   if (isKnown && !options.onPlanFindings && host.functions.has('api')) {
     const headers = { Authorization: `Bearer ${apiKey}` };
     const ask = (path: string, signal: AbortSignal) => fetch(`${host.url}/api${path}`, { headers, signal });

@@ -37,7 +37,7 @@ interface Started {
   readonly madeUp: readonly string[];
   /** Names of parameters without a value. */
   readonly unset: readonly string[];
-  /** False: workers of a later call serve already. */
+  /** False if the workers of a later call already serve. */
   readonly isNewest: boolean;
 }
 
@@ -48,7 +48,7 @@ interface DeploymentOptions extends Omit<Serving, 'reported'> {
   readonly onPlanFindings?: ((findings: readonly PlanFinding[]) => void) | undefined;
   readonly onMadeUp?: ((secrets: readonly string[]) => void) | undefined;
   readonly onUnset?: ((codebase: string, parameters: readonly string[]) => void) | undefined;
-  /** Epoch ms, not moved. */
+  /** Epoch ms of the machine's clock, which is never moved. */
   machineNow(): number;
 }
 
@@ -125,7 +125,7 @@ async function startFunctions(
   const { setting, servers, host, region } = serving;
   const { projectId, githubToken } = setting;
   const named = { ...setting.env, ...codebase.env };
-  // In production the topic is created by hand, and nothing is published until a parameter names it.
+  // In production a person creates the topic, and a parameter must name it before anything is published.
   const runEvents = named.RUN_EVENTS_TOPIC ?? 'run-events';
   if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
   const env: Setting['env'] = {
@@ -168,7 +168,7 @@ async function startFunctions(
       reportUnserved(specs, serving);
       reportReal(specs, serving, env);
       prepared ??= prepare(specs.flatMap(({ store }) => store ?? []));
-      // Awaited below; that may be after it failed.
+      // Prevents an unhandled rejection: the promise is awaited below, possibly after it failed.
       prepared.catch(() => {});
       return values;
     },
@@ -205,7 +205,7 @@ function setUp(spec: Specs[number], { setting: { projectId, log }, servers, host
     subscribe({ projectId, functionsUrl: host.url, spec, trigger }, servers, log);
 }
 
-/** Once, although its codebase is loaded again after each edit. */
+/** Reports each function once, although its codebase is loaded again after each edit. */
 function reportUnserved(specs: Specs, { reported, setting: { log } }: Serving): void {
   const unserved = specs.flatMap(({ name, trigger }) => {
     if (trigger.kind !== 'unsupported' || reported.has(name)) return [];
@@ -215,7 +215,7 @@ function reportUnserved(specs: Specs, { reported, setting: { log } }: Serving): 
   if (unserved.length > 0) log(`not served, because nothing here sends their events: ${unserved.join(', ')}`);
 }
 
-/** Once, also if several codebases use the service. */
+/** Reports each service once, even if several codebases use it. */
 function reportReal(specs: Specs, { reported, setting }: Serving, env: Setting['env']): void {
   const { projectId, firebaseJson, warn } = setting;
   const eventTypes = specs.flatMap(({ trigger }) => (trigger.kind === 'unsupported' ? [trigger.what] : []));
@@ -233,7 +233,7 @@ function subscribe(wanted: ForFunction, { pubsub }: StandIns, log: Setting['log'
     log(`'${wanted.spec.name}' gets no messages: no subscription is created on an external Pub/Sub server`);
 }
 
-/** `GITHUB_WEBHOOK_SECRET` is `github`. */
+/** The short name of `GITHUB_WEBHOOK_SECRET` is `github`. */
 function shortName(secret: string): string {
   return secret.toLowerCase().replace(/_(?:webhook|signing)_(?:secret|token|key)$/, '');
 }

@@ -1,5 +1,5 @@
 /**
- * Collects garbage when a process of the local cloud is idle, which returns memory to the system: V8 does not shrink a
+ * Collects garbage when a process of the local cloud is idle, to return memory to the system, because V8 does not shrink a
  * half-empty heap while nothing is allocated.
  *
  * Must not: collect during a request. A collection stops the process for 0.03 to 0.1 s.
@@ -10,11 +10,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isScheduled } from './scheduler/scheduled-call.ts';
 
-/** Interval at which a process that is to be collected looks whether it is idle. */
+/** Interval at which a process that needs a collection checks whether it is idle. */
 export const LOOK_EVERY_MS = 5_000;
 /**
- * Idle looks in a row before a collection, which discards compiled code: without it a run takes up to twice the processor time. A user who looks at
- * a result and starts the next run keeps it.
+ * Consecutive idle checks before a collection. A collection discards compiled code, after which a run takes up to twice the processor
+ * time. The pause keeps the code while a user reads a result and starts the next run.
  */
 export const IDLE_LOOKS = 5;
 /** Requests between two collections. */
@@ -22,9 +22,9 @@ export const REQUESTS_BETWEEN = 100;
 
 interface IdleGcOptions {
   collect(): void;
-  /** Also receives requests. */
+  /** Another source of `request` events. */
   readonly also?: Pick<EventEmitter, 'on'>;
-  /** Number of requests so far that this process passed on without receiving them. */
+  /** Number of requests so far that this process passed on without a `request` event. */
   readonly passedOn?: (() => number) | undefined;
 }
 
@@ -61,7 +61,7 @@ export function collectWhenIdle(
     atLook = total + passedOn();
     timer ??= setInterval(look, LOOK_EVERY_MS).unref();
   };
-  // A spare may never get a request.
+  // Collects after the start too, because a spare may never get a request.
   server.once('listening', collectSoon);
   const onRequest = ({ headers }: Pick<IncomingMessage, 'headers'>, response: Pick<EventEmitter, 'once'>) => {
     hasServed = true;

@@ -1,6 +1,5 @@
 /**
- * JSON with comments and commas before a closing bracket, as `firebase.json` and `tsconfig.json` may have them, and with the byte order
- * mark of Windows editors. Pure.
+ * Parses JSON with comments, trailing commas and a byte order mark, which `firebase.json` and `tsconfig.json` may have. Pure.
  */
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 
@@ -10,7 +9,7 @@ export function parseJsonc(marked: string): unknown {
   return parsePlain(text) ?? parseLenient(text);
 }
 
-/** Most files have no comments, and a process that has just started reads the indexes of a project a hundred times as fast so. */
+/** Parses a file without comments. In a new process this reads the indexes of a project a hundred times as fast. */
 function parsePlain(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -16,7 +16,7 @@ if (flags.help) {
   process.stdout.write(USAGE);
   process.exit(0);
 }
-// Loaded after the flags are valid: an invalid flag is reported at once.
+// Loaded after the flags were checked, so that an invalid flag is reported at once.
 const { startLocalCloud } = await import('./cloud.ts');
 const { storageError } = await import('@cairn/local-kit/sqlite/storage-full');
 const { collectAll } = await import('./idle-gc.ts');
@@ -34,7 +34,7 @@ const SELF_EXPLANATORY = new Set([
   'StorageFullError',
 ]);
 
-// For the workers: glibc gives each thread an arena of its own, and V8's threads leave 4 to 13 MB of a worker in theirs.
+// Saves 4 to 13 MB per worker, which glibc would keep in the separate arenas of V8's threads.
 process.env.MALLOC_ARENA_MAX ??= '1';
 
 let stopAsked = false;

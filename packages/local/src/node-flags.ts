@@ -6,10 +6,10 @@ const QUIET = '--disable-warning=ExperimentalWarning';
 
 /**
  * By default V8 compiles a function with Maglev after 400 calls, and after 500 more when it sees another kind of value. Most functions are
- * called one to ten times a run, so the first hundreds of runs would be interpreted. V8 of Node 22 and 24 has both flags; they are
- * thresholds only.
+ * called one to ten times a run, so the first hundreds of runs would be interpreted. V8 of Node 22 and 24 has both flags; they only set
+ * thresholds.
  *
- * The young generation would grow to two halves of 64 MB, most of which is memory that a processor's cache has not seen for long.
+ * By default the young generation grows to two halves of 64 MB, most of which is not in the processor's cache.
  */
 export const NODE_FLAGS: readonly string[] = [
   QUIET,
@@ -19,13 +19,13 @@ export const NODE_FLAGS: readonly string[] = [
 ];
 
 /**
- * {@link NODE_FLAGS}, or V8's own thresholds for a process that ends after a few runs: it takes more CPU to compile so early than it saves.
+ * {@link NODE_FLAGS}; for a process that ends after a few runs V8's own thresholds, because compiling so early costs more CPU than it saves.
  */
 export function nodeFlags(env: Env): readonly string[] {
   return isShortLived(env) ? [QUIET] : NODE_FLAGS;
 }
 
-/** Tests set `CAIRN_SHORT_LIVED=1`: their clouds end before what is done for later runs, or for the memory of an idle process, pays. */
+/** Tests set `CAIRN_SHORT_LIVED=1`, because their clouds end before work for later runs or for idle memory pays off. */
 export function isShortLived(env: Env): boolean {
   return env.CAIRN_SHORT_LIVED === '1';
 }

@@ -1,4 +1,4 @@
-/** Reports versions that block runs, of each API once until that changes: each save of a file asks again. */
+/** Reports versions that block runs. Each save of a file checks again, so unchanged findings of an API are reported once. */
 import { type Ask, type PlanFinding, planFindings } from './changed-plans.ts';
 
 export class PlanReports {

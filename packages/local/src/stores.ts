@@ -4,7 +4,7 @@ import type { FunctionStore } from './host/function-spec.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
 import type { Setting, StandIns } from './stand-ins.ts';
 
-/** The installation of functions that do not declare where they keep their runs: firebase-tools does not pass that on. */
+/** Default location of runs, for functions run by firebase-tools, which does not pass on the declared location. */
 export const undeclared = (env: Setting['env']): FunctionStore => ({
   database: env.FIRESTORE_DATABASE || '(default)',
   collectionPrefix: env.COLLECTION_PREFIX || 'gwi_',

@@ -1,7 +1,7 @@
 /**
- * Warms up an idle local cloud: V8 interprets what it has seldom called, so each of the first dozens of runs takes up to three times as long as
- * later ones. One worker executes no-op runs on servers of their own, in the memory of this process: through a gateway, the API, Cloud Tasks and
- * Firestore, as a user's run. Each waits until no worker has had a request for a while.
+ * Warms up an idle local cloud. V8 interprets code that it has seldom called, so each of the first dozens of runs takes up to three times
+ * as long as later ones. One worker executes no-op runs through a separate gateway, API, Cloud Tasks and Firestore in the memory of this
+ * process. Each run starts only after no worker has had a request for a while.
  *
  * Must not: touch the data, the counts or the log of the cloud.
  */
@@ -24,18 +24,18 @@ import type { WorkerProcess } from './host/workers/worker-process.ts';
 import { isShortLived } from './node-flags.ts';
 import type { Setting } from './stand-ins.ts';
 
-/** After as many, a further one saves less than it costs. */
+/** Number of runs after which a further one saves less than it costs. */
 const RUNS = 200;
-/** Enough to keep both processes busy, few enough that a request of a user does not wait long for those that have begun. */
+/** Enough concurrent runs to keep both processes busy, but few enough that a user's request does not wait long for them. */
 const AT_ONCE = 8;
-/** Time without requests before the first run, so that what starts with the cloud comes first. */
+/** Time without requests before the first run, so that the warm-up does not delay the rest of the start. */
 const IDLE_MS = 200;
-/** The same after a request of a user, who may send another one soon. */
+/** Time without requests after a user's request, because the user may soon send another. */
 const PAUSE_MS = 500;
 const LOOK_EVERY_MS = 50;
-/** End of the warm-up, for a cloud that is never idle: its users' requests have warmed it up by then. */
+/** Time limit of the warm-up. By then a cloud that is never idle was warmed up by its users' requests. */
 const LIMIT_MS = 60_000;
-/** Only a worker that is blocked or has ended takes longer. */
+/** Time limit of a run; only a worker that is blocked or has ended takes longer. */
 const RUN_LIMIT_S = 10;
 /** Time in which the end of a worker is noticed after its connection broke. */
 const END_NOTICED_MS = 2_000;
@@ -49,10 +49,10 @@ export interface WarmUpHost extends Pick<FunctionsHost, 'idleMs' | 'loadIdleWork
 interface WarmUpOptions {
   readonly setting: Pick<Setting, 'projectId' | 'clock' | 'env' | 'dev' | 'log'>;
   readonly region: string;
-  /** Location of the functions' runs: these runs have the same on another server. Undefined: there is no installation of Cairn. */
+  /** Location of the functions' runs, which these runs use on another server. Undefined without an installation of Cairn. */
   readonly store: FunctionStore | undefined;
   readonly host: WarmUpHost;
-  /** Epoch ms, not moved. */
+  /** Epoch ms of the machine's clock, which is never moved. */
   machineNow(): number;
 }
 
@@ -63,7 +63,7 @@ interface WarmUp {
   stop(): Promise<unknown>;
 }
 
-/** Begins once a worker is idle. A failure ends it: then the first requests are as slow as they would be without it. */
+/** Begins once a worker is idle. A failure ends it; then the first requests are as slow as without it. */
 export function startWarmUp(options: WarmUpOptions): WarmUp {
   const { setting, store } = options;
   if (!store || isShortLived(setting.env)) return { ended: Promise.resolve(0), stop: async () => {} };
@@ -91,7 +91,7 @@ async function warmUp(options: WarmingUp): Promise<number> {
   const until = performance.now() + LIMIT_MS;
   /** Aborted when the worker has ended, or a run has failed. */
   const over = new AbortController();
-  /** The warm worker once all are idle for so long; undefined: no further run is to begin. */
+  /** Returns the warm worker once all workers were idle for `ms`; undefined if no further run must begin. */
   const idleFor = async (ms: number) => {
     while (!signal.aborted && !over.signal.aborted && performance.now() < until) {
       if (host.warmWorker && host.idleMs >= ms) return host.warmWorker;
@@ -117,7 +117,7 @@ async function warmUp(options: WarmingUp): Promise<number> {
     const caller = async () => {
       const pauseMs = () => Math.min(PAUSE_MS, performance.now() - idleSince);
       while (begun < RUNS && (await idleFor(pauseMs())) === worker) {
-        // Another caller may have begun the last one meanwhile.
+        // Another loop may have started the last run meanwhile.
         if (begun === RUNS) return;
         begun += 1;
         await completed(api);
@@ -139,7 +139,7 @@ async function warmUp(options: WarmingUp): Promise<number> {
 
 const START = JSON.stringify({ type: 'warm-up', input: {} });
 
-/** @returns the URL of the API; undefined: the worker has no installation of Cairn */
+/** @returns the URL of the API; undefined if the worker has no installation of Cairn */
 async function serve(
   worker: Worker,
   { setting, region, store, machineNow }: WarmingUp,
@@ -221,13 +221,13 @@ const specOf = (name: string, trigger: FunctionSpec['trigger'], region: string):
   takesWhole: true,
 });
 
-/** Only this worker, which does not count these requests, so that it stays idle. */
+/** A pool of this worker only, which does not count these requests, so that it stays idle. */
 function poolOf(worker: Worker): Pick<WorkerPool, 'acquire'> {
   const nothing = () => {};
   return {
     async acquire() {
       const { port, link } = worker;
-      // By HTTP it would look for a function of the codebase.
+      // HTTP requests would reach functions of the codebase.
       if (port === undefined || !link?.isOpen) throw new NoWorkerError(503, 'the worker has ended');
       return {
         port,

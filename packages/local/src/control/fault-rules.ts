@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { StandInFault as ParsedFault } from '../stand-in/faults.ts';
 import { ControlError } from './control.ts';
 
-/** Longer than any deadline of a client. A longer fault would look like a hanging server. */
+/** Longer than any client's deadline. A longer delay would look like a hanging server. */
 const MAX_LATENCY_MS = 60_000;
 /** Rules are tried one after the other on every call. */
 const MAX_RULES = 100;

@@ -61,7 +61,7 @@ export function controlRoutes({
         return { firestore, estimatedCostUsd: estimatedCostUsd(firestore.total), ...counts() };
       },
     },
-    // Without Firestore's tables, which grow with the number of used documents, so that it can be polled.
+    // Cheap to poll, because it omits Firestore's tables, which grow with the number of used documents.
     { method: 'GET', path: /^\/meter\/tasks$/, answer: counts },
     {
       method: 'GET',
@@ -154,7 +154,7 @@ function faultRoutes<Reader extends keyof Readers>(
   ];
 }
 
-/** Absolute: this process has another working directory than the caller. */
+/** The path must be absolute, because this process has another working directory than the caller. */
 function fileOf(body: unknown): string {
   const file = (body as { file?: unknown } | undefined)?.file;
   if (typeof file !== 'string' || !isAbsolute(file)) {

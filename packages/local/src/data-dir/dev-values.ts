@@ -101,7 +101,7 @@ function read(file: string): Values | undefined {
   const wrong = Object.entries(RULES).find(([name, isValid]) => !isValid(values[name]))?.[0];
   if (wrong !== undefined) {
     throw new DamagedDataError(
-      `${file} is damaged, or not of the local cloud: its member '${wrong}' is not as the local cloud writes it. ` +
+      `${file} is damaged, or not of the local cloud: its member '${wrong}' has an invalid value. ` +
         'Choose another directory with --data, or delete the file: then a new one with another API key is created.',
     );
   }
@@ -113,7 +113,7 @@ function read(file: string): Values | undefined {
 const isSecret = (value: unknown) => typeof value === 'string' && value !== '';
 const isPort = (value: unknown) => Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
 
-/** Values that are accepted for each member. Versions before ports and the clock were stored wrote files without these. */
+/** Checks for each member. Earlier versions wrote files without the ports and the clock offset. */
 const RULES: Readonly<Record<keyof Values, (value: unknown) => boolean>> = {
   apiSecret: isSecret,
   secrets: (value) => isObject(value) && Object.values(value).every(isSecret),

@@ -1,26 +1,26 @@
 /**
- * Decides which changed sources start a build of a codebase. A build may write sources itself, such as generated types or a file with
- * the time of the build, and must not start the next one by that, without an end. Pure but for what it remembers of the last builds.
+ * Decides which changed sources start a build of a codebase. A build may write sources itself, such as generated types or a file
+ * with the time of the build. These must not start the next build, which would never end. Pure except for its memory of past builds.
  */
 
 /**
- * A file that changes during so many builds in a row is written by the build or saved again and again by a person, as by an editor
- * that saves while one types. A build after a quiet time tells which: only the build changes the file in that, too.
+ * A file that changes during this many builds in a row is written either by the build or by a person whose editor saves while typing.
+ * A build after a quiet time shows which: if the file changes during that build too, the build writes it.
  */
 const BUILDS_IN_A_ROW = 3;
 
 interface Triggered {
   readonly isStarted: boolean;
-  /** Files that the build writes, when that is found out. */
+  /** Files that were just found to be written by the build. */
   readonly written: readonly string[];
 }
 
 export class BuildTriggers {
   /** Files that changed during the last build. */
   #changed = new Set<string>();
-  /** Number of builds in a row, up to the one before the last, during which a file changed. */
+  /** Number of consecutive builds, up to the one before the last, during which a file changed. */
   #counts: ReadonlyMap<string, number> = new Map();
-  /** Those of the changed files that the build writes. */
+  /** The changed files that the build writes. */
   #written = new Set<string>();
   #isRunning = false;
   #isAfterQuiet = false;
@@ -30,7 +30,7 @@ export class BuildTriggers {
     return this.#builds;
   }
 
-  /** True if a build after a quiet time has to tell who changed a file. It also builds the last edit of a person. */
+  /** True if a build after a quiet time must show who changed a file. That build also includes a person's last edit. */
   get isUncertain(): boolean {
     return [...this.#changed].some((path) => !this.#startsBuild(path) && !this.#written.has(path));
   }
@@ -44,12 +44,12 @@ export class BuildTriggers {
     this.#builds += 1;
   }
 
-  /** Call when the changes of its last moment have been reported too. */
+  /** Call once all changes made during the build have been reported. */
   ended(): void {
     this.#isRunning = false;
   }
 
-  /** @param paths sources that changed; if a build is running, it shall run once more when `isStarted` */
+  /** @param paths sources that changed; if a build is running and `isStarted` is returned, the build must run once more */
   change(paths: readonly string[]): Triggered {
     if (!this.#isRunning) return { isStarted: paths.length > 0, written: [] };
     for (const path of paths) this.#changed.add(path);

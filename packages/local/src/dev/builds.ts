@@ -12,24 +12,24 @@ import type { DevCodebase } from './project.ts';
 
 interface BuildsOptions {
   readonly children: Pick<Children, 'run' | 'isStopping'>;
-  /** Folder of the project: packages may be installed there for all codebases. */
+  /** Folder of the project, where packages may be installed for all codebases. */
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   log(source: string, severity: Severity, message: string): void;
   pause(ms: number): Promise<void>;
 }
 
-/** A watching build writes its first output within this time, ms. */
+/** Limit for the first output of a watching build, ms. */
 const FIRST_OUTPUT_MS = 120_000;
 const POLL_MS = 100;
-/** Changes of files are reported within this time, ms (watch-files.ts). */
+/** Longest delay until a changed file is reported, ms (watch-files.ts). */
 const REPORTED_MS = 500;
-/** Time without a build after which a file that changes during the next one is not saved by a person, ms: longer than the delay of editors that save while one types. */
+/** Quiet time after which a file that changes during the next build was not saved by a person, ms. Longer than the autosave delay of editors. */
 const QUIET_MS = 2_000;
 
 export class Builds {
   readonly #options: BuildsOptions;
-  /** Codebases whose build is running; true: it runs once more afterwards. */
+  /** Codebases whose build is running; true: the build runs once more afterwards. */
   readonly #running = new Map<string, boolean>();
   readonly #triggers = new Map<string, BuildTriggers>();
 
@@ -62,8 +62,8 @@ export class Builds {
   }
 
   /**
-   * Runs the script `build` after a change of sources, unless it wrote them itself; if it is running, once more afterwards. Resolves when
-   * it runs no more, or if it is running.
+   * Runs the script `build` after a change of sources, unless the build wrote them itself. If the build is already running, resolves at
+   * once, and the build runs once more afterwards; otherwise resolves when all builds have ended.
    */
   async change(codebase: DevCodebase, paths: readonly string[]): Promise<void> {
     const { name, folder } = codebase;
@@ -72,7 +72,7 @@ export class Builds {
     const { isStarted, written } = triggers.change(paths);
     if (written.length > 0) {
       const files = written.map((path) => relative(folder, path)).join(', ');
-      const message = `the build writes ${files}: changes of such files during a build start no other`;
+      const message = `the build writes ${files}: changes of these files during a build do not start another build`;
       this.#options.log(`${name} build`, 'INFO', message);
     }
     if (!isStarted) return;
@@ -106,7 +106,7 @@ export class Builds {
     this.#running.delete(name);
   }
 
-  /** False: another change has started a build meanwhile, or all ends. */
+  /** False if another change started a build meanwhile, or if everything is being stopped. */
   async #staysQuiet(triggers: BuildTriggers): Promise<boolean> {
     const { builds } = triggers;
     await this.#options.pause(QUIET_MS);

@@ -6,7 +6,7 @@ interface TypesMessage {
   readonly isError: boolean;
 }
 
-/** Undefined: the line is not shown (a time, a new round). */
+/** Undefined for a line that is not shown, such as a time or the start of a new compilation. */
 export function diagnosisIn(line: string): TypesMessage | undefined {
   const text = line.trimEnd();
   if (/error TS\d+:/.test(text)) return { text, isError: true };

@@ -73,7 +73,7 @@ const FILES: ProjectFiles = {
   read: (path) => readFileSync(path, 'utf8'),
   real: realpathSync,
 };
-/** Files or functions that a line names. */
+/** Most files or functions that a line names. */
 const MAX_NAMED = 8;
 /** Grace period of requests when their workers are replaced: the longest timeout of a function. */
 const GRACE_MS = 1_800_000;
@@ -103,16 +103,16 @@ class DevSession implements AsyncDisposable {
   readonly #children = new Children();
   readonly #builds: Builds;
   readonly #closing: (() => Promise<unknown>)[] = [];
-  /** The last reload of a codebase: an earlier one that fails because a later one replaced it is no failure. */
+  /** Number of the last reload of a codebase. The failure of an earlier reload is ignored, because a later one replaced it. */
   readonly #reloads = new Map<string, number>();
-  /** Codebases without a version that serves: they did not load at the start, or since. */
+  /** Codebases of which no version has loaded yet. */
   readonly #unserved = new Set<string>();
   readonly #reports = new LoadReports({
     settingsOf: (codebase) => this.#settingsOf(codebase),
     warn: (event, message, fields) => this.#logEvent(event, message, fields, 'WARNING'),
   });
   #cloud: LocalCloud | undefined;
-  /** Changes from before there is a cloud: what it has loaded may be older. */
+  /** Changes made before the cloud had started: it may have loaded older files. */
   readonly #changedEarly = new Map<DevCodebase, readonly string[]>();
 
   constructor(options: DevOptions, project: DevProject) {
@@ -250,7 +250,7 @@ class DevSession implements AsyncDisposable {
   }
 
   #reportingSlow<T>(loading: Promise<T>, names: string, rest: string): Promise<T> {
-    const message = `${names} did not load within ${SLOW_LOAD_MS / 1_000} s. Code at the top of a module may wait for something, or run without an end.\n${rest}`;
+    const message = `${names} did not load within ${SLOW_LOAD_MS / 1_000} s. Top-level code of a module may wait for something, or loop forever.\n${rest}`;
     const report = () => {
       if (!this.#options.interrupted.aborted) this.#logEvent('loads_slowly', message, {}, 'WARNING');
     };
@@ -311,7 +311,7 @@ class DevSession implements AsyncDisposable {
     return listed(this.#namesOf(paths));
   }
 
-  /** Functions that an edit removed or renamed: requests for them find nothing from then on. */
+  /** Text about functions that an edit removed or renamed, because requests for them now fail. */
   #goneSince(before: readonly string[]): string {
     const now = new Set(this.#cloud?.functions);
     const gone = before.filter((name) => !now.has(name));
@@ -370,7 +370,7 @@ function problemOfData(error: unknown): DevProblem | undefined {
     return new DevProblem('DATA_IN_USE', error.message, help);
   }
   const { message } = error as Error;
-  const help = 'The directory has your runs: delete it only if they are of no use.';
+  const help = 'The directory has your runs: delete it only if you no longer need them.';
   if (error instanceof NewerDataError) return new DevProblem('DATA_TOO_NEW', message, help);
   if (error instanceof DamagedDataError) return new DevProblem('DATA_DAMAGED', message, help);
   const known = storageError(error);

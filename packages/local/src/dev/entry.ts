@@ -1,4 +1,4 @@
-/** Finds the module that is served of a codebase, and the build that writes it. Reads through {@link ProjectFiles} only. */
+/** Finds the module of a codebase to serve, and the build that writes it. Reads through {@link ProjectFiles} only. */
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { membersIn } from './json-files.ts';
 import type { Build, ProjectFiles } from './project.ts';
@@ -6,11 +6,11 @@ import type { Build, ProjectFiles } from './project.ts';
 export const isJavaScript = (path: string): boolean => /\.[mc]?js$/.test(path);
 
 export interface Entry {
-  /** From the folder of the codebase. */
+  /** Relative to the folder of the codebase. */
   readonly module: string;
-  /** Undefined: Node runs its sources. */
+  /** Undefined if Node runs the sources. */
   readonly build: Build | undefined;
-  /** Folders of the compiler where Node runs the sources: nothing loads its output here. */
+  /** Folders of the compiler if Node runs the sources, so that nothing here loads the compiler's output. */
   readonly compiled?: Pick<Build, 'outDir' | 'rootDir'>;
   /** True if it has a `tsconfig.json`, and no build that reports type errors. */
   readonly isChecked: boolean;
@@ -19,7 +19,7 @@ export interface Entry {
 /** Folders that builds write. The compiler's is in `tsconfig.json`; a bundler's is found by its name. */
 const OUTPUTS = ['lib', 'dist', 'build', 'out'];
 
-/** If `tsconfig.json` names none. */
+/** Default if `tsconfig.json` has no `outDir`. */
 const OUT_DIR = 'lib';
 
 const SCRIPTS = ['build:watch', 'build'] as const;
@@ -69,10 +69,10 @@ function modulesNamed(main: string): readonly string[] {
 }
 
 interface Tsconfig {
-  /** Undefined: it names none. */
+  /** Undefined if `tsconfig.json` has none. */
   readonly outDir: string | undefined;
   readonly rootDir: string;
-  /** Imports name the source files, so Node only has to strip the types. */
+  /** True if imports name the source files, so that Node only has to strip the types. */
   readonly isRunnable: boolean;
   readonly noEmit: boolean;
   readonly emitsBeside: boolean;
@@ -90,7 +90,7 @@ function tsconfigIn(folder: string, files: ProjectFiles): Tsconfig | undefined {
 }
 
 interface CompilerOptions {
-  /** From the folder of the codebase, as the next. */
+  /** Relative to the folder of the codebase, like `rootDir`. */
   readonly outDir?: string;
   readonly rootDir?: string;
   readonly rewriteRelativeImportExtensions?: boolean;
@@ -102,16 +102,16 @@ interface CompilerOptions {
 const FLAGS = ['rewriteRelativeImportExtensions', 'noEmit', 'allowJs', 'checkJs'];
 
 interface ReadingTsconfig {
-  /** That of the codebase. */
+  /** Folder of the codebase. */
   readonly folder: string;
   readonly files: ProjectFiles;
   readonly depth: number;
 }
 
-/** Files that extend each other in a circle are the compiler's to report. */
+/** Ends the reading of files that extend each other in a circle, which the compiler reports. */
 const MAX_DEPTH = 10;
 
-/** With those of the files that it extends. Packages that it extends are not read: shared ones set neither paths nor what is written. */
+/** Includes the options of extended files. Extended packages are not read, because shared ones set neither paths nor outputs. */
 function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconfig): CompilerOptions {
   const { compilerOptions, extends: parents = [] } = membersIn(file, files, 'MANIFEST_INVALID');
   const paths = [parents]
@@ -134,13 +134,13 @@ function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconf
   });
 }
 
-/** `lib/index.js` is built of `src/index.ts`. Undefined: the module is no output of the compiler. */
+/** The source of a module, such as `src/index.ts` of `lib/index.js`. Undefined if the compiler does not write the module. */
 function sourceOf(main: string, { outDir = OUT_DIR, rootDir }: Tsconfig): string | undefined {
   if (!main.startsWith(`${outDir}/`) || !isJavaScript(main)) return undefined;
   return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
 }
 
-/** The folder of a built module. Undefined: it is a source. */
+/** The output folder of a module. Undefined if the module is a source. */
 function outputOf(main: string, { outDir }: Tsconfig): string | undefined {
   if (!isJavaScript(main)) return undefined;
   return [...(outDir ? [outDir] : []), ...OUTPUTS].find((folder) => main.startsWith(`${folder}/`));
@@ -153,12 +153,12 @@ function onlyChecks(script: unknown, { noEmit }: Tsconfig): boolean {
     const command = part.trim().replace(/^npx\s+/, '');
     if (/^(?:eslint|biome|prettier)\b/.test(command)) return true;
     if (!/^tsc\b/.test(command) || /--noEmit\s+false\b/.test(command)) return false;
-    // Another tsconfig, or projects that it refers to, may write.
+    // Another tsconfig or a referenced project may write.
     return /--noEmit\b/.test(command) || (noEmit && !/\s(?:-p|--project|-b|--build)\b/.test(command));
   });
 }
 
-/** True for files that a build reads. What a build writes is none: its build would start the next, without an end. */
+/** True for files that a build reads, but does not write: with those, each build would start the next. */
 export function isBuildSource({ outDir, rootDir, emitsBeside }: Build, path: string): boolean {
   if (DECLARATIONS.test(path) || isWithin(path, outDir)) return false;
   if (emitsBeside && /\.[mc]?jsx?$/.test(path)) return false;
@@ -167,7 +167,7 @@ export function isBuildSource({ outDir, rootDir, emitsBeside }: Build, path: str
   return isTypeScript || isWithin(path, rootDir) || !OUTPUTS.some((one) => isWithin(path, one));
 }
 
-/** True for files that the compiler writes for a deployment, while Node runs the sources. */
+/** True for files that the compiler writes for a deployment only, because Node runs the sources here. */
 export function isUnloaded({ outDir, rootDir }: Pick<Build, 'outDir' | 'rootDir'>, path: string): boolean {
   return isWithin(path, outDir) && !isWithin(path, rootDir);
 }

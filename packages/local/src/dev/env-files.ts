@@ -9,7 +9,7 @@ const settingsFor = (projectId: string) => ['.env', `.env.${projectId}`, '.env.l
 
 interface CodebaseValues {
   readonly env: Record<string, string>;
-  /** For functions that declare them: no other function has them in production. */
+  /** Given only to functions that declare them, as in production. */
   readonly secrets: Record<string, string>;
 }
 

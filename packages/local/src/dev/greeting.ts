@@ -1,4 +1,4 @@
-/** Text that `cairn dev` prints when everything serves. Pure. */
+/** Text that `cairn dev` prints when all servers are ready. Pure. */
 import { relative } from 'node:path';
 import type { LocalCloud } from '../cloud.ts';
 import type { Paint } from './log-line.ts';

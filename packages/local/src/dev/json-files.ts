@@ -3,7 +3,7 @@ import { parseJsonc } from '../jsonc.ts';
 import { DevProblem } from './problem.ts';
 import type { ProjectFiles } from './project.ts';
 
-/** @throws DevProblem if the file is no JSON object */
+/** @throws DevProblem if the file is not a JSON object */
 export function membersIn(
   file: string,
   files: ProjectFiles,

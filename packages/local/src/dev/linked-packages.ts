@@ -1,15 +1,15 @@
 /**
- * Finds the installed packages that a codebase loads, and those of its workspace, to whose folders its `node_modules` have links.
- * Reads through {@link ProjectFiles} only.
+ * Finds the installed packages that a codebase loads, and the packages of its workspace, which are links in `node_modules`. Reads
+ * through {@link ProjectFiles} only.
  */
 import { dirname, join, sep } from 'node:path';
 import { isMembers, membersIn } from './json-files.ts';
 import type { ProjectFiles } from './project.ts';
 
-/** Packages that are watched: a codebase with more is reloaded after a start only. */
+/** Most packages that are watched; changes of further ones take effect at the next start. */
 const MAX_LINKED = 50;
 
-/** Their folders, without any that has the codebase in it. Those that its build bundles are development dependencies of it. */
+/** Folders of the linked packages, except those that contain the codebase. Includes development dependencies, which a build may bundle. */
 export function linkedFolders(folder: string, files: ProjectFiles): string[] {
   const own = `${files.real(folder)}${sep}`;
   const found = new Set<string>();
@@ -27,7 +27,7 @@ export function linkedFolders(folder: string, files: ProjectFiles): string[] {
   return [...found];
 }
 
-/** The first of the packages that no `node_modules` of the folder or above has. Those of NODE_PATH, which pnpm sets, are not there when deployed. */
+/** The first package that is in no `node_modules` of the folder or above. Ignores NODE_PATH, which pnpm sets, because a deployment has none. */
 export function missingPackage(
   folder: string,
   names: readonly string[],
@@ -50,7 +50,7 @@ function dependenciesIn(folder: string, kinds: readonly string[], files: Project
   });
 }
 
-/** Undefined: the package is installed, or not there. */
+/** Undefined if the package is a copy or missing. */
 function linkedFrom(folder: string, name: string, files: ProjectFiles): string | undefined {
   for (const above of upwards(folder)) {
     const place = join(above, 'node_modules', name);

@@ -1,4 +1,4 @@
-/** Reports what was found while codebases loaded, each thing once although it is found at every load. */
+/** Reports missing parameters and generated secrets once, although every load of a codebase finds them again. */
 import type { PlanFinding } from '../changed-plans.ts';
 import { unsetMessage } from './env-files.ts';
 import type { ParsedLogLine } from './log-line.ts';
@@ -26,7 +26,7 @@ export class LoadReports {
     }
   }
 
-  /** @param secrets names of those that got generated values */
+  /** @param secrets names of the secrets that got generated values */
   generated(secrets: readonly string[]): void {
     const news = secrets.filter((name) => !this.#generated.has(name));
     if (news.length === 0) return;

@@ -9,7 +9,7 @@ export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 export interface ParsedLogLine {
   readonly severity: Severity;
   readonly message: string;
-  /** Further members, as they were logged. */
+  /** All other members, as logged. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -17,7 +17,7 @@ export interface ParsedLogLine {
 export type Paint = (tone: 'bad' | 'warn' | 'busy' | 'dim' | 'bold', text: string) => string;
 
 const SEVERITIES: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
-/** Severities of Cloud Logging that are shown as another one. */
+/** Severities of Cloud Logging that are shown as another severity. */
 const OTHERS: Readonly<Record<string, Severity>> = {
   NOTICE: 'INFO',
   CRITICAL: 'ERROR',
@@ -34,7 +34,7 @@ export function readLine(text: string): ParsedLogLine {
   return { severity: isSeverity(level) ? level : (OTHERS[level] ?? 'INFO'), message, fields };
 }
 
-/** Members that are not shown: they are the same on all lines, or shown elsewhere in the line. */
+/** Members that are not shown, because they are the same on all lines or shown elsewhere in the line. */
 const LEFT_OUT = new Set([
   'event',
   'runId',
@@ -58,11 +58,11 @@ interface ShownLine {
   readonly source: string;
   /** Epoch ms, by the clock of the local cloud. */
   readonly at: number;
-  /** Folder at which paths of a stack begin; default: they are whole. */
+  /** Folder to which paths of a stack are relative; default: paths are absolute. */
   readonly root?: string;
 }
 
-/** Undefined: the line is not shown. */
+/** Undefined for a line that is not shown. */
 export function forPerson(
   line: ParsedLogLine,
   { source, at, root }: ShownLine,
@@ -120,7 +120,7 @@ function restOf(event: string | undefined, fields: ParsedLogLine['fields']): str
 
 /** Members with a point in time as epoch ms. */
 const TIME = /(?:At|Heartbeat|Until|^until)$/;
-/** Epoch ms of 2001: smaller numbers are none. */
+/** Epoch ms of 2001; smaller numbers are not times. */
 const EARLIEST = 1e12;
 
 function shownValue(name: string, value: unknown): string {

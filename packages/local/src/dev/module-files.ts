@@ -1,13 +1,13 @@
-/** Lists the modules of a codebase, to find the one with a mistake that Node reported without a name. */
+/** Lists the modules of a codebase, to find the one with a syntax error that Node reported without a file name. */
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJavaScript } from './entry.ts';
 import { isIgnored } from './project.ts';
 
-/** Modules that are listed: each is checked by a process of its own, for about 30 ms. */
+/** Most modules that are listed, because a separate process checks each for about 30 ms. */
 const MAX_MODULES = 100;
 
-/** JavaScript of the folder, those nearest to it first, without installed packages. */
+/** JavaScript files below the folder, the nearest first, without installed packages. */
 export function modulesBelow(
   folder: string,
   list: (folder: string) => readonly Dirent[] = entriesOf,
@@ -18,7 +18,7 @@ export function modulesBelow(
     try {
       return list(below);
     } catch {
-      // Not permitted, or gone meanwhile: the mistake may be in another folder.
+      // The folder is not readable or was removed; the error may be in another folder.
       return [];
     }
   };

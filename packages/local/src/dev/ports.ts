@@ -11,7 +11,7 @@ export type DevPorts = Readonly<Record<(typeof SERVERS)[number], number>>;
 /** The highest base. */
 export const MAX_PORT = 65_535 - SERVERS.length + 1;
 
-/** @param base 0: free ones for all */
+/** @param base 0: any free ports */
 export function portsFrom(base: number): DevPorts {
   const ports = SERVERS.map((server, place) => [server, base === 0 ? 0 : base + place]);
   return Object.fromEntries(ports) as DevPorts;

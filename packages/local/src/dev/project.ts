@@ -29,29 +29,29 @@ export interface DevCodebase {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute path of the module whose exports are served. */
   readonly module: string;
-  /** Absolute paths of the packages of its workspace that it loads. */
+  /** Absolute paths of the workspace packages that it loads. */
   readonly linked: readonly string[];
   /** Names of the packages that it needs. */
   readonly dependencies: readonly string[];
   /** True if it depends on Cairn, so that it needs workers for step bodies. */
   readonly hasCairn: boolean;
-  /** Undefined: Node runs its sources. */
+  /** Undefined if Node runs the sources. */
   readonly build: Build | undefined;
-  /** Folders of the compiler where Node runs the sources: nothing loads its output here. */
+  /** Folders of the compiler if Node runs the sources, so that nothing here loads the compiler's output. */
   readonly compiled?: Pick<Build, 'outDir' | 'rootDir'>;
   /** True if it has a `tsconfig.json`, and no build that reports type errors. */
   readonly isChecked: boolean;
 }
 
 export interface Build {
-  /** Folder that the build writes, from that of the codebase. */
+  /** Folder that the build writes, relative to the codebase. */
   readonly output: string;
-  /** Folders of the compiler; a bundler may then write the output. Undefined: `tsconfig.json` names none. */
+  /** Output folder of the compiler, which may differ from that of a bundler. Undefined if `tsconfig.json` has none. */
   readonly outDir: string | undefined;
   readonly rootDir: string;
-  /** True if the compiler may write JavaScript beside its sources, so that it cannot be told from a source. */
+  /** True if the compiler may write JavaScript beside its sources, which cannot be distinguished from a source. */
   readonly emitsBeside: boolean;
-  /** Script of its `package.json`; undefined: it has none. */
+  /** Script of its `package.json`; undefined if it has none. */
   readonly script: 'build:watch' | 'build' | undefined;
 }
 
@@ -104,7 +104,7 @@ export function unservedIn(
 }
 
 interface Declared extends Pick<DevCodebase, 'name' | 'prefix' | 'folder' | 'settings' | 'env'> {
-  /** Reason why it is not served; undefined: it is. */
+  /** Reason why the local cloud does not serve it; undefined if it does. */
   readonly unserved?: string | undefined;
 }
 
@@ -200,7 +200,7 @@ function codebaseIn({ unserved: _, ...rest }: Declared, files: ProjectFiles): De
   };
 }
 
-/** Effect of a changed file on a codebase. `both`: it may be bundled into what the build writes, or loaded as it is. */
+/** Effect of a changed file on a codebase. `both`: the build may bundle the file, or the functions may load it directly. */
 type ChangeEffect = 'reload' | 'build' | 'both' | 'none';
 
 /** Beside the source, for all instances of a kit. */
@@ -209,7 +209,7 @@ const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
 /** Written at the end of an installation; the functions do not read it. */
 const LOCK_FILE = /(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock)$/;
 const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
-/** Node does not load them, a build compiles them. */
+/** Extensions that Node cannot load, so that a build compiles them. */
 const ONLY_BUILT = new Set(['.tsx', '.jsx']);
 
 /** Paths within the folder that are never watched: installed packages, and names that begin with a dot. */
@@ -232,7 +232,7 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   const place = relative(folder, path).split(sep).join('/');
   if (place.startsWith('../')) return effectOfLinked(codebase, path);
   if (isIgnored(folder, path)) return 'none';
-  // Other packages may be there after a change of the lock file.
+  // The installed packages may differ after a change of the lock file.
   if (place === SECRETS || (place === basename(place) && LOCK_FILE.test(place))) return 'reload';
   const extension = extname(place);
   const isLoaded = isModule(extension);

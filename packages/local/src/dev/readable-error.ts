@@ -1,14 +1,14 @@
-/** Errors as text for the author of the functions: of those that cannot be loaded, and of a step. Pure. */
+/** Formats errors of loading and of steps for the author of the functions. Pure. */
 import { fileURLToPath } from 'node:url';
 
-/** Frames of the author's code that are shown. */
+/** Most frames of the author's code that are shown. */
 const MAX_FRAMES = 5;
-/** The folder of Cairn's packages; below `node_modules` where they are installed. */
+/** The folder of Cairn's packages; inside `node_modules` if they are installed. */
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Shortens an error to its message and the frames in the project, without those of Cairn, Node and packages; paths begin at the
- * project's folder.
+ * Shortens an error to its message and the frames in the project, without those of Cairn, Node and packages. Paths are relative to
+ * the project's folder.
  *
  * @param text error of a worker, with a stack
  *
@@ -31,9 +31,9 @@ export function readableError(text: string, root: string, more?: string): string
 }
 
 /**
- * The frames of a stack that are the author's, without the message: as `readableError` shows them.
+ * The frames of the author's code in a stack, in the format of `readableError`, without the message.
  *
- * @param root folder at which paths begin; undefined: they are whole
+ * @param root folder to which paths are relative; undefined: paths are absolute
  */
 export function ownFrames(stack: string, root: string | undefined): readonly string[] {
   return ownOf(stack.split('\n').filter(isFrame)).map((frame) => {
@@ -51,7 +51,7 @@ function isOwn(frame: string): boolean {
   return /\/[^/]+:\d+:\d+\)?$/.test(frame);
 }
 
-/** Node names no file for a syntax error in JavaScript: it is one of the changed files. */
+/** True for a syntax error in JavaScript, for which Node names no file; one of the changed files has it. */
 export function namesNoFile(text: string): boolean {
   return /^(?:the functions could not be loaded:\n)?SyntaxError: /.test(text);
 }

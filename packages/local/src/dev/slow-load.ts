@@ -1,6 +1,6 @@
-/** Reports that functions take long to load: code at the top of a module may wait, or run without an end, and says nothing itself. */
+/** Reports that functions take long to load, because top-level code of a module may wait or loop forever without any output. */
 
-/** Most codebases load within five seconds, also on a busy machine. */
+/** Most codebases load within five seconds, even on a busy machine. */
 export const SLOW_LOAD_MS = 20_000;
 
 interface SlowLoadOptions {
@@ -9,7 +9,7 @@ interface SlowLoadOptions {
   pause(ms: number): Promise<void>;
 }
 
-/** @returns the result of the loading, whose failure is not reported here */
+/** Passes the result or failure of the loading on. */
 export async function reportingSlow<T>(loading: Promise<T>, { report, pause }: SlowLoadOptions): Promise<T> {
   let hasEnded = false;
   const end = () => {

@@ -20,7 +20,7 @@ const FORMATS = { bad: 'red', warn: 'yellow', busy: 'cyan', dim: 'dim', bold: 'b
 /** Output for a person, and the time of a line. */
 interface LogOutput {
   write(text: string): void;
-  /** Epoch ms, by the clock of the local cloud, which a person may have moved. */
+  /** Epoch ms by the clock of the local cloud, which a person may have moved. */
   now(): number;
 }
 

@@ -6,7 +6,7 @@ import { type FSWatcher, watch } from 'chokidar';
 /** Long enough for the writes of an editor; a longer delay would be noticed. */
 const QUIET_MS = 40;
 const MAX_MS = 500;
-/** Time between two looks at the folders themselves. */
+/** Interval at which replaced folders are detected. */
 const REPLACED_MS = 500;
 
 interface FileWatch {
@@ -35,7 +35,7 @@ export function watchFiles({ folders, ignored, take, onError }: FileWatch): () =
   const begin = (folder: string, ignoreInitial: boolean) => {
     const watcher = watch(folder, { ignoreInitial, ignored: (path) => ignored(path) })
       .on('all', (_event, path) => {
-        // A folder that was missing at first: what this watcher reports of it needs no second report.
+        // A folder that was missing at first. This watcher reports its files, so the interval below need not.
         if (!identities.has(folder) && isIn(folder, path)) identities.look(folder);
         changes.add(path);
       })
@@ -46,12 +46,12 @@ export function watchFiles({ folders, ignored, take, onError }: FileWatch): () =
     identities.look(folder);
     begin(folder, true);
   }
-  // A watcher sees nothing of a folder that has replaced its own, as that of a build that removes what it wrote before.
+  // A watcher does not notice that its folder was replaced, for example by a build that removes its old output.
   const replaced = setInterval(() => {
     for (const [folder, watcher] of watched) {
       if (!identities.look(folder)) continue;
       void watcher.close();
-      // Reports its files, which may all be others.
+      // Reports all its files, because each may have changed.
       begin(folder, false);
     }
   }, REPLACED_MS);
@@ -79,7 +79,7 @@ class Identities {
     return this.#known.has(folder);
   }
 
-  /** @returns true if there is another one than at the last look, or the first one */
+  /** @returns true if the folder is new or was replaced since the last call */
   look(folder: string): boolean {
     const identity = this.#identityOf(folder);
     if (identity === undefined || identity === this.#known.get(folder)) return false;
@@ -87,12 +87,12 @@ class Identities {
     return true;
   }
 
-  /** Undefined: there is none, or none that can be read now. Errors in a row are reported once. */
+  /** Undefined if the folder is missing or unreadable. Consecutive errors are reported once. */
   #identityOf(folder: string): string | undefined {
     try {
       const found = statSync(folder, { throwIfNoEntry: false });
       this.#failing.delete(folder);
-      // File systems give the number of a removed folder to the next one.
+      // The inode alone is not enough, because file systems reuse the number of a removed folder.
       return found && `${found.ino} ${found.birthtimeMs}`;
     } catch (error) {
       if (!this.#failing.has(folder)) this.#onError(error);

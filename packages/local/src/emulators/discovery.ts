@@ -43,7 +43,7 @@ export function discovered(functions: readonly EmulatedFunction[], projectId: st
       secretEnvironmentVariables,
       concurrency: MAX_PROCESSES_A_FUNCTION,
     };
-    // Functions for events go by their name and the number of times that all triggers were read again.
+    // The emulator names event functions by their name and the number of trigger reloads.
     const key = eventTrigger === undefined ? name : `${name}-0`;
     return { spec: specOf(name, endpoint, region), path: `/${projectId}/${region}/${key}` };
   });

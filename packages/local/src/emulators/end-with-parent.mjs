@@ -1,5 +1,5 @@
 // Preloaded into firebase-tools: ends it, and its functions, when the process that started it has ended for any reason.
-// Otherwise it would keep its port. It leads a process group of its own, so that a signal to the group reaches only these.
+// Otherwise it would keep its port. It leads its own process group, so a signal to the group reaches no other process.
 // Plain JS, because it runs before any loader.
 
 /** Time for functions to release their runs: they handle SIGTERM, but do not end. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Path of its main, from the project's folder. It is not a dependency of the project, because it is larger than all of them. */
+/** Path of its main, relative to the project. It is not a dependency, because it is larger than all dependencies together. */
 const MAIN = 'emulators/node_modules/firebase-tools/lib/bin/firebase.js';
 const PRELOAD = new URL('./end-with-parent.mjs', import.meta.url).href;
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -37,7 +37,7 @@ interface FirebaseToolsOptions {
 }
 
 export interface FirebaseTools {
-  /** Resolves when its emulators serve; rejects if it ends before. It has a time limit of its own. */
+  /** Resolves when its emulators serve; rejects if it ends before. firebase-tools has its own time limit. */
   readonly ready: Promise<void>;
   readonly ended: Promise<unknown>;
   /** Lets functions finish, within limits. Idempotent. */
@@ -49,7 +49,7 @@ export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools
   const argv = ['emulators:start', '--only', only, '--project', projectId];
   const child: ChildProcess = spawn(process.execPath, ['--import', PRELOAD, join(root, MAIN), ...argv], {
     cwd: folder,
-    // A process group of its own: Ctrl-C must not end it before the requests, and the group finds its functions.
+    // Its own process group, so that Ctrl-C does not end it before the requests, and a signal to the group reaches its functions.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {

@@ -1,8 +1,8 @@
-/** Recently free ports, for servers that need their port before they start. */
+/** Finds free ports for servers that need their port before they start. */
 import { createServer } from 'node:net';
 import { listenOnLoopback } from '@cairn/local-kit/http/listen';
 
-/** Returns different ports: each is held until the last one is found. */
+/** Returns distinct ports, because each is held until the last one is found. */
 export async function freePorts(count: number): Promise<number[]> {
   const held = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(held.map((server) => listenOnLoopback(server)));

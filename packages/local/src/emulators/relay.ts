@@ -14,7 +14,7 @@ import type { Discovered } from './discovery.ts';
 /** Twice the limit of the front, whose added headers must not make an accepted request too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
 
-/** `port`: of the emulator. */
+/** @param port of the emulator */
 export function relay(functions: ReadonlyMap<string, Discovered>, port: number): Server {
   const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (incoming, response) => {
     const { name, rest } = splitPath(incoming.url ?? '/');
@@ -37,7 +37,7 @@ interface RelayedExchange {
   readonly path: string;
 }
 
-/** The request to the emulator, whose answer goes to our response. The caller sends the body. */
+/** Starts the request to the emulator and pipes its answer into our response. The caller sends the body. */
 function send(
   { incoming, response, port, path }: RelayedExchange,
   headers: Record<string, string | number> = {},
@@ -59,11 +59,11 @@ function send(
   return outgoing;
 }
 
-/** Without it Node frames no body of a GET or DELETE. */
+/** Header without which Node frames no body of a GET or DELETE. */
 const framing = (incoming: IncomingMessage): Record<string, string> =>
   incoming.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' };
 
-/** Handling of a push request as by Eventarc: its body becomes the data of an event. */
+/** Handles a push request as Eventarc does: its body becomes the data of an event. */
 async function message({ topic, ...exchange }: RelayedExchange & { readonly topic: string }): Promise<void> {
   const { incoming, response } = exchange;
   try {

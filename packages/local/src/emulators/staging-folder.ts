@@ -13,7 +13,7 @@ interface StagingOptions {
   /** The project's folder. */
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** By emulator; the last two start by themselves beside functions and are not used. */
+  /** Port of each emulator. firebase-tools always starts the last two beside functions; nothing here uses them. */
   readonly ports: Readonly<Record<'functions' | 'hub' | 'logging' | 'tasks' | 'eventarc', number>>;
 }
 

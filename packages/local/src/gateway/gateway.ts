@@ -58,7 +58,7 @@ export async function startGateway({
   collect,
   passedOn,
 }: GatewayOptions): Promise<Gateway> {
-  // Node would refuse a request without a host without a reason.
+  // Node would refuse a request without a host, but give no reason.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     response.setHeader('date', new Date(now()).toUTCString());
     if (isHostless(request))
@@ -76,7 +76,7 @@ export async function startGateway({
       if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
     } else if (missing) {
-      // Not by the page of the site: programs call these paths.
+      // A problem document, not the site's error page, because programs call these paths.
       refuse(response, 404, missing.detail, { help: missing.help });
     } else if (path === '/console.json' && consoleJson && isReading(request)) {
       if (!isOwnPage(request)) refuse(response, 403, 'only pages of this address may use it');
@@ -123,7 +123,7 @@ function isHostless({ headers, httpVersion }: IncomingMessage): boolean {
 /** The decoded path without query, or undefined if it cannot be decoded. */
 function pathOf(request: IncomingMessage): string | undefined {
   const url = request.url ?? '/';
-  // Raw bytes that a client should have encoded: passed on they would be refused by the HTTP client.
+  // Raw bytes that the client should have encoded; the HTTP client would refuse to pass them on.
   if (/[^\x21-\x7e]/.test(url)) return undefined;
   const [path = '/'] = url.split('?', 1);
   try {

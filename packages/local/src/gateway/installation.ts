@@ -3,7 +3,7 @@ import type { FunctionSpec } from '../host/function-spec.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
 import { SHOWN_PATH_CHARS, type Unserved, unservedHidden } from './unserved.ts';
 
-/** Paths of the installation, the member that answers each, and what to do if a loaded installation has none. */
+/** Paths of the installation, the member that answers each, and advice if a loaded installation lacks the member. */
 const PATHS = [
   {
     matches: sourceMatcher('/v1/**'),
@@ -41,7 +41,7 @@ export function rewritesToInstallation(functions: Functions): Rewrite[] {
   });
 }
 
-/** For a path of the installation that none of {@link rewritesToInstallation} matches. */
+/** The reason why nothing serves a path of the installation that {@link rewritesToInstallation} does not match. */
 export function unservedOfInstallation(functions: Functions, path: string): Unserved | undefined {
   const knownAt = (one: string) => PATHS.find(({ matches }) => matches(one));
   const known = knownAt(path);

@@ -1,4 +1,4 @@
-/** The hosting rewrites of `firebase.json`: which function answers a path. Reads and matches; serves nothing. */
+/** The hosting rewrites of `firebase.json`, which map paths to functions. Reads and matches; serves nothing. */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseJsonc } from '../jsonc.ts';
@@ -37,7 +37,7 @@ export function sitesOf(firebaseJson: string): HostingConfig[] {
   return [config.hosting ?? {}].flat();
 }
 
-/** The rewrites to functions, in their order: the first that matches decides. A path that an earlier one of a site rewrites elsewhere is not theirs. */
+/** The rewrites to functions, in order; the first match decides. They exclude paths that an earlier rewrite of their site sends elsewhere. */
 export function readRewrites(firebaseJson: string): Rewrite[] {
   return sitesOf(firebaseJson).flatMap(({ rewrites = [] }) =>
     rewrites.flatMap((rewrite, at) => {
@@ -57,7 +57,7 @@ export function readRewrites(firebaseJson: string): Rewrite[] {
 /** A rewrite of everything below a path. */
 const PLACE = /^\/[^*]+\/\*\*$/;
 
-/** @returns the reason why nothing here serves a path that the first site rewrites to neither a function nor a page, or that only a dot keeps from a function */
+/** @returns the reason why a path is not served: the first site rewrites it to neither a function nor a page, or a segment begins with a dot */
 export function readUnserved(firebaseJson: string): (path: string) => Unserved | undefined {
   const [{ rewrites = [] } = {}] = sitesOf(firebaseJson);
   const rules = rewrites.map((rewrite) => ({ rewrite, matches: matcher(rewrite) }));
@@ -89,7 +89,7 @@ function matcher({ source, glob, regex }: { source?: string; glob?: string; rege
   return sourceMatcher(source ?? glob ?? '**');
 }
 
-/** A path without empty, hidden or trailing segments, about which globs have no rules of their own. */
+/** A path without empty, hidden or trailing segments, for which globs have special rules. */
 const PLAIN = /^(?:\/[\w~:-][\w.~:-]*)+$/;
 
 /** Hosting's reading of the `source` of a rule: a glob, or with `!` before it everything that the glob does not match. */

@@ -12,10 +12,10 @@ export const SHOWN_PATH_CHARS = 200;
 const HIDDEN = /\/\.(?=[^/])/g;
 
 /**
- * For a path of a function but for a segment that begins with a dot: no rewrite of Hosting matches it, here as in production.
- * Source: https://github.com/firebase/superstatic (`configMatcher`), which leaves hidden segments to the default of minimatch
+ * The reason why no function serves a path with a segment that begins with a dot: rewrites of Hosting do not match it.
+ * Source: https://github.com/firebase/superstatic (`configMatcher`), which uses the default of minimatch for hidden segments
  *
- * @param isOfFunction of a path that no rewrite matches
+ * @param isOfFunction true if a function would serve the path without the dots
  */
 export function unservedHidden(path: string, isOfFunction: (path: string) => boolean): Unserved | undefined {
   const visible = path.replaceAll(HIDDEN, '/-');

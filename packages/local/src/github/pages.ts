@@ -42,7 +42,7 @@ export function invalid(resource: string, field: string, message: string): Stand
   return { status: 422, body: { message: 'Validation Failed', errors } };
 }
 
-/** The members of a JSON object; none of anything else. */
+/** The members of a JSON object; empty for other values. */
 export function members(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null && !Array.isArray(body)
     ? (body as Readonly<Record<string, unknown>>)

@@ -20,7 +20,7 @@ interface GithubServerOptions {
   readonly port?: number;
 }
 
-/** Hourly limit of a user. Not counted here: rate limits are an injected fault. */
+/** Hourly limit in the headers. Requests are not counted, because rate limits are an injected fault. */
 const LIMIT = 5_000;
 const HOUR_S = 60 * 60;
 

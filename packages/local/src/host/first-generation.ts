@@ -1,18 +1,18 @@
 /**
- * Calls functions of the first generation (`firebase-functions/v1`) for schedules and Pub/Sub messages: unlike later ones they take the data
- * of an event and its context in place of a request or a CloudEvent, and answer nothing.
+ * Calls functions of the first generation (`firebase-functions/v1`) for schedules and Pub/Sub messages. Unlike later functions, they take
+ * the data of an event and its context instead of a request or a CloudEvent, and do not respond.
  */
 import type { FunctionHandler } from './function-spec.ts';
 import { acknowledging, type PushResponse } from './pubsub/message-handler.ts';
 
 type Call = (data: object, context: object) => unknown;
 
-/** Event type of its messages, which its schedules have too. */
+/** Event type of messages and schedules of the first generation. */
 export const PUBLISHED = 'google.pubsub.topic.publish';
 const SERVICE = 'pubsub.googleapis.com';
 const MESSAGE = 'type.googleapis.com/google.pubsub.v1.PubsubMessage';
 
-/** @param topic with its project */
+/** @param topic full name, with its project */
 export function firstMessageHandler(call: Call, topic: string): FunctionHandler {
   return acknowledging(({ message }) => {
     const { messageId, publishTime, data, attributes = {} } = message ?? {};

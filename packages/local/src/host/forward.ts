@@ -16,11 +16,11 @@ import { type Acquiring, NoWorkerError, type WorkerLease } from './workers/worke
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 const NOTHING = Buffer.alloc(0);
-/** In the spelling of the queue: those of callers are in lower case. */
+/** As the queue spells it; headers of callers are in lower case. */
 const QUEUE_NAME = 'X-CloudTasks-QueueName';
-/** On a machine on which every worker is late, a request stays at the next one. */
+/** After this many moves a request stays with its worker, because the machine is too busy for any worker to be in time. */
 const MOST_MOVES = 3;
-/** One that may have ended its worker itself is repeated once. */
+/** Count of each reason towards {@link MOST_MOVES}. A request that may itself have ended its worker is repeated once. */
 const MOVES: Readonly<Record<NotTaken, number>> = {
   blocked: 1,
   died: MOST_MOVES,
@@ -38,7 +38,7 @@ const HOP_HEADERS = [
   'trailer',
   'transfer-encoding',
   'upgrade',
-  // The server has already answered it.
+  // The server has already answered `expect`.
   'expect',
 ];
 
@@ -61,9 +61,9 @@ interface ForwardedRequest {
   readonly spec: FunctionSpec;
   readonly line: RequestLine;
   readonly body: RequestBody;
-  /** False: it is encoded, or too large for frames. */
+  /** False if the body is encoded or too large for frames. */
   readonly isWhole: boolean;
-  /** Number of workers that did not take it in time; default: 0. */
+  /** Number of workers that did not take the request in time; default: 0. */
   readonly moves?: number;
   readonly receiver: ResponseReceiver;
   readonly handle: RequestHandle;
@@ -89,7 +89,7 @@ export class Forwarder {
       cancel();
       handle.abort();
     });
-    // The rest of the body precedes the next request of the connection. Node only drops it if nobody has read any of it.
+    // Discards the rest of the body, which precedes the next request of the connection. Node does so only if none of it was read.
     response.once('close', () => incoming.unpipe().resume());
     // Without this header Node does not frame the body of a GET or DELETE, and its bytes would be read as the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
@@ -164,8 +164,8 @@ export class Forwarder {
   }
 
   /**
-   * Resolves once a worker has the request, or with the reason why none has. If a worker refuses the connection, it has just died
-   * without the request, so another worker gets it.
+   * Resolves once a worker has the request, or with the reason why none has. If a worker refuses the connection, it has just died without
+   * reading the request, so another worker gets it.
    */
   async #send(forwarded: ForwardedRequest): Promise<NoWorkerError | undefined> {
     const { spec, line, isWhole, moves = 0, receiver, handle } = forwarded;
@@ -217,26 +217,26 @@ export class Forwarder {
         return await pool.acquire(spec, acquiring);
       } catch (error) {
         if (!(error instanceof NoWorkerError)) throw error;
-        // The workers it waited for were replaced meanwhile.
+        // If the workers were replaced while the request waited, it tries the new ones.
         if (pool === this.#pool() || acquiring.signal?.aborted) return error;
       }
     }
   }
 }
 
-/** The queue of a task, or the caller: one that sends many requests leaves places for the others. */
+/** The queue of a task, or the caller. Limits per user keep one that sends many requests from delaying the others. */
 function userOf(headers: OutgoingHttpHeaders): string | undefined {
   const user = headers[QUEUE_NAME] ?? headers.authorization;
   return user === undefined ? undefined : String(user);
 }
 
-/** A body that came in chunks has a length once it has arrived. */
+/** Adds the length of a body that arrived in chunks. */
 function measured(line: RequestLine, body: Uint8Array): RequestLine {
   const { 'transfer-encoding': chunked, ...headers } = line.headers;
   return chunked === undefined ? line : { ...line, headers: { ...headers, 'content-length': body.length } };
 }
 
-/** Not encoded, and not known to be large. */
+/** True if the body is neither encoded nor declared as large. */
 function isWhole(headers: IncomingMessage['headers']): boolean {
   return (
     headers['content-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= MAX_WHOLE_BYTES
@@ -290,7 +290,7 @@ function receiverFor(response: ServerResponse, resume: () => void): ResponseRece
     },
     onData(chunk) {
       if (response.write(chunk)) return true;
-      // Chunks in transit still arrive, and are buffered.
+      // Chunks that still arrive after the pause are buffered too.
       if (!isFull)
         response.once('drain', () => {
           isFull = false;

@@ -41,7 +41,7 @@ type FunctionTrigger =
   | MessageTrigger
   | QueueTrigger
   | ScheduleTrigger
-  /** `what`: the type of its events, else of its trigger. */
+  /** `what`: the type of its events or, without one, of its trigger. */
   | { readonly kind: 'unsupported'; readonly what: string };
 
 export interface FunctionSpec {
@@ -55,9 +55,9 @@ export interface FunctionSpec {
   /** Declared memory of an instance; absent: the default. */
   readonly memoryMib?: number | undefined;
   readonly secrets: readonly string[];
-  /** It uses only the part of request and response that `link/` supports, so small requests reach it by frames. */
+  /** The function uses only the part of request and response that `link/` supports, so small requests reach it by frames. */
   readonly takesWhole?: true;
-  /** Location of the runs of its Cairn installation; provided by one function of each. */
+  /** Location of the runs of its Cairn installation; one function of each installation provides it. */
   readonly store?: FunctionStore;
 }
 
@@ -65,7 +65,7 @@ export interface FunctionStore {
   /** Id of a Firestore database. */
   readonly database: string;
   readonly collectionPrefix: string;
-  /** Entries of a `firestore.indexes.json` that it needs. */
+  /** Indexes that it needs, as in `firestore.indexes.json`. */
   readonly indexes?: IndexesFile;
 }
 
@@ -116,13 +116,13 @@ function handlerOf(
   return firstMessageHandler(call, String(filtersOf(eventTrigger).resource));
 }
 
-/** A function may declare it, by its deployed name. */
+/** The store that a function declares under its deployed name. */
 function storeOf(value: object, name: string): FunctionStore | undefined {
   const { [STORE_LOCATION]: locate } = value as { [STORE_LOCATION]?: (name: string) => FunctionStore };
   return locate?.(name);
 }
 
-/** JSON with parameters replaced by their values; a reset value becomes null, which means "the default". */
+/** The endpoint as JSON, with parameters replaced by their values. A reset value becomes null, which means "the default". */
 function plain(endpoint: object): Record<string, unknown> {
   const text = JSON.stringify(endpoint, function (this: Record<string, unknown>, key, value: unknown) {
     const raw = this[key];
@@ -174,7 +174,7 @@ function triggerOf(endpoint: Readonly<Record<string, unknown>>): FunctionTrigger
   return { kind: 'unsupported', what: typeof eventType === 'string' ? eventType : name };
 }
 
-/** Undefined: it is for events of another kind. */
+/** Undefined for a trigger of other events. */
 function topicIn(trigger: unknown): string | undefined {
   if (!isObject(trigger)) return undefined;
   const { topic, resource } = filtersOf(trigger);

@@ -1,6 +1,6 @@
 /**
- * The HTTP server of a worker, for requests that are not sent by frames (`link/`). Loads Express on the first one, because that is
- * a sixth of the CPU time of a worker's start, and most workers get no such request.
+ * The HTTP server of a worker, for requests that are not sent by frames (`link/`). Loads Express for the first request, because loading
+ * it takes a sixth of the CPU time of a worker's start, and most workers get no such request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
@@ -40,7 +40,7 @@ export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, 
     );
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // Long functions are bounded by their own timeout in the front, not by the socket.
+  // The front enforces the timeout of each function, so the socket needs none.
   server.requestTimeout = 0;
   return server;
 }

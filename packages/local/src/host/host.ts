@@ -52,21 +52,21 @@ export interface FunctionsHost {
   readonly port: number;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
   readonly workerPids: readonly number[];
-  /** The same by role. */
+  /** The workers' process ids by role. */
   readonly workerPidsByRole: Readonly<Record<string, readonly number[]>>;
   /** The {@link ServedCodebase.warmWorker} of the first codebase that has one. */
   readonly warmWorker: WorkerProcess | undefined;
   /** Time in ms that all workers but spares have been idle. */
   readonly idleMs: number;
-  /** Lets idle workers load the libraries of a first request now, in place of at the next check. */
+  /** Lets idle workers load the libraries of a first request now instead of at the next check. */
   loadIdleWorkers(): void;
-  /** Tasks and messages that were passed to workers so far, without calls by schedules. */
+  /** Number of tasks and messages passed to workers so far, without calls by schedules. */
   readonly dispatches: number;
   /** Resolves when all workers of the codebase serve, see {@link ServedCodebase.start}. */
   startWorkers(codebase: string, start: StartWorkers): Promise<boolean>;
   /** Sends a task's request: directly to a worker if the URL is of this host, else over HTTP. */
   dispatch(request: DispatchRequest): Promise<DispatchResult>;
-  /** Answers the request by this function, which sees the request's own path. */
+  /** Lets this function answer the request; it sees the unchanged path. */
   serve(functionName: string, request: IncomingMessage, response: ServerResponse): void;
   /** Stops the workers gracefully, then the front. Idempotent. */
   stop(): Promise<void>;
@@ -87,7 +87,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   } = options;
   const served = new Map(
     codebases.map(({ name, module, isPlain = false }): [string, ServedCodebase] => {
-      // Another main is one process, which runs the functions in processes of its own.
+      // With another main there is one process, which starts its own processes for the functions.
       const roles = workerMain === undefined && !isPlain;
       const to = typeof output === 'number' ? output : (line: string) => output(line, name);
       const common = { workerMain, workers, roles, keepsSpare, watchdogMs, region, output: to, graceMs, log };
@@ -95,10 +95,10 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     }),
   );
   const all = [...served.values()];
-  /** The first codebase with a function of this name; Firebase refuses a second one. */
+  /** The first codebase with a function of this name. Firebase refuses a second function of the same name. */
   const codebaseOf = (name: string) => all.find(({ functions }) => functions.has(name));
 
-  /** Resolves when running runs have sent a heartbeat after the last move of the clock. */
+  /** Resolves when active runs have sent a heartbeat after the last move of the clock. */
   let settled: Promise<unknown> = Promise.resolve();
   let isStarted = false;
   let dispatches = 0;
@@ -178,7 +178,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
       const spec = codebase?.functions.get(name);
       if (codebase === undefined || spec === undefined)
         return { kind: 'answered', status: 404, retryAfter: undefined };
-      // Otherwise a scan, or a task that is due by the move, would take over every running run.
+      // Otherwise a scan, or a task that the move made due, would take over every active run.
       await settled;
       if (request.signal.aborted) return { kind: 'unreachable', reason: 'abandoned' };
       return codebase.forwarder.dispatch(spec, rest, request);
@@ -212,7 +212,7 @@ function listenOrElsewhere(server: Server, wanted: number): Promise<number> {
   });
 }
 
-/** The caller's headers, with those that a load balancer adds: address and scheme of the caller. */
+/** The caller's headers, and those that a load balancer adds: address and scheme of the caller. */
 function withForwardedFor(request: IncomingMessage) {
   const headers = withoutHopHeaders(request.headers);
   const before = headers['x-forwarded-for'];

@@ -1,4 +1,4 @@
-/** Services that this machine does not stand in for, so that functions reach those of the project itself. Pure. */
+/** Warns of services without a local stand-in, because functions reach the real ones of the project. Pure. */
 
 interface Service {
   readonly name: string;
@@ -6,13 +6,13 @@ interface Service {
   readonly member: string;
   /** Types of its events, of both generations. */
   readonly events: RegExp;
-  /** With any of these, Firebase's libraries call an emulator. */
+  /** Variables of the environment with which Firebase's libraries call an emulator. */
   readonly variables: readonly string[];
-  /** Address of Firebase's emulator, unless it is configured. */
+  /** Default address of Firebase's emulator. */
   readonly address: string;
 }
 
-/** Those whose default `FIREBASE_CONFIG` names. */
+/** Services whose defaults `FIREBASE_CONFIG` names. */
 const SERVICES: readonly Service[] = [
   {
     name: 'Cloud Storage',
@@ -47,7 +47,7 @@ export function realServices({
   const isUsed = ({ member, events, variables }: Service) =>
     (member in firebaseJson || eventTypes.some((type) => events.test(type))) &&
     variables.every((name) => !env[name]);
-  // Projects of this prefix do not exist.
+  // Projects with this prefix do not exist.
   const used = projectId.startsWith('demo-') ? [] : SERVICES.filter(isUsed);
   return new Map(
     used.map(({ name, variables: [variable], address }) => [

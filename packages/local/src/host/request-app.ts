@@ -1,6 +1,6 @@
 /**
  * Gives a function the request and response of Cloud Functions: Express's, with the body parsed by content type and its bytes
- * in `rawBody`. Owns the reading of bodies, nothing of the functions.
+ * in `rawBody`. Owns only the reading of bodies.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { refuse } from '@cairn/local-kit/http/problem';
@@ -22,7 +22,7 @@ export function requestApp(handle: FunctionHandler): RequestListener {
     express.raw({ ...options, type: () => true }),
   );
   app.use((request, _response, next) => {
-    // A request without a body has an empty object there, as with the Express 4 that Cloud Functions runs.
+    // Without a body, an empty object as in Express 4, which Cloud Functions runs.
     request.body ??= {};
     next();
   });
@@ -40,8 +40,8 @@ interface ReadRequest extends IncomingMessage {
 }
 
 /**
- * Also sets the mark of Express 4, as Cloud Functions does: the `express.json()` of a function with that version would read the stream a
- * second time without it, and fail.
+ * Also sets the mark of Express 4, as Cloud Functions does. Without it, a function's own `express.json()` of that version would read the
+ * stream a second time and fail.
  */
 function keepRawBody(request: ReadRequest, _response: ServerResponse, body: Buffer): void {
   request.rawBody = body;
@@ -70,7 +70,7 @@ const DETAILS = {
 } as const;
 const ENCODING = { field: 'Content-Encoding', help: 'Send the body unencoded, or with gzip, deflate or br.' };
 
-/** Express needs four parameters to see an error handler. */
+/** Express recognizes an error handler by its four parameters. */
 const uncaught: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
   answerUncaught(error, response);
 };

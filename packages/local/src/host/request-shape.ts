@@ -1,6 +1,6 @@
 /**
- * Request rules shared by front and worker: the path of a function and the largest body. Separate from the servers, so that the
- * front need not load Express (5 MB, 40 ms).
+ * Request rules shared by front and worker: the path of a function and the largest body. Separate from the servers, so that the front
+ * does not load Express (5 MB, 40 ms).
  */
 
 /** Cloud Functions' own limit for a request body (second generation, not streamed). */

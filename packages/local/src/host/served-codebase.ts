@@ -44,11 +44,11 @@ interface Generation {
   /** Higher for a codebase that was loaded later. */
   readonly number: number;
   readonly pool: WorkerPool;
-  /** Served ones, without those whose trigger is not supported. */
+  /** Served functions, without those of unsupported triggers. */
   readonly functions: ReadonlyMap<string, FunctionSpec>;
-  /** Resolves once its check passed; never settles if it cannot be loaded. */
+  /** Resolves once its check has passed; never settles if it cannot be loaded. */
   readonly verified: Promise<void>;
-  /** True once its workers served: then workers that are killed have replacements, and only its check can fail. */
+  /** True once its workers have served. From then on killed workers are replaced, and only the check can fail. */
   isLoaded: boolean;
 }
 
@@ -60,7 +60,7 @@ export class ServedCodebase {
   /** All generations with workers: serving, starting, and finishing their requests. */
   readonly #generations = new Set<Generation>();
   #serving: Generation | undefined;
-  /** The newest that passed its check: it serves again if a later one cannot be loaded. */
+  /** The newest generation that passed its check; serves again if a later one cannot be loaded. */
   #lastWorking: Generation | undefined;
   #started = 0;
   #stopping = false;
@@ -83,7 +83,7 @@ export class ServedCodebase {
     return this.#serving?.pool.pidsByRole ?? {};
   }
 
-  /** A worker of tasks that takes frames and has loaded the libraries of a first request. Undefined also after an edit, because another one may follow soon. */
+  /** A task worker that takes frames and has loaded the libraries of a first request. Undefined after an edit, because another may follow soon. */
   get warmWorker(): WorkerProcess | undefined {
     const workers = this.#started > 1 ? [] : (this.#serving?.pool.workersOf(TASKS) ?? []);
     return workers.find(
@@ -102,9 +102,9 @@ export class ServedCodebase {
 
   /**
    * Loads the current module; resolves when it serves and has passed its check. The previous workers finish their requests. If a
-   * worker is killed meanwhile, the module is loaded again: without an edit nothing else would start the new state of it.
+   * worker is killed meanwhile, the module is loaded again, because nothing else would do so before the next edit.
    *
-   * @returns false if a later one serves already
+   * @returns false if a later one already serves
    * @throws the reason if it cannot be loaded; then the previous workers serve again
    */
   async start(start: StartWorkers): Promise<boolean> {
@@ -121,12 +121,12 @@ export class ServedCodebase {
   }
 
   async #replaceBy(next: Generation): Promise<boolean> {
-    // The first generation accepts requests at once and lets them wait.
+    // The first generation accepts requests at once; they wait until it has loaded.
     this.#serving ??= next;
     try {
       await next.pool.start();
       next.isLoaded = true;
-      // An edit takes effect at once; its check takes as long again.
+      // An edit takes effect before its check, which takes as long as the load.
       if (this.#serving.number < next.number) this.#serving = next;
       await next.verified;
     } catch (error) {

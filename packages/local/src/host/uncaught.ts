@@ -1,4 +1,4 @@
-/** Logs an exception that a function lets through, and answers for it. */
+/** Logs an exception that a function throws, and answers the request. */
 import type { ServerResponse } from 'node:http';
 import { refuse } from '@cairn/local-kit/http/problem';
 

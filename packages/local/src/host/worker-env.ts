@@ -6,10 +6,10 @@ interface WorkerEnvOptions {
   readonly firestore: string;
   readonly tasks: string;
   readonly pubsub: string;
-  /** Servers of the above that this process runs: they can also be called by frames. */
+  /** Those of the servers above that this process runs, so that they accept frames too. */
   readonly own: readonly string[];
   readonly functionsUrl: string;
-  /** Addresses that functions call: never those of this machine's environment, which in GitHub's CI are the real ones. */
+  /** GitHub's API for the functions. Never taken from the environment, which in GitHub's CI has the real address. */
   readonly github: { readonly url: string; readonly token: string };
   readonly slack: string;
   /** Environment of the user, which overrides every value set here. */
@@ -31,16 +31,16 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     // Switches the functions to local settings: shorter leases, readable logs.
     CAIRN_LOCAL: '1',
     ENVIRONMENT: 'local',
-    // A team to try commands with, in the tenant of the development key.
+    // A team for trying commands, in the tenant of the development key.
     SLACK_TENANTS: 'TLOCAL=local',
-    // Tenants do not wait for each other: each has one of many queues, and each queue the places of an instance in every worker.
+    // Tenants do not wait for each other, because each has one of many queues, and each queue has its own places in every worker.
     DRIVE_QUEUES: '64',
     DRIVE_QUEUES_PER_TENANT: '1',
     FUNCTION_REGION: region,
     // One worker serves all functions, so the service is not named after one of them.
     K_SERVICE: 'cairn-local',
     K_REVISION: 'cairn-local-00001',
-    // There is no metadata server here; looking for one costs seconds and leaves the machine.
+    // There is no metadata server here; a search for one takes seconds and sends requests to the network.
     METADATA_SERVER_DETECTION: 'none',
   };
   const set = Object.entries(userEnv).filter(
@@ -57,7 +57,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
   };
 }
 
-/** As in Firebase's emulators. A function for the events of a bucket or of a Realtime Database does not load without its default. */
+/** The values of Firebase's emulators. Functions for events of a bucket or of a Realtime Database do not load without a default. */
 const firebaseConfig = (projectId: string) => ({
   projectId,
   databaseURL: `https://${projectId}.firebaseio.com`,

@@ -39,7 +39,7 @@ export function readSchedule(text: string, { timeZone, minuteMs }: ScheduleOptio
 /** Fires at multiples of its period since the epoch, so that two schedulers agree on the slots. */
 function fixedRate(text: string, count: number, unit: string, minuteMs: number): CronSchedule {
   const minutes = unit === 'day' ? 1440 : unit === 'hour' ? 60 : 1;
-  // Only short schedules run faster here; a daily job that ran every two hours would be another job.
+  // Only schedules in minutes run faster here; a daily job every two hours would be a different job.
   const periodMs = unit.startsWith('min') ? count * minuteMs : count * minutes * 60_000;
   if (periodMs <= 0) throw new ScheduleError(text, 'has no period');
   return { next: (afterMs) => (Math.floor(afterMs / periodMs) + 1) * periodMs };

@@ -108,7 +108,7 @@ export class Scheduler {
 
   async #fire(job: ScheduledJob, slot: number): Promise<void> {
     const { name } = job.spec;
-    // The former version of the job is still under way: this slot is left out.
+    // Skips the slot if the previous version of the job is still running.
     if (!this.#running.has(name)) {
       this.#running.add(name);
       await this.#execute(job, slot);

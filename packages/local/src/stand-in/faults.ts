@@ -1,6 +1,6 @@
 /** Faults between the functions and an external service. Decided by `firestore/faults.ts`. */
 
-/** Form in which a receiver reports a rate limit. */
+/** Form in which a service reports a rate limit. */
 export type RateLimitFault = {
   readonly kind: 'rate-limit';
   /** 429 or 403; GitHub uses both. */

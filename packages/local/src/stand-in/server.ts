@@ -157,7 +157,7 @@ function limited(
   return { status, body: { message }, headers };
 }
 
-/** Undefined: it is too large. */
+/** Undefined if it is too large. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Statuses of commits: each one that was set is kept, the newest of a context counts. */
+/** Statuses of commits. All are kept; the newest of a context counts. */
 import type { StandInRequest, StandInRoute } from '../../stand-in/route.ts';
 import type { StoredItem } from '../../stand-in/store.ts';
 import { ACTOR, invalid, members, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
@@ -14,7 +14,7 @@ interface Status {
 const KIND = 'status';
 const STATES = ['error', 'failure', 'pending', 'success'];
 const MAX_DESCRIPTION_CHARS = 140;
-/** GitHub refuses the next one of a commit and context. */
+/** Most statuses of a commit and context. */
 const MAX_STATUSES = 1_000;
 
 const placeOf = (request: StandInRequest, ref: string | undefined) =>

@@ -1,13 +1,13 @@
 /**
  * Format of requests and responses between the cloud process and a worker: the length of the head (u32, little endian), the head as
- * JSON, and bytes of the body. Further messages of a response are bytes of the body only. An empty message before the head says that the
- * worker has taken a request with a `takeBy`.
+ * JSON, and bytes of the body. Further messages of a response contain only bytes of the body. An empty message before the head means that
+ * the worker has taken a request with a `takeBy`.
  */
 
 /** Value of the `Upgrade` header that asks a worker's server for frames. */
 export const UPGRADE = 'cairn-frames';
 export const PATH = '/Serve';
-/** Name of a request that is answered with its body by the link itself: its sender wants to know whether the worker answers. */
+/** Name of a probe: the link itself returns its body, which shows that the worker responds. */
 export const ECHO = '';
 /** A larger body is streamed by HTTP. */
 export const MAX_WHOLE_BYTES = 1024 * 1024;
@@ -24,10 +24,10 @@ export interface RequestHead {
   /** Name of the function. */
   readonly name: string;
   readonly method: string;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: Headers;
-  /** A worker that reads the request later, by {@link machineMs}, does not take it: its event loop was blocked. */
+  /** Deadline by {@link machineMs}. A worker that reads the request later does not take it, because its event loop was blocked. */
   readonly takeBy?: number | undefined;
 }
 
@@ -42,29 +42,29 @@ export interface LinkMessage<Head> {
   readonly body: Buffer;
 }
 
-/** By HTTP's definition: to repeat such a request changes nothing. */
+/** True for methods that HTTP defines as safe: repeating the request changes nothing. */
 export const isSafe = (method: string) => method === 'GET' || method === 'HEAD';
 
 /**
- * A body that blocks for less delays a request with a key. One that blocks its worker itself, by the schema of an input, would block another
- * one too. Functions give up what they asked the store for after 7 s; the last heartbeat came up to 1 s before the worker was blocked, and
- * its silence is known to half a second.
+ * Silence after which a request with an idempotency key is repeated. Functions give up calls to the store after 7 s, the last heartbeat may
+ * be 1 s older than the blocking, and silence is measured to half a second. A shorter limit would also repeat requests that block a worker
+ * themselves, for example by the schema of their input.
  */
 const KEYED_AFTER_MS = 8_500;
 
-/** Time in ms that its worker is silent before another one may carry it out as well; undefined: never. */
+/** Silence of its worker in ms after which another worker may execute the request too; undefined: never. */
 export function repeatableAfterMs({
   method,
   headers,
 }: Pick<RequestHead, 'method' | 'headers'>): number | undefined {
   if (isSafe(method)) return 0;
-  // The key says that it is the same request.
+  // The key identifies the repeated request.
   return headers['idempotency-key'] === undefined ? undefined : KEYED_AFTER_MS;
 }
 
 const LENGTH_BYTES = 4;
 
-/** A clock that all processes of the machine share, and that nobody sets, in ms. */
+/** Monotonic clock shared by all processes of the machine, in ms. */
 export const machineMs = () => Number(process.hrtime.bigint() / 1_000_000n);
 
 export function encode(head: RequestHead | AnswerHead, body: Uint8Array): Buffer {

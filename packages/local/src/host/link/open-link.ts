@@ -3,7 +3,7 @@ import { request } from '@cairn/local-kit/http/node-http';
 import { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { UPGRADE } from './messages.ts';
 
-/** Undefined if the worker refuses it: it is ending, or its main does not support frames. */
+/** Resolves with undefined if the worker is ending or its main does not support frames. */
 export function openLink(port: number): Promise<FrameClient | undefined> {
   return new Promise((resolve) => {
     const asking = request({

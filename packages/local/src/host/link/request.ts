@@ -7,7 +7,7 @@ export interface RequestLine {
   /** Name of the function. */
   readonly name: string;
   readonly method: string;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
 }
@@ -36,12 +36,12 @@ export interface InFlightRequest {
   resume(): void;
 }
 
-/** Aborts or resumes a request, by whichever transport and worker it was sent last. */
+/** Aborts or resumes a request at the worker to which it was sent last. */
 export class RequestHandle implements InFlightRequest {
   readonly #abortion = new AbortController();
   #sent: InFlightRequest | undefined;
 
-  /** Ends each wait for a worker, also for the next one if the first did not take the request. */
+  /** Ends any wait for a worker, including later ones after a worker did not take the request. */
   get signal(): AbortSignal {
     return this.#abortion.signal;
   }
@@ -56,7 +56,7 @@ export class RequestHandle implements InFlightRequest {
   }
 
   abort(): void {
-    // Without a reason it would be an error with a stack, for each request.
+    // A string, because the default reason is an error, whose stack costs time for each request.
     this.#abortion.abort('aborted');
     this.#sent?.abort();
   }

@@ -16,7 +16,7 @@ export async function sendByHttp(
   const outgoing = requestOf(agent, line, lease);
   const refused = await connectionFailure(outgoing);
   if (refused !== undefined) return { refused };
-  // Also after an abort by this process, because checking the worker is cheaper than distinguishing the cases.
+  // Includes aborts by this process, because checking the worker is cheaper than distinguishing the cases.
   outgoing.once('error', lease.broken);
   let resume = () => {};
   outgoing.on('response', (answer) => {

@@ -21,11 +21,11 @@ export type NotTaken = 'blocked' | 'died' | 'ending' | 'late' | 'unserved';
 interface LinkRequest extends OutgoingRequest {
   readonly link: FrameClient;
   readonly body: Uint8Array;
-  /** True: a worker that does not take it within {@link TAKE_WITHIN_MS} is to leave it to another. */
+  /** True: if a worker does not take the request within {@link TAKE_WITHIN_MS}, another worker gets it. */
   readonly isMovable: boolean;
   /**
-   * Another worker is to answer it if a body of a step ends this one before it has answered, or keeps it silent for this time in ms without
-   * a break; undefined: none.
+   * Another worker repeats the request if a step body ends this worker before it has answered, or keeps it silent for this time in ms.
+   * Undefined: the request is not repeated.
    */
   readonly repeatAfterMs: number | undefined;
   /** The worker did not accept or answer it, and is released. */
@@ -35,8 +35,8 @@ interface LinkRequest extends OutgoingRequest {
 /** Much longer than most work between two turns of an event loop. */
 const TAKE_WITHIN_MS = 400;
 /**
- * Time after that in which the word of a worker that took it in time arrives: the worker may lose the processor in between, and a request
- * that was moved then would be carried out twice.
+ * Further time for the confirmation of a worker that took the request in time, since the worker may lose the processor in between. Moving
+ * the request too early would execute it twice.
  */
 const MARGIN_MS = 300;
 
@@ -82,7 +82,7 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
       isOver = true;
       clearTimeout(late);
       const why = failure?.code === undefined ? undefined : WHY[failure.code];
-      // The worker may be dead. Reported before its release, which is the normal end of a worker that serves once.
+      // The worker may be dead. Reported before the release, after which a worker that serves once ends normally.
       if (failure && (failure.code === undefined || why === 'ending')) lease.broken();
       lease.release();
       if (failure === undefined) receiver.onEnd();
@@ -124,9 +124,9 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
     };
   const moveAt = (at: number) => {
     late = setTimeout(() => {
-      // A timer that was set late in a turn of the event loop fires early by the length of the turn.
+      // A timer set late in a turn of the event loop fires early by the length of the turn.
       if (machineMs() < at) moveAt(at);
-      // The wait lets a busy process read first what has arrived meanwhile.
+      // Two turns let a busy process first read what has already arrived.
       else setImmediate(() => setImmediate(move));
     }, at - machineMs());
   };
@@ -134,6 +134,6 @@ export function sendByLink(request: LinkRequest): InFlightRequest {
   return { abort, resume: () => call.resume() };
 }
 
-/** Its reader connects again, and goes on after the last event. */
+/** True for an event stream: its reader reconnects and continues after the last event. */
 const isEventStream = ({ headers }: AnswerHead) =>
   String(headers['content-type'] ?? '').startsWith('text/event-stream');

@@ -56,7 +56,7 @@ export class ServedLink extends EventEmitter {
   readonly #sockets = new Set<Socket>();
   #inFlight = 0;
   #onIdle: (() => void) | undefined;
-  /** Requests of callers that change something: no other worker may repeat them. */
+  /** Number of callers' requests that change something, so that no other worker may repeat them. */
   #changes = 0;
   readonly #onChanged = new Set<() => void>();
 
@@ -93,9 +93,9 @@ export class ServedLink extends EventEmitter {
     for (const socket of this.#sockets) socket.destroySoon();
   }
 
-  /** Resolves when each request that changes something is answered, and the answers are on their way; or after `withinMs`. */
+  /** Resolves when each request that changes something is answered and the answers are being sent, or after `withinMs`. */
   async answersSent(withinMs: number): Promise<void> {
-    // A turn later, requests that have arrived count as well, and answers written now are sent.
+    // One turn later, arrived requests are counted, and answers written now are sent.
     await setImmediate();
     if (this.#changes === 0) return;
     const answered = Promise.withResolvers<void>();
@@ -118,7 +118,7 @@ export class ServedLink extends EventEmitter {
         call.end();
         return;
       }
-      // The functions may have been replaced since its worker was chosen.
+      // The functions may have been replaced since the worker was chosen.
       const handler = this.#served.handlers.get(message.head.name);
       if (handler === undefined) {
         call.emit('error', { code: NOT_SERVED, details: 'no such function takes whole requests' });
@@ -143,7 +143,7 @@ export class ServedLink extends EventEmitter {
         if (this.#inFlight === 0) this.#onIdle?.();
       });
       this.emit('request', request, response);
-      // A function that blocks at once must not keep what was written: the server sends it at the end of this step.
+      // Deferred, so that the server can send what was written before a function blocks the event loop.
       process.nextTick(() => void this.#answer(handler, request, response));
     });
   }

@@ -15,7 +15,7 @@ export class WholeRequest {
   constructor({ head, body }: LinkMessage<RequestHead>) {
     this.method = head.method;
     this.url = head.path;
-    // In the form of Node's HTTP server.
+    // The form of Node's HTTP server.
     this.headers = Object.fromEntries(
       Object.entries(head.headers).map(([name, value]) => [
         name.toLowerCase(),
@@ -27,8 +27,8 @@ export class WholeRequest {
   }
 
   /**
-   * Parsed JSON; undefined if it does not parse; an empty object without a body. Parsed on first use, so that a function can check
-   * its caller before.
+   * Parsed JSON; undefined if it does not parse; an empty object without a body. Parsed on first use, so that a function can check its
+   * caller first.
    */
   get body(): unknown {
     this.#parsed ??= {

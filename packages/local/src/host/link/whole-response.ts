@@ -1,6 +1,6 @@
 /**
- * The part of Express's response that functions with whole requests may use, sent by frames. A response that is sent at once is one
- * message.
+ * The part of Express's response that functions with whole requests may use, sent by frames. A response that is sent as a whole is
+ * one message.
  */
 import { EventEmitter } from 'node:events';
 import { validateHeaderName, validateHeaderValue } from '@cairn/local-kit/http/node-http';
@@ -107,7 +107,7 @@ export class WholeResponse extends EventEmitter {
   #close(): void {
     if (this.closed) return;
     this.closed = true;
-    // Deferred as by Node's HTTP response, so that a listener can be added after the end.
+    // Deferred like by Node's HTTP response, so that a listener can be added after the end.
     process.nextTick(() => this.emit('close'));
   }
 }

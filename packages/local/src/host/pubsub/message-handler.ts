@@ -1,6 +1,6 @@
 /**
- * Calls a function for Pub/Sub messages as production does: with a CloudEvent made of the push request. When it
- * returns, 204 acknowledges the message; when it throws, 500 has the message redelivered.
+ * Calls a function for Pub/Sub messages as production does, with a CloudEvent made from the push request. When it
+ * returns, 204 acknowledges the message; when it throws, 500 causes a redelivery.
  */
 import type { FunctionHandler, MessageTrigger } from '../function-spec.ts';
 

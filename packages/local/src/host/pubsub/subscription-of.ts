@@ -13,7 +13,7 @@ export interface ForFunction {
   readonly trigger: MessageTrigger;
 }
 
-/** Functions without retries get them here too, so that messages which production would lose are noticed. */
+/** Functions without retries get them here too, so that a developer notices messages that production would lose. */
 export function subscriptionOf({ projectId, functionsUrl, spec, trigger }: ForFunction): SubscriptionConfig {
   return {
     name: `projects/${projectId}/subscriptions/eventarc-${spec.region}-${spec.name}-sub`,

@@ -1,6 +1,6 @@
 /**
- * Users that may block workers, because their requests were in one that hung. They are kept apart from others for a minute, or until
- * one of their requests ends in a worker that did not hang. Does not choose workers.
+ * Users that may block workers, because a worker hung while it had requests of theirs. They are kept apart from others for a minute, or
+ * until one of their requests ends in a worker that did not hang. Does not choose workers.
  */
 import type { WorkerFacts } from './choice.ts';
 import { NO_USER } from './worker-lease.ts';
@@ -16,7 +16,7 @@ interface Stay {
 
 export class Blockers<W extends Pick<WorkerProcess, 'hangs'> = WorkerProcess> {
   readonly #stays = new Map<W, Set<Stay>>();
-  /** When each is forgotten, by `performance.now()`. */
+  /** Time at which each user is forgotten, by `performance.now()`. */
   readonly #until = new Map<string, number>();
 
   enter(worker: W, user: string): Stay {
@@ -26,7 +26,7 @@ export class Blockers<W extends Pick<WorkerProcess, 'hangs'> = WorkerProcess> {
     return stay;
   }
 
-  /** @param isDone the request was answered, which shows that its user does not block workers */
+  /** @param isDone true if the request was answered, so that its user does not block workers */
   leave(worker: W, stay: Stay, isDone: boolean): void {
     const stays = this.#stays.get(worker);
     stays?.delete(stay);
@@ -34,7 +34,7 @@ export class Blockers<W extends Pick<WorkerProcess, 'hangs'> = WorkerProcess> {
     if (isDone && !stay.hasHung) this.#until.delete(stay.user);
   }
 
-  /** To be called often. */
+  /** Call it often. */
   check(): void {
     const now = performance.now();
     for (const [user, until] of this.#until) if (until < now) this.#until.delete(user);
@@ -53,7 +53,7 @@ export class Blockers<W extends Pick<WorkerProcess, 'hangs'> = WorkerProcess> {
 
   /** The other users with requests in the worker. */
   companyIn(worker: W, user: string): Pick<WorkerFacts, 'servesOthers' | 'servesBlocker'> {
-    // As long as nobody blocks, nobody is kept apart.
+    // Without users that block, nobody is kept apart.
     const others =
       this.#until.size === 0 ? [] : [...(this.#stays.get(worker) ?? [])].filter((stay) => stay.user !== user);
     return { servesOthers: others.length > 0, servesBlocker: others.some((stay) => this.has(stay.user)) };

@@ -10,29 +10,29 @@ export type Responsiveness = 'starting' | 'responding' | 'late' | 'blocked';
 export interface WorkerFacts {
   readonly state: Responsiveness;
   readonly hasRoom: boolean;
-  /** Requests under way. */
+  /** Requests in flight. */
   readonly load: number;
   /** True if a request of the same user is among them. */
   readonly servesUser: boolean;
   /** True if a request of another user is among them. */
   readonly servesOthers: boolean;
-  /** True if that one may block workers. */
+  /** True if one of those users may block workers. */
   readonly servesBlocker: boolean;
 }
 
 interface RoleFacts extends Pick<RoleSize, 'most' | 'growsWhenFull'> {
-  /** An additional process serves already. */
+  /** True if an additional process already serves. */
   readonly hasSpare: boolean;
-  /** The user may block workers (`blockers.ts`). */
+  /** True if the user may block workers (`blockers.ts`). */
   readonly isBlocker: boolean;
 }
 
-/** The worker, or `additional`: another process; `wait`: until one has room or responds. */
+/** The index of a worker; `additional`: start another process; `wait` until a worker has room or responds. */
 type WorkerChoice = number | 'additional' | 'wait';
 
 /**
- * The least busy worker that responds: a request in a blocked worker waits for the body that blocks it. Users that block workers
- * are kept from delaying others:
+ * The least busy worker that responds, because a request in a blocked worker waits for the body that blocks it. Users that block workers
+ * must not delay others:
  * - A user waits while it blocks as many workers as it may ({@link mostBlockedBy}).
  * - A user that may block workers gets only workers without requests of others, which would wait too.
  * - All such users together leave one worker to the rest.
@@ -62,12 +62,12 @@ export function chooseWorker(workers: readonly WorkerFacts[], role: RoleFacts): 
   return mayGrow && leavesOne && workers.length > 0 && isStuck ? 'additional' : 'wait';
 }
 
-/** For a user that may block workers itself. */
+/** Companions that a user that may block workers may have. */
 const hasBlocker = ({ servesUser, servesBlocker }: WorkerFacts) => servesUser || servesBlocker;
 
 /**
- * Workers that one user may block: as many as are kept alive, and at least two, so that a user continues while one of its bodies
- * blocks. With up to three kept alive, two users leave one worker to the others.
+ * Number of workers that one user may block: as many as are kept alive, and at least two, so that a user continues while one of its
+ * bodies blocks. With up to three kept alive, two users leave one worker to the others.
  */
 const mostBlockedBy = (most: number) => Math.max(most - MORE_WHILE_HANGING, Math.min(most - 1, 2));
 

@@ -1,16 +1,16 @@
 /**
- * Decides which idle workers load the libraries of a first request. Task workers load while idle, because they serve the first request. A
- * spare, which takes the place of a worker that a body blocked or ended, loads in the first pause after a task has begun: from then
- * on it takes 45 MB more.
+ * Decides which idle workers load the libraries of a first request. Task workers load as soon as they are idle, because they serve the
+ * first request. A spare, which replaces a worker that a body blocked or ended, loads in the first pause after a task has begun, because
+ * loading takes 45 MB of memory.
  */
 import { REQUESTS, TASKS, type WorkerRole } from './roles.ts';
 import type { WorkerOptions, WorkerProcess } from './worker-process.ts';
 
-/** Delay in ms after which an idle worker of tasks loads them, so that what starts with it comes first. */
+/** Idle time in ms after which a task worker loads the libraries, so that it does not delay the rest of the start. */
 export const LOADS_AFTER_MS = 100;
-/** Idle time in ms of all workers in which a spare loads, because that takes a processor for up to a second. */
+/** Idle time in ms of all workers after which a spare loads, because loading occupies a processor for up to a second. */
 export const PAUSE_MS = 500;
-/** An idle spare waits for such a pause, but not longer than this: a burst of runs is over by then, and one that lasts needs the spare. */
+/** Longest wait of a spare for such a pause, in ms. A short burst of runs has ended by then, and a long one needs the spare. */
 export const SPARE_WAITS_MS = 30_000;
 
 export type LoadingWorker = Pick<WorkerProcess, 'role' | 'port' | 'idleMs' | 'warmUp'>;
@@ -18,11 +18,11 @@ export type LoadingWorker = Pick<WorkerProcess, 'role' | 'port' | 'idleMs' | 'wa
 export class Loading {
   readonly #isEarly: boolean;
   readonly #now: () => number;
-  /** Undefined: no spare has to be loaded yet. */
+  /** Undefined while no loaded spare is needed. */
   #spareWantedAt: number | undefined;
 
   /**
-   * @param isEarly false: workers of tasks load with their first request
+   * @param isEarly false: task workers load with their first request
    * @param now ms
    */
   constructor(isEarly: boolean, now: () => number) {
@@ -30,7 +30,7 @@ export class Loading {
     this.#now = now;
   }
 
-  /** Notes functions that use Express: their first request gets a worker of its own, which is the spare. */
+  /** Notes whether functions use Express, because their first request is served by the spare. */
   knowing(onLoaded: WorkerOptions['onLoaded']): WorkerOptions['onLoaded'] {
     return (functions, unset) => {
       if (functions.some((one) => one.trigger.kind === 'https' && !one.takesWhole)) this.#wantSpare();

@@ -5,16 +5,16 @@
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
-/** Servers that are separate from those of the functions, and the place of the runs on them. */
+/** Servers that are separate from those of the functions, and the location of the runs on them. */
 export interface WarmUpServers {
-  /** `host:port`, as of `tasks`. */
+  /** `host:port`, like `tasks`. */
   readonly firestore: string;
   readonly tasks: string;
   /** Region of the queue. */
   readonly region: string;
   readonly database: string;
   readonly collectionPrefix: string;
-  /** URL that tasks name. */
+  /** Target URL of tasks. */
   readonly driveUrl: string;
 }
 
@@ -28,7 +28,7 @@ export type ToWorker =
       readonly module: string;
       readonly region: string;
       readonly env: Readonly<Record<string, string>>;
-      /** There while the module loads, whose code may read them; afterwards only those that a function declares. */
+      /** Set while the module loads, because its code may read them. Afterwards only declared secrets remain. */
       readonly secrets?: Readonly<Record<string, string>> | undefined;
       /** Offset of the cloud's clock from the machine's. */
       readonly clockOffsetMs: number;
@@ -36,9 +36,9 @@ export type ToWorker =
       readonly graceMs?: number | undefined;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
-  /** While it is idle: load the libraries that the first request would load. */
+  /** Sent to an idle worker: load the libraries of a first request. */
   | { readonly kind: 'warm-up' }
-  /** While it is idle, after that: serve functions for no-op runs, with these servers. */
+  /** Sent to an idle worker after `warm-up`: serve functions for no-op runs, with these servers. */
   | { readonly kind: 'serve-warm-up'; readonly servers: WarmUpServers }
   | { readonly kind: 'end-warm-up' }
   /** Sent after a connection broke; the response is `alive`. */
@@ -50,15 +50,15 @@ export type FromWorker =
   | {
       readonly kind: 'loaded';
       readonly functions: readonly FunctionSpec[];
-      /** Names of their parameters without a value. Absent: not known. */
+      /** Names of their parameters without a value; absent if unknown. */
       readonly unset?: readonly string[];
     }
-  /** `hasLink`: its server also takes requests by frames (`host/link/`). */
+  /** `hasLink`: the worker also takes requests by frames (`host/link/`). */
   | { readonly kind: 'ready'; readonly port: number; readonly hasLink?: true }
   | { readonly kind: 'alive' }
   /** Answers `warm-up`, whether or not that succeeded. */
   | { readonly kind: 'warm' }
-  /** Answers `serve-warm-up`. False: the functions have no installation of Cairn, or of an earlier version. */
+  /** Answers `serve-warm-up`. False if the functions have no installation of Cairn, or one of an earlier version. */
   | { readonly kind: 'serves-warm-up'; readonly isServing: boolean }
   /** Response to `clock`: all running work has recorded the new time. */
   | { readonly kind: 'clock-moved' }
@@ -66,7 +66,7 @@ export type FromWorker =
   | { readonly kind: 'heartbeat' }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** Undefined for anything else: code of the functions, which share the process with their worker, may send what it likes. */
+/** Undefined for other messages, which code of the functions may send from the same process. */
 export function fromWorker(message: unknown): FromWorker | undefined {
   const {
     kind,

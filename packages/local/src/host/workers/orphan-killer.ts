@@ -1,6 +1,6 @@
 /**
- * Kills the workers of a cloud process that was killed. Workers end when their channel closes, but not while a body blocks their
- * event loop. So a shell waits for the end of this process: it takes 1 MB, and a thread in each worker would take 18.
+ * Kills the workers after the cloud process was killed. Workers end when their channel closes, but not while a body blocks their event
+ * loop. So a shell waits for the end of this process. It takes 1 MB; a thread in each worker would take 18 MB.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 
@@ -21,7 +21,7 @@ export class OrphanKiller {
   readonly #shell: ChildProcess;
 
   constructor() {
-    // In a session of its own, so that a signal to the cloud's process group does not end it.
+    // Its own session, so that a signal to the cloud's process group does not end it.
     this.#shell = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     // Without a shell the workers still end when their channel closes, unless they are blocked.
     this.#shell.on('error', () => {});

@@ -1,6 +1,6 @@
 /**
- * The parameters that functions declare (`defineString` and so on): gives them their defaults, as firebase-tools does before it starts
- * functions, and finds those without a value.
+ * Parameters that functions declare (`defineString` and so on). Sets their defaults, as firebase-tools does before it starts functions,
+ * and finds those without a value.
  */
 import { createRequire } from 'node:module';
 
@@ -10,12 +10,12 @@ interface Param {
   toSpec(): { readonly type: string };
 }
 
-/** Key of the list of firebase-functions that all its copies in a process share; that of a version ends with `:v7`. */
+/** Key of the list that all copies of firebase-functions in a process share; since version 7 it ends with `:v7`. */
 const DECLARED = 'firebase-functions:params:declaredParams';
 
 /**
  * @param module absolute path of the module of the functions, which is loaded
- * @returns names of the parameters without a value and without a default, which their functions see as empty
+ * @returns names of the parameters with neither value nor default, which functions read as empty
  */
 export function setDefaults(module: string, env: NodeJS.ProcessEnv): string[] {
   const unset: string[] = [];
@@ -46,7 +46,7 @@ function sharedList(): readonly Param[] | undefined {
   return lists.length === 0 ? undefined : lists.flat();
 }
 
-/** Versions before 7 are loaded once, as CommonJS. Empty for functions without firebase-functions, or without parameters. */
+/** The list of a version before 7, which is loaded once, as CommonJS. Empty without firebase-functions or parameters. */
 function listOfInstalled(module: string): readonly Param[] {
   const require = createRequire(module);
   try {
@@ -57,7 +57,7 @@ function listOfInstalled(module: string): readonly Param[] {
   }
 }
 
-/** As in an `.env` file. A default may be an expression of other parameters. */
+/** The value as in an `.env` file. A default may be an expression of other parameters. */
 function textOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -10,6 +10,6 @@ export interface PoolOptions extends WorkerOptions {
   readonly keepsSpare: boolean;
   /** A worker without a heartbeat for this time is killed. */
   readonly watchdogMs: number;
-  /** One line about a worker that ended unasked. */
+  /** Logs a line about a worker that ended unexpectedly. */
   log(line: string): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Asks a worker whether it answers, and measures for how long it has not. A worker with a link is asked by that, as requests are: a
- * body may break what they need (`net.Socket.prototype.write`), but not the channel and the heartbeats.
+ * Probes a worker and measures for how long it has not answered. Probes use the link if there is one, like requests, because a body may
+ * break only what requests need (`net.Socket.prototype.write`), while the channel and the heartbeats still work.
  */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { type AnswerHead, decode, ECHO, encode, PATH } from '../link/messages.ts';
@@ -11,7 +11,7 @@ const QUESTION = encode({ name: ECHO, method: 'GET', path: '/', headers: {} }, W
 export class Probes {
   readonly #sendByChannel: () => void;
   #link: FrameClient | undefined;
-  /** Callbacks of unanswered questions by the channel, the oldest first. */
+  /** Callbacks of unanswered probes by the channel, the oldest first. */
   #byChannel: (() => void)[] = [];
   #isAsked = false;
   #unansweredMs = 0;
@@ -20,12 +20,12 @@ export class Probes {
     this.#sendByChannel = sendByChannel;
   }
 
-  /** Later questions go by the link, also when it is lost: then there is no answer. */
+  /** Sends later probes by the link. If the link is lost, they get no answer. */
   useLink(link: FrameClient): void {
     this.#link = link;
   }
 
-  /** @param onAnswer not called if the worker ends first, or is ending */
+  /** @param onAnswer not called if the worker is ending or ends first */
   ask(onAnswer: () => void): void {
     if (this.#link === undefined) {
       this.#byChannel.push(onAnswer);
@@ -35,7 +35,7 @@ export class Probes {
         onMessage(message) {
           if (decode<AnswerHead>(message).body.equals(WORD)) onAnswer();
         },
-        // Nothing, or an error, is no answer.
+        // A call that ends without a message, or with an error, is not an answer.
         onEnd() {},
       });
   }
@@ -49,10 +49,10 @@ export class Probes {
   }
 
   /**
-   * Time in ms that the last question of this method has had no answer, counted in calls each `tickMs`, so that a pause of this process does
-   * not count. Probes again after each answer.
+   * Time in ms since the unanswered probe of this method, counted in calls each `tickMs`, so that a pause of this process does not count.
+   * Probes again after each answer.
    *
-   * @param turns the event loop of the worker turns. It does not answer earlier, and that time does not count
+   * @param turns true if the event loop of the worker turns; a blocked worker cannot answer, so its time does not count
    */
   unansweredFor(tickMs: number, turns: boolean): number {
     if (this.#isAsked) this.#unansweredMs += turns ? tickMs : 0;

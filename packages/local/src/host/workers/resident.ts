@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** MiB by process id. A process that has ended is left out, and on Windows every one. */
+/** MiB by process id, without processes that have ended. Empty on Windows. */
 export async function residentMib(pids: readonly number[]): Promise<ReadonlyMap<number, number>> {
   if (process.platform === 'win32' || pids.length === 0) return new Map();
   const found = process.platform === 'linux' ? await Promise.all(pids.map(fromProc)) : await fromPs(pids);

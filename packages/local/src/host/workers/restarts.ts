@@ -1,4 +1,4 @@
-/** Pauses before dead workers are replaced, and how many were killed. */
+/** Pauses before dead workers are replaced, and the number of killed workers. */
 import type { WorkerEnd } from './worker-process.ts';
 
 /** Workers that die within this time after they began to serve count as broken; others are restarted immediately. */
@@ -9,17 +9,17 @@ export class Restarts {
   #failuresInARow = 0;
   #killed = 0;
 
-  /** Number of workers that a signal ended: that alone says nothing about the functions. */
+  /** Number of workers that a signal ended, which alone is no sign of a fault in the functions. */
   get killed(): number {
     return this.#killed;
   }
 
-  /** Time in ms. @param servedAt when the worker began to serve, by `performance.now()`; undefined: it did not */
+  /** Pause in ms. @param servedAt time at which the worker began to serve, by `performance.now()`; undefined if it never served */
   pauseAfter({ signal }: Pick<WorkerEnd, 'signal'>, servedAt: number | undefined): number {
     if (signal !== null) this.#killed += 1;
     const wasUseful = servedAt !== undefined && performance.now() - servedAt > SHORT_LIFE_MS;
     this.#failuresInARow = wasUseful ? 0 : this.#failuresInARow + 1;
-    // One early death may be a SIGKILL; from the second on, the functions are at fault.
+    // One early death may be a SIGKILL; after a second one the functions are at fault.
     const exponent = this.#failuresInARow - (servedAt === undefined ? 1 : 2);
     return exponent < 0 ? 0 : Math.min(BACKOFF_MS.first * 2 ** exponent, BACKOFF_MS.most);
   }

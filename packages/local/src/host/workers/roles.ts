@@ -20,16 +20,16 @@ export interface RoleSize {
   readonly most: number;
   /** True if a request gets an additional process when all others are full; otherwise it waits. */
   readonly growsWhenFull: boolean;
-  /** True if the process ends after one request, whose leftovers (a timer that throws) could harm the next one. */
+  /** True if the process ends after one request, because leftovers such as a timer that throws could harm the next request. */
   readonly servesOnce: boolean;
 }
 
-/** Additional processes while all others of the role hang. They end when they are idle. */
+/** Most additional processes while all others of the role hang. They end when idle. */
 export const MORE_WHILE_HANGING = 4;
-/** Each has up to 150 MB while it works; requests beyond that wait for one of them. */
+/** Limit because each takes up to 150 MB while it works. Further requests wait. */
 const ALONE_AT_MOST = 4;
 
-/** A task-queue function with a concurrency of 1 has processes of its own. */
+/** A task-queue function with a concurrency of 1 has its own processes. */
 export function roleOf({ name, trigger, concurrency }: FunctionSpec): WorkerRole {
   if (trigger.kind !== 'task-queue') return REQUESTS;
   return concurrency === 1 ? `alone:${name}` : TASKS;
@@ -44,20 +44,20 @@ export function sizeOf(role: WorkerRole, workers: number): RoleSize {
   return { wanted: 0, most: ALONE_AT_MOST, growsWhenFull: true, servesOnce: true };
 }
 
-/** From this `concurrency` on, users share a worker. A function that declares fewer has a reason in its process, such as its memory. */
+/** Least `concurrency` at which limits are per user. A function that declares less limits its process, for example for its memory. */
 const SHARED_FROM = 16;
-/** A worker serves so many times its `concurrency` for all users, where production starts other instances. */
+/** A worker serves its `concurrency` times this for all users together; production would start other instances. */
 const MOST_OF_ALL = 2;
 
-/** Requests of a function that a worker serves. */
+/** Numbers of requests of a function that a worker serves. */
 interface UnderWay {
   readonly own: number;
   readonly all: number;
 }
 
 /**
- * True if a worker may serve one more request of a user of the function, such as a queue or a caller. Each user has the places of an
- * instance, so one that fills them delays only itself.
+ * True if a worker may serve one more request of a user of the function, such as a queue or a caller. Each user has its own limit, as in
+ * its own instance, so a user that reaches it delays only itself.
  */
 export function hasRoom(concurrency: number, { own, all }: UnderWay): boolean {
   if (concurrency < SHARED_FROM) return all < concurrency;

@@ -4,8 +4,8 @@
 
 /**
  * Offsets `Date.now()` and `new Date()` by the last argument of the returned function, in milliseconds. `Date.now` is
- * replaced immediately, because code may keep a reference to it; the constructor only when there is an offset, because
- * a proxied one is slower.
+ * replaced immediately, because code may keep a reference to it. The constructor is replaced only when there is an offset,
+ * because a proxy is slower.
  */
 export function shiftableTime(): (offsetMs: number) => void {
   const Real = Date;

@@ -3,7 +3,7 @@ import type { FunctionSpec } from '../function-spec.ts';
 import { NoWorkerError, type Wanted, type WorkerLease } from './worker-lease.ts';
 
 interface Waiter extends Wanted {
-  /** Key of the requests that the same worker could serve, before and after `takesCold`. */
+  /** Key of requests that the same workers could serve, before and after `takesCold`. */
   readonly warmKey: string;
   readonly coldKey: string;
   takesCold: boolean;
@@ -12,7 +12,7 @@ interface Waiter extends Wanted {
 }
 
 interface WaitOptions {
-  /** A worker has served: only the timeout of the function limits the wait. */
+  /** True if a worker has served, so that only the timeout of the function limits the wait. */
   readonly isServed: boolean;
   readonly signal: AbortSignal | undefined;
 }
@@ -20,8 +20,8 @@ interface WaitOptions {
 /** Time that a request waits while no worker is alive. */
 const WAIT_FOR_WORKER_MS = 10_000;
 /**
- * Time that a request waits for a loaded process before it takes a spare that is not. A task worker that hands a run over is
- * idle a moment later, which is sooner than a spare has loaded.
+ * Time that a request waits for a loaded process before it takes an unloaded spare. A task worker that hands a run over is soon idle,
+ * before a spare would have loaded.
  */
 const COLD_AFTER_MS = 100;
 
@@ -79,9 +79,9 @@ export class Waiters {
     });
   }
 
-  /** Gives each request that waits a worker, if there is one for it. */
+  /** Assigns available workers to waiting requests. */
   serve(): void {
-    // Once one waiter got no worker, those with the same key are skipped.
+    // After one waiter got no worker, waiters with the same key are skipped.
     const full = new Set<string>();
     for (const waiter of this.#waiters) {
       const key = waiter.takesCold ? waiter.coldKey : waiter.warmKey;

@@ -1,30 +1,30 @@
-/** Kills workers that give no sign of life, that answer nothing, or that fill the memory of the machine. */
+/** Kills workers that send no heartbeat, answer no request, or use too much memory. */
 import type { FunctionSpec } from '../function-spec.ts';
 import { residentMib } from './resident.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** Far longer than an answer takes that waits for other work of a busy worker, and shorter than a lease. */
+/** Much longer than a busy worker delays an answer, and shorter than a lease. */
 const UNANSWERED_MS = 10_000;
 /**
- * Least limit of a worker's memory, MiB, so that a body that fills it does not take that of the machine. A worker serves all functions, and
+ * Least memory limit of a worker, MiB; the limit keeps a body from using up the machine's memory. A worker serves all functions and
  * compiles TypeScript, so it needs more than an instance in production.
  */
 const MIN_LIMIT_MIB = 2_048;
-/** For functions that declare more. */
+/** Factor for functions that declare more memory. */
 const LIMIT_FACTOR = 2;
 
-/** Memory that a worker which serves these functions may use. */
+/** Memory limit of a worker that serves these functions. */
 export function memoryLimitMib(functions: readonly Pick<FunctionSpec, 'memoryMib'>[]): number {
   return Math.max(MIN_LIMIT_MIB, ...functions.map(({ memoryMib = 0 }) => LIMIT_FACTOR * memoryMib));
 }
 
 interface WatchdogOptions {
-  /** A worker that was silent for so long is killed. */
+  /** A worker without a heartbeat for this time is killed. */
   readonly watchdogMs: number;
   /** Time between two calls of {@link Watchdog.check}. */
   readonly tickMs: number;
   log(line: string): void;
-  /** Default: of the system. */
+  /** Default: asks the operating system. */
   readonly memoryOf?: typeof residentMib;
 }
 
@@ -56,7 +56,7 @@ export class Watchdog {
     void this.#measure(workers);
   }
 
-  /** A blocked worker cannot say how much it uses, so the system is asked. */
+  /** Asks the operating system, because a blocked worker cannot report its memory. */
   async #measure(workers: ReadonlySet<WatchedWorker>): Promise<void> {
     if (this.#isMeasuring) return;
     this.#isMeasuring = true;

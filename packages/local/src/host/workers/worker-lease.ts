@@ -1,4 +1,4 @@
-/** Assignment of a worker to a request, and the error without one. */
+/** Assignment of a worker to a request, and the error if there is none. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import type { FunctionSpec } from '../function-spec.ts';
 import type { WorkerRole } from './roles.ts';
@@ -7,7 +7,7 @@ import type { WorkerRole } from './roles.ts';
 export interface WorkerLease {
   readonly port: number;
   readonly link: FrameClient | undefined;
-  /** False for a worker that serves one request: it ends after that, even if it did not take it. */
+  /** False for a worker that serves one request: it ends after that request, even if it did not take it. */
   readonly isMovable: boolean;
   /** True if the worker runs bodies of steps too, which may block or end it. */
   readonly isShared: boolean;
@@ -32,19 +32,19 @@ export const NO_USER = '';
 export interface Acquiring {
   /** The queue or the caller, for example; default: {@link NO_USER}. */
   readonly user?: string | undefined;
-  /** True if it goes by frames: it can leave a worker that was blocked before it took the request. Default: false. */
+  /** True if the request goes by frames, so that it can leave a worker that was blocked before taking it. Default: false. */
   readonly byFrames?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The facts that decide which worker a request gets. */
+/** Facts that decide which worker a request gets. */
 export interface Wanted {
   readonly spec: FunctionSpec;
-  /** Role of the function; see `WorkerPool` for requests that share the workers of tasks. */
+  /** Role of the function; see `WorkerPool` for requests that share task workers. */
   readonly role: WorkerRole;
   readonly user: string;
   readonly byFrames: boolean;
-  /** True if it has waited so long that a process that is not loaded will do. */
+  /** True if the request has waited long enough to take an unloaded process. */
   readonly takesCold: boolean;
 }
 

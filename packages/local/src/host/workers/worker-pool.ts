@@ -19,7 +19,7 @@ import { type Acquiring, NO_USER, type Wanted, type WorkerLease } from './worker
 import { describeEnd, pidsByRole, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
 const GRACE_MS = 10_000;
-/** The first spare starts once all workers were idle for `idle`, because loading it takes a processor for a second; after `latest` in any case. */
+/** The first spare starts once all workers were idle for `idle` ms, because loading occupies a processor for a second, but after `latest` ms at most. */
 const FIRST_SPARE_MS = { idle: 200, latest: 10_000 };
 /** Interval at which workers are checked. */
 const TICK_MS = 500;
@@ -41,9 +41,9 @@ export class WorkerPool {
   #hasServed = false;
   /** Number of workers whose restart is delayed. */
   #paused = 0;
-  /** With roles: some requests do not share the workers of tasks. */
+  /** With roles: true if some requests do not share task workers. */
   #hasRequests = false;
-  /** True if the last worker that serves one request died during it. */
+  /** True if the last worker that served one request died during it. */
   #hasLostLoneWorker = false;
   #stopping = false;
 
@@ -52,9 +52,9 @@ export class WorkerPool {
     this.#options = { ...options, onLoaded: this.#loading.knowing(options.onLoaded) };
     this.#watchdog = new Watchdog({ ...options, tickMs: TICK_MS });
     const { roles, env } = options;
-    // Without frames a request would wait for the body that blocks its worker.
+    // Sharing needs frames, because an HTTP request would wait for the body that blocks its worker.
     this.#sharing = new Sharing(roles && env.CAIRN_WIRE_HOSTS !== '');
-    // Without roles, a worker has to end processes of its own in order, and no body blocks it.
+    // Without roles no body blocks a worker, and it must end its child processes itself.
     this.#orphanKiller = roles ? new OrphanKiller() : undefined;
   }
 
@@ -67,7 +67,7 @@ export class WorkerPool {
     this.#checkTimer = setInterval(() => this.#check(), TICK_MS).unref();
   }
 
-  /** The workers that are alive, serving or about to. */
+  /** The workers that are alive, including those that do not serve yet. */
   get pids(): number[] {
     return [...this.#workers].map((worker) => worker.pid);
   }
@@ -102,7 +102,7 @@ export class WorkerPool {
     return this.#acquire(spec, this.#roleOf(spec), acquiring);
   }
 
-  /** A task worker, for background calls: request workers are kept for callers that wait. */
+  /** Acquires a task worker for background calls, so that request workers stay free for callers that wait. */
   acquireAside(spec: FunctionSpec): Promise<WorkerLease> {
     return this.#acquire(spec, this.#options.roles ? TASKS : REQUESTS, {});
   }
@@ -213,7 +213,7 @@ export class WorkerPool {
     this.#watchdog.check(this.#workers);
     this.#blockers.check();
     this.loadIdleWorkers();
-    // Answers that came while this process was busy are read first.
+    // Deferred, so that answers that arrived while this process was busy are read first.
     setImmediate(() =>
       setImmediate(() => {
         for (const worker of this.#sharing.check(this.workersOf(TASKS))) this.#moveRequestsFrom(worker);
@@ -237,8 +237,8 @@ export class WorkerPool {
   }
 
   /**
-   * For a run that must be alone, when the spare has just replaced the worker that died: the next spare, which is starting, replaces
-   * this one in turn. None after a death alone: leftovers of an earlier request in a task worker could kill the run once more.
+   * An idle task worker for a run that must be alone, when the spare has just replaced a worker that died; the next spare replaces this
+   * worker in turn. Undefined after a run died alone, because leftovers of earlier requests in a task worker could kill it once more.
    */
   get #idleTaskWorker(): WorkerProcess | undefined {
     if (this.#hasLostLoneWorker || this.#sharing.isOn) return undefined;
@@ -293,7 +293,7 @@ export class WorkerPool {
     if (spare?.isWarm) return spare;
     const loaded = ofRole.length === 0 ? this.#idleTaskWorker : undefined;
     if (loaded) return loaded;
-    // After a death alone, or without a task worker that has served, none becomes idle soon.
+    // No task worker becomes idle soon after a run died alone, or before one has served.
     const mayComeBack =
       ofRole.length === 0 &&
       !this.#hasLostLoneWorker &&
@@ -314,7 +314,7 @@ export class WorkerPool {
     let isLate = false;
     const isRequest = wanted.role === REQUESTS;
     const isShared = isRequest && worker.role === TASKS;
-    // A request that shares a worker with bodies runs none itself, so it cannot be what blocks the worker.
+    // A request that shares a worker with bodies runs none itself, so it cannot block the worker.
     const stay = this.#blockers.enter(worker, isShared ? NO_USER : wanted.user);
     const lease: WorkerLease = {
       port,
@@ -324,12 +324,12 @@ export class WorkerPool {
       release: async () => {
         this.#sharing.leave(lease);
         this.#blockers.leave(worker, stay, !isBroken && !isLate);
-        // A worker with a broken connection is dead, or busy with an aborted request: then it ends once it is idle.
+        // A worker with a broken connection is dead or still busy with an aborted request; a busy one ends once it is idle.
         if (worker.isSpent && !isBroken) {
           this.#hasLostLoneWorker = false;
           worker.retire();
         }
-        // Until the worker answers, the aborted request may block it.
+        // The aborted request may block the worker until it answers.
         if (isBroken) await worker.suspect();
         worker.count(wanted, -1);
         this.#waiters.serve();
@@ -340,7 +340,7 @@ export class WorkerPool {
       },
       late: () => {
         isLate = true;
-        // The task that it did not take does not count. A worker that runs no body may only be slow.
+        // The task that was not taken does not count. A worker without a body may just be slow.
         const runsBody = worker.role === TASKS && worker.tasks > (isRequest ? 0 : 1);
         if (runsBody) this.#moveRequestsFrom(worker);
         else this.#suspect(worker, true);
@@ -350,7 +350,7 @@ export class WorkerPool {
     return lease;
   }
 
-  /** For a worker that a body blocks: moves its requests to others if possible, and gives requests a worker of their own from now on. */
+  /** Moves requests from a worker that a body blocks to others, and gives requests their own worker from now on. */
   #moveRequestsFrom(worker: WorkerProcess): void {
     this.#suspect(worker, true);
     this.#endSharing();
@@ -372,13 +372,13 @@ export class WorkerPool {
   #setRole(worker: WorkerProcess, role: WorkerRole | undefined): void {
     worker.role = role;
     const runsOnlyBodies = role !== undefined && role !== REQUESTS && !(role === TASKS && this.#sharing.isOn);
-    // A process that could not be started has no id, and 0 would be this process.
+    // A process that could not be started has no id, and the id 0 means this process.
     if (runsOnlyBodies && worker.pid > 0) lowerPriority(worker.pid);
   }
 
   /**
-   * Requests that go by frames go to the workers of tasks while these are shared, and until the first of their own serves; others, which
-   * would wait for a body that blocks it, start one of their own.
+   * Requests by frames go to task workers while these are shared, and until the first request worker serves. Other requests would wait for
+   * a body that blocks a task worker, so they start a request worker.
    */
   #servedBy({ role, byFrames }: Wanted): WorkerRole {
     if (role !== REQUESTS || !this.#options.roles) return role;

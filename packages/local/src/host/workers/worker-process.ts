@@ -20,16 +20,16 @@ import { NO_USER, type Wanted } from './worker-lease.ts';
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 export interface WorkerOptions {
-  /** Another main with the messages of `messages.ts`; default: the usual one. */
+  /** Another main that exchanges the messages of `messages.ts`; default: `worker.ts`. */
   readonly workerMain?: string | undefined;
   readonly module: string;
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Values of secrets that are known before the functions are loaded; of those, only declared ones are kept. */
+  /** Values of secrets that are known before the functions are loaded; only declared ones are kept. */
   readonly secrets?: Readonly<Record<string, string>> | undefined;
   clockOffsetMs(): number;
   readonly output: OutputTarget;
-  /** Grace period in ms of current requests at its end; default: that of Cloud Run. */
+  /** Grace period in ms of current requests when it ends; default: that of Cloud Run. */
   readonly graceMs?: number | undefined;
   /**
    * Called with the loaded functions and the names of their parameters without a value; returns environment variables that are set
@@ -66,11 +66,11 @@ const HANGS_AFTER_MS = 3_000;
 
 export class WorkerProcess {
   readonly #child: ChildProcess;
-  /** By function, and by function and user. */
+  /** Numbers of requests in flight by function, and by function and user. */
   readonly #inFlight = new Map<string, number>();
   /** Undefined for a spare. */
   role: WorkerRole | undefined;
-  /** True from a request that it did not take in time until it gives a sign of life. */
+  /** True from a request that it did not take in time until it responds again. */
   #isLate = false;
   /** The probe that it has not answered yet. */
   #probe: { readonly sentAt: number; readonly over: Promise<void> } | undefined;
@@ -89,11 +89,11 @@ export class WorkerProcess {
   #port: number | undefined;
   #link: FrameClient | undefined;
   readonly #probes = new Probes(() => this.#send({ kind: 'are-you-alive' }));
-  /** Requests and tasks under way. */
+  /** Requests and tasks in flight. */
   #underWay = { requests: 0, tasks: 0 };
-  /** True once a task has ended, so that it has loaded what tasks need. */
+  /** True once a task has ended, so that the worker has loaded what tasks need. */
   #hasEndedTask = false;
-  /** A request was assigned since the last check. */
+  /** True if a request was assigned since the last check. */
   #hadRequest = false;
   #answerTime: number | 'missing' | undefined;
   /** Callbacks of unanswered moves of the clock. */
@@ -158,7 +158,7 @@ export class WorkerProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Undefined while the worker does not serve: before, after, and when that is in doubt. */
+  /** Undefined while the worker does not serve: before its start, after its end, and while it is suspected to be dead. */
   get port(): number | undefined {
     return this.#port;
   }
@@ -177,17 +177,17 @@ export class WorkerProcess {
     return this.#hasServed;
   }
 
-  /** True if it was superfluous and got SIGTERM. */
+  /** True if it got SIGTERM because it was superfluous. */
   get isRetired(): boolean {
     return this.#retired;
   }
 
-  /** The process was killed, and has not ended yet. */
+  /** True if the process was killed but has not ended yet. */
   get isKilled(): boolean {
     return this.#isKilled;
   }
 
-  /** The process is killed when it uses more. */
+  /** Limit above which the process is killed. */
   get memoryLimitMib(): number {
     return this.#memoryLimitMib;
   }
@@ -216,7 +216,7 @@ export class WorkerProcess {
     if (this.hangs) return 'blocked';
     const probedMs = performance.now() - (this.#probe?.sentAt ?? performance.now());
     if (this.#isLate || probedMs > LATE_AFTER_MS) return 'late';
-    // A probe, after a move of the clock for example, is answered in a moment.
+    // `starting` also during a probe, for example after a move of the clock; it is soon answered.
     return this.#port === undefined ? 'starting' : 'responding';
   }
 
@@ -250,15 +250,15 @@ export class WorkerProcess {
     return this.#silentMs;
   }
 
-  /** Adds a check after `tickMs` to {@link silentMs}, and returns that. */
+  /** Adds a check after `tickMs` to {@link silentMs} and returns the sum. */
   silentFor(tickMs: number): number {
     this.#silentMs = this.#hasServed ? this.#silentMs + tickMs : 0;
     return this.#silentMs;
   }
 
   /**
-   * Time in ms that it has answered nothing while it sent heartbeats, counted like {@link silentMs}. 0 for one that does not
-   * serve, or is ending.
+   * Time in ms that it has answered nothing while it sent heartbeats, counted like {@link silentMs}. 0 if it does not serve or is
+   * ending.
    */
   unansweredFor(tickMs: number): number {
     return this.#hasServed && !this.#retired ? this.#probes.unansweredFor(tickMs, !this.hangs) : 0;
@@ -276,7 +276,7 @@ export class WorkerProcess {
     this.#send({ kind: 'warm-up' });
   }
 
-  /** Makes it serve the functions of a warm-up. Resolves with false if it has none, or has ended. */
+  /** Makes it serve the functions of a warm-up. Resolves with false if it has none or has ended. */
   serveWarmUp(servers: WarmUpServers): Promise<boolean> {
     const answered = new Promise<boolean>((resolve) => {
       this.#onServesWarmUp = resolve;
@@ -289,7 +289,7 @@ export class WorkerProcess {
     this.#send({ kind: 'end-warm-up' });
   }
 
-  /** Resolves when its running work has recorded the new time, or it has ended. */
+  /** Resolves when its active work has recorded the new time, or when it has ended. */
   async shiftClock(offsetMs: number): Promise<void> {
     const moved = new Promise<void>((resolve) => {
       this.#onMoved.push(resolve);
@@ -299,9 +299,9 @@ export class WorkerProcess {
   }
 
   /**
-   * Assigns it no request until it has answered a probe. Call it when a connection broke, because the port of a dying process may
-   * still accept connections, when it was late (`isLate`), or after a change that the next request must see. Resolves when it serves again or has
-   * ended.
+   * Assigns it no request until it has answered a probe. Call this after a connection broke, because the port of a dying process may still
+   * accept connections; after it was late (`isLate`); or after a change that the next request must see. Resolves when it serves again or
+   * has ended.
    */
   async suspect(isLate = false): Promise<void> {
     this.#isLate ||= isLate;
@@ -321,19 +321,19 @@ export class WorkerProcess {
     await this.#probe?.over;
   }
 
-  /** Number of tasks under way, whose bodies may block it. */
+  /** Number of tasks in flight, whose bodies may block it. */
   get tasks(): number {
     return this.#underWay.tasks;
   }
 
-  /** True if tasks are under way, and requests are or were since the last call. */
+  /** True if tasks are in flight, and requests are or were since the last call. */
   takeServedBoth(): boolean {
     const hadRequest = this.#hadRequest || this.#underWay.requests > 0;
     this.#hadRequest = false;
     return hadRequest && this.#hasEndedTask && this.tasks > 0 && this.#port !== undefined;
   }
 
-  /** Asks for a sign of life; the time until it comes is that of {@link takeAnswerTime}. */
+  /** Sends a probe; {@link takeAnswerTime} returns the time until its answer. */
   timeAnswer(): void {
     const sentAt = performance.now();
     this.#answerTime = 'missing';
@@ -342,7 +342,7 @@ export class WorkerProcess {
     });
   }
 
-  /** Time in ms of the last {@link timeAnswer}; undefined without one, or if it was taken. */
+  /** Time in ms of the last {@link timeAnswer}; undefined if there is none or it was already taken. */
   takeAnswerTime(): number | 'missing' | undefined {
     const answer = this.#answerTime;
     this.#answerTime = undefined;
@@ -366,7 +366,7 @@ export class WorkerProcess {
   }
 }
 
-/** A worker that serves sends none of these again. */
+/** Messages that a worker sends only before it serves. */
 const isOfStart = ({ kind }: FromWorker) => kind === 'loaded' || kind === 'ready';
 
 const keyOf = (functionName: string, user: string) => `${functionName} ${user}`;

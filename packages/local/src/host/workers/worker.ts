@@ -18,13 +18,13 @@ const setClockOffset = shiftableTime();
 const { functionsServer } = await import('../functions-server.ts');
 const { ServedLink } = await import('../link/serve-link.ts');
 
-/** Taken before a body may replace it. */
+/** Saved before a body can replace it. */
 const exit: (code: number) => never = process.exit.bind(process);
 let isEnding = false;
 /** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
 const HEARTBEAT_MS = 1_000;
-/** Most answers take a few ms; where there is always a request, a body is not held for long. */
+/** Longest wait of a new body for answers. Most take a few ms; the limit matters if there is always a request. */
 const NEW_BODY_WAITS_MS = 100;
 const handlers = new Map<string, FunctionHandler>();
 const wholeHandlers = new Map<string, FunctionHandler>();
@@ -40,7 +40,7 @@ const sendToCloud = takeChannel();
 /** Without the cloud process the message is lost, and `disconnect` ends this process. */
 const send = (message: FromWorker) => sendToCloud?.(message, () => {});
 
-// Emitted before a body that this process has not run yet; `waits` is to be filled.
+// Emitted before the first execution of a body in this process; listeners add promises to `waits`.
 process.on('cairn:new-body' as 'message', (waits: unknown) => {
   (waits as Promise<void>[]).push(link.answersSent(NEW_BODY_WAITS_MS));
 });
@@ -65,7 +65,7 @@ async function handle(message: ToWorker): Promise<void> {
     case 'serve':
       return serve(message.env);
     case 'are-you-alive':
-      // Without this answer an ending worker gets no request.
+      // An ending worker does not answer, so that it gets no request.
       if (!isEnding) send({ kind: 'alive' });
       return;
     case 'warm-up':
@@ -80,7 +80,7 @@ async function handle(message: ToWorker): Promise<void> {
   }
 }
 
-/** Takes `process.send` away from the functions: a deployed instance has none, and libraries that find it report to it. */
+/** Hides `process.send` from the functions, because a deployed instance has none and libraries that find it send messages. */
 function takeChannel(): typeof process.send {
   const channel = process.send?.bind(process);
   delete process.send;
@@ -107,7 +107,7 @@ async function warmUp(): Promise<void> {
 async function serveWarmUp(servers: WarmUpServers): Promise<void> {
   const found: Promise<Readonly<Record<keyof typeof WARM_UP, FunctionHandler>>>[] = [];
   process.emit('cairn:warm-up-functions' as 'message', { servers, found }, undefined);
-  // Several copies of the package may answer. A failure makes the first request slower, which reports what is wrong.
+  // Several copies of the package may answer. A failure only slows down the first request, which reports it.
   const answers = await Promise.allSettled(found);
   const functions = answers.find((answer) => answer.status === 'fulfilled')?.value;
   if (functions) {
@@ -128,7 +128,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   const { module, region, env, clockOffsetMs } = message;
   graceMs = message.graceMs ?? graceMs;
   if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
-  // From this variable functions find their exported names.
+  // Functions find their exported names by this variable.
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
   const removeSecrets = addSecrets(message.secrets ?? {});
   const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
@@ -143,7 +143,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   send({ kind: 'loaded', functions: functions.map(({ spec }) => spec), unset });
 }
 
-/** Adds them to the environment. The returned function restores what was there before, except for these names. */
+/** Adds secrets to the environment. The returned function restores the previous values, except for the given names. */
 function addSecrets(secrets: Readonly<Record<string, string>>): (except: ReadonlySet<string>) => void {
   const before = { ...process.env };
   Object.assign(process.env, secrets);
