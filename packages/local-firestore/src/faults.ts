@@ -1,5 +1,5 @@
 /**
- * Fault injection, drawn from a seed so that a failing test can be repeated. Only decides; the adapter carries faults out.
+ * Fault injection, drawn from a seed so that a failing test can be repeated. Only decides; the adapter executes the faults.
  */
 import { generator } from './seeded.ts';
 
@@ -11,12 +11,12 @@ export type InjectedFault =
   | { readonly kind: 'unavailable' }
   /** Applies the request, then answers UNAVAILABLE, as if the answer had been lost. */
   | { readonly kind: 'lost-answer' }
-  /** Ends a stream of answers with UNAVAILABLE after so many messages. */
+  /** Ends a stream of answers with UNAVAILABLE after this number of messages. */
   | { readonly kind: 'cut-stream'; readonly afterMessages: number }
   /** Applies the request durably, then ends the process without an answer. */
   | { readonly kind: 'crash' };
 
-/** JSON-able. A server of another kind has faults of its own. */
+/** JSON-able. Each kind of server has its own kinds of faults. */
 export interface FaultRule<Kind = InjectedFault> {
   /** Name of the call, e.g. `Commit`; absent: any. */
   readonly call?: string;
@@ -68,7 +68,7 @@ export class Faults<Kind extends { readonly kind: string } = InjectedFault> {
   }
 
   /**
-   * Draws a fault for this call: the first rule that matches and is drawn. `paths` is only called when a rule needs it.
+   * Draws a fault for this call from the rules in order; the first drawn one applies. `paths` is only called when a rule needs it.
    */
   draw(call: string, paths: () => readonly string[]): Kind | undefined {
     for (const entry of this.#rules) {

@@ -156,8 +156,8 @@ class BoundedRows<Row> {
   readonly #make: () => Row;
   readonly #rows = new Map<string, Row>();
   /**
-   * Keys in order of creation, from `#oldest` on around the end: the first key of a map is found by going over all that were deleted
-   * before it, up to half of its size.
+   * Ring of the keys in order of creation, starting at `#oldest`. Asking the map for its first key would be slow, because V8 skips deleted
+   * entries one by one.
    */
   readonly #keys: string[] = [];
   #oldest = 0;

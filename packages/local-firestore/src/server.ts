@@ -29,7 +29,7 @@ export interface FirestoreServerOptions {
   readonly port?: number;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Path of a `firestore.indexes.json`. Given: queries without their index are refused, exemptions hold. */
+  /** Path of a `firestore.indexes.json`. If given, exemptions apply, and queries without their index are refused. */
   readonly indexesFile?: string;
   /** True if `useIndexes` is called before the first request, so that stored entries are not rebuilt twice. */
   readonly awaitsIndexes?: boolean;
@@ -46,9 +46,9 @@ export interface FirestoreServer {
   /** Injected faults; none at first. */
   readonly faults: Faults;
   /**
-   * Replaces the declared indexes. Given: from then on queries without their index are refused. Undefined: none are.
+   * Replaces the declared indexes. Queries without their index are refused from then on; with undefined, none are.
    *
-   * @throws Error naming what is wrong with the declaration
+   * @throws Error that names the problem of the declaration
    */
   useIndexes(file: IndexesFile | undefined): void;
   /** Number of streams that currently listen. */
@@ -64,7 +64,7 @@ export interface FirestoreServer {
 
 /** Interval of the search for overdue locks and transactions, whose limits are seconds. */
 const SWEEP_INTERVAL_MS = 250;
-/** Extra bytes for the envelope of a request at the limit, so that the refusal comes from this server with a reason. */
+/** Larger than the limit of a request, so that this server and not the transport refuses it, with a reason. */
 const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 
 export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {

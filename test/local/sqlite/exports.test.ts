@@ -68,13 +68,17 @@ describe('an import refuses, with nothing changed,', () => {
     mkdirSync(file);
   };
   test.each<[string, () => void, RegExp]>([
-    ['text', () => writeFileSync(file, 'no database '.repeat(100)), /is no database of SQLite/],
-    ['an empty file', () => writeFileSync(file, ''), /is no export of a local Firestore/],
-    ['a database without a table', changed('DROP TABLE settings'), /is no export/],
-    ['a database with another column', changed('ALTER TABLE documents ADD COLUMN more TEXT'), /is no export/],
+    ['text', () => writeFileSync(file, 'no database '.repeat(100)), /is not an SQLite database/],
+    ['an empty file', () => writeFileSync(file, ''), /is not an export of a local Firestore/],
+    ['a database without a table', changed('DROP TABLE settings'), /is not an export/],
+    [
+      'a database with another column',
+      changed('ALTER TABLE documents ADD COLUMN more TEXT'),
+      /is not an export/,
+    ],
     ['a later format', changed('PRAGMA user_version = 9'), /by a later version of Cairn \(format 9;/],
     ['a cut file', () => truncateSync(file, 8_192), /is damaged/],
-    ['a damaged header', overwritten(0, 16), /is no database of SQLite/],
+    ['a damaged header', overwritten(0, 16), /is not an SQLite database/],
     ['a directory', replacedByFolder, /cannot be read as an export: /],
     ['a header of an unknown format', overwritten(44, 4), /cannot be read as an export: /],
     ['damaged pages', overwritten(4_096, 4_096), /is damaged/],

@@ -49,7 +49,7 @@ export class ByteWriter {
     this.#length += 8;
   }
 
-  /** Text ended so that a prefix sorts first: a zero byte is written 00 FF, the end 00 01. */
+  /** Text with an end mark, so that a prefix sorts first: a zero byte is written as 00 FF, the end as 00 01. */
   terminatedText(text: string): void {
     this.#grow(text.length * 3 + 2);
     const start = this.#length;

@@ -1,6 +1,5 @@
 /**
- * Field paths: `a.b`, with back-ticks around segments that are not simple names, and the reading and writing of the
- * field a path names. Pure.
+ * Field paths: `a.b`, with back-ticks around segments that are not simple names. Reads and writes the field at a path. Pure.
  */
 import { MAX_FIELD_NAME_BYTES, MAX_FIELD_PATH_BYTES, MAX_VALUE_DEPTH, RESERVED_NAME } from './limits.ts';
 import { invalid, type StatusError } from './status.ts';
@@ -25,7 +24,7 @@ export function parseFieldPath(text: string): FieldPath {
   return path;
 }
 
-/** @throws INVALID_ARGUMENT unless something may be stored at the path: a name in it is reserved, or it is too deep. */
+/** @throws INVALID_ARGUMENT if nothing can be stored at the path, because a name is reserved or the path is too deep */
 export function checkWritable(path: FieldPath): void {
   const reserved = path.find((part) => RESERVED_NAME.test(part));
   if (reserved !== undefined) {
@@ -84,7 +83,7 @@ function parse(text: string): FieldPath {
   }
 }
 
-/** No field has such a name, so that nothing can be read there either. */
+/** Applies to reads too, because no field can have a reserved name. */
 function checkReserved(path: FieldPath): void {
   const reserved = path.find((part) => RESERVED_NAME.test(part));
   if (reserved === undefined || (path.length === 1 && reserved === NAME_FIELD)) return;
@@ -146,7 +145,7 @@ export function withField(fields: Fields, path: FieldPath, value: Value | undefi
   return changed ? new Map(fields).set(head, changed) : fields;
 }
 
-/** The value with the field within it set or removed. Undefined: there is nothing to remove. */
+/** A copy of the value with the field set or removed. Undefined if there is nothing to remove. */
 function withinValue(outer: Value | undefined, path: FieldPath, value: Value | undefined): Value | undefined {
   const members = membersOf(outer);
   if (value === undefined && !members) return undefined;
@@ -159,8 +158,8 @@ export function project(fields: Fields, paths: readonly FieldPath[]): Fields {
 }
 
 /**
- * A copy of `under` in which each path is as it is in `over`: set, or removed where `over` has nothing. One copy for all
- * paths: a mask names some forty, and a copy for each is the square of that.
+ * A copy of `under` with the fields at `paths` from `over`; fields that `over` lacks are removed. Makes one copy for all paths, because
+ * a copy for each of the forty paths of a mask would be slow.
  */
 export function overlay(under: Fields, over: Fields, paths: readonly FieldPath[]): Fields {
   const copy = new Map(under);

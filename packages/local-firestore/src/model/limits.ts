@@ -1,4 +1,4 @@
-/** The limits of production, Standard edition (firebase.google.com/docs/firestore/quotas). Numbers, and the pattern of reserved names. */
+/** Limits of production, Standard edition (firebase.google.com/docs/firestore/quotas), and the pattern of reserved names. */
 
 export const MAX_DOCUMENT_BYTES = 1_048_576;
 /** Bytes of one text or bytes value. */
@@ -6,20 +6,20 @@ export const MAX_VALUE_BYTES = 1_048_487;
 export const MAX_NAME_BYTES = 6_144;
 export const MAX_ID_BYTES = 1_500;
 /**
- * Names of fields, collections and documents that nothing may be stored under. `____` is none: the documented expression `__.*__` includes
- * it, Google's emulator and production's clients do not.
+ * Reserved names of fields, collections and documents. `____` is allowed, because Google's emulator and production's clients accept it,
+ * although the documented expression `__.*__` includes it.
  */
 export const RESERVED_NAME = /^__.+__$/s;
 export const MAX_FIELD_NAME_BYTES = 1_500;
-/** Names of a field and of those around it, with a dot between two. */
+/** Size of a full field path, including dots. */
 export const MAX_FIELD_PATH_BYTES = 1_500;
-/** Bytes of a value in an index, and so of one to compare with. */
+/** Size of a value in an index, and therefore of a comparison value. */
 export const MAX_INDEXED_VALUE_BYTES = 1_500;
 export const MAX_COLLECTION_DEPTH = 100;
 export const MAX_VALUE_DEPTH = 20;
 export const MAX_VECTOR_DIMENSIONS = 2_048;
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** Limit per document and commit. */
+/** The limit applies to each document in a commit. */
 export const MAX_TRANSFORMS_PER_DOCUMENT = 500;
 /** Comparison values of one query in disjunctive normal form. */
 export const MAX_DISJUNCTIONS = 30;

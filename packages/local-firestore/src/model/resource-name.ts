@@ -10,7 +10,7 @@ import { numericId } from './value.ts';
 export interface Resource {
   /** `projects/{p}/databases/{d}` */
   readonly database: string;
-  /** Collection ids and document ids in turn. */
+  /** Alternating collection ids and document ids. */
   readonly segments: readonly string[];
 }
 

@@ -1,6 +1,5 @@
 /**
- * The refusals this server can answer: a canonical gRPC code with a message that says what to do.
- * Pure; knows nothing of transport.
+ * Errors that this server returns: a canonical gRPC code with a message. Pure; independent of the transport.
  */
 
 /** Canonical gRPC codes, as numbers (google.rpc.Code). */
@@ -20,14 +19,14 @@ export const Code = {
   UNAVAILABLE: 14,
 } as const;
 
-/** Message of every transaction that others made give way, whatever the reason. */
+/** Message for every transaction that was aborted because of others. */
 export const CONTENTION =
   'Aborted due to cross-transaction contention. This occurs when multiple transactions attempt to access the same data, ' +
   'requiring Firestore to abort at least one in order to enforce serializability.';
 
 type StatusCode = (typeof Code)[keyof typeof Code];
 
-/** A refusal meant for the caller. Anything else that is thrown is a defect and answers INTERNAL. */
+/** An error for the caller. Any other thrown error is a defect and is reported as INTERNAL. */
 export class StatusError extends Error {
   readonly code: StatusCode;
 
@@ -47,18 +46,18 @@ export function unimplemented(message: string): StatusError {
 }
 
 /**
- * Most characters of a message, and of a part of it that a request gave. The message is a trailer of HTTP/2, where one character has up
- * to nine and all trailers have 64 KiB.
+ * Most characters of a message, and of a text of the request in it. The message is sent as an HTTP/2 trailer, where one character takes up
+ * to nine bytes and all trailers together have at most 64 KiB.
  */
 const MAX_MESSAGE = 7_000;
 const MAX_PART = 6_144;
 
-/** The part of a refusal that comes from the request, cut. */
+/** Truncates text of the request for an error message. */
 export function shown(text: string): string {
   return cut(text, MAX_PART);
 }
 
-/** A message that fits its trailer; text that is not valid Unicode could not be sent either. */
+/** Truncates a message to the size of a trailer and makes it valid Unicode, which a trailer requires. */
 export function trailerText(message: string): string {
   return cut(message, MAX_MESSAGE);
 }

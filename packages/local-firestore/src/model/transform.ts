@@ -94,7 +94,7 @@ function union(current: readonly Value[], added: readonly Value[]): Value[] {
 
 const writer = new ByteWriter();
 
-/** Equal for values that compare equal. A list may have tens of thousands: comparing each two would take seconds. */
+/** The same key for values that compare equal. Comparing each pair would take seconds for lists of tens of thousands. */
 function keyOf(value: Value): string {
   writer.truncate(0);
   writeValueKey(writer, value);

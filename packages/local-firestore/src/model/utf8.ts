@@ -1,4 +1,4 @@
-/** String order as Firestore has it: by UTF-8 bytes, which is code point order and not JavaScript's UTF-16 order. */
+/** Firestore's order of strings: by UTF-8 bytes. This is code point order, unlike JavaScript's UTF-16 order. */
 
 /** Negative, zero or positive. */
 export function compareUtf8(a: string, b: string): number {

@@ -5,7 +5,7 @@
 import type { ByteWriter } from './byte-writer.ts';
 import { numericId, sortedKeys, type Value, vectorOf } from './value.ts';
 
-/** Ends a list; below every type mark, so that a shorter list sorts first. */
+/** Ends a list. Smaller than every type mark, so that a shorter list sorts first. */
 const LIST_END = 1;
 const MARK = {
   null: 0x08,
@@ -85,8 +85,8 @@ export function writeSegmentKey(out: ByteWriter, segment: string): void {
 }
 
 /**
- * Key range of one type: a type-bounded inequality never leaves it. `to` is exclusive. NaN is outside the numbers: it
- * has a place in an order, but is neither less nor greater than any number.
+ * Key range of one type, which bounds an inequality. `to` is exclusive. NaN is outside the range of numbers, because it has a place in an
+ * order but is neither less nor greater than any number.
  */
 export function typeKeyRange(value: Value): { from: number; to: number } {
   switch (value.kind) {

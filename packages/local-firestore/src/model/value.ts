@@ -56,7 +56,7 @@ export function vectorOf(fields: Fields): readonly Value[] | undefined {
   return elements?.kind === 'array' ? elements.values : undefined;
 }
 
-/** The members of a map that field paths reach into. Undefined for every other value: a vector is one value, though it is stored as a map. */
+/** The members of a map, which field paths can address. Undefined for other values, including vectors, which are stored as maps. */
 export function membersOf(value: Value | undefined): Fields | undefined {
   return value?.kind === 'map' && !vectorOf(value.fields) ? value.fields : undefined;
 }
@@ -94,7 +94,7 @@ export function compareValues(a: Value, b: Value): number {
   }
 }
 
-/** Null and NaN match only `==`, which means "is null" and "is NaN": in a list they equal nothing. */
+/** True for null and NaN. They match `==`, which means "is null" and "is NaN", but equal nothing in a list. */
 export function isUnlisted(value: Value): boolean {
   return value.kind === 'null' || isNaNValue(value);
 }
@@ -123,7 +123,7 @@ function compareReferences(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** One text for each number: an id with leading zeros would be a second name of the same document. */
+/** Excludes leading zeros, with which one number would have several ids. */
 const NUMERIC_ID = /^__id(0|-?[1-9]\d*)__$/;
 
 /** The number of a reserved numeric id (`__id7__`), which sorts before every other id. */
@@ -174,7 +174,7 @@ export function sortedKeys(fields: Fields): string[] {
   return [...fields.keys()].sort(compareUtf8);
 }
 
-/** True when storing one in place of the other would change nothing: 3 and 3.0 differ here, NaN equals NaN. */
+/** True if replacing one with the other would change nothing. 3 and 3.0 differ; NaN equals NaN. */
 export function identical(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind) return false;

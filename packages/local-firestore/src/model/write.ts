@@ -19,7 +19,7 @@ interface SetWrite {
   readonly name: string;
   readonly resource: Resource;
   readonly fields: Fields;
-  /** Absent: the document is replaced. Present: only these fields change; those not in `fields` are deleted. */
+  /** Absent: the document is replaced. Present: only these fields change; those missing in `fields` are deleted. */
   readonly mask: readonly FieldPath[] | undefined;
   readonly transforms: readonly FieldTransform[];
   readonly precondition: Precondition;
@@ -34,7 +34,7 @@ interface DeleteWrite {
   readonly precondition: Precondition;
 }
 
-/** Writes nothing: the commit fails unless the document is as required. */
+/** Writes nothing, but fails the commit unless the document meets the precondition. */
 interface VerifyWrite {
   readonly kind: 'verify';
   readonly name: string;
@@ -44,7 +44,7 @@ interface VerifyWrite {
 
 export type Write = SetWrite | DeleteWrite | VerifyWrite;
 
-/** A document as a write sees it. Times in microseconds since 1970. */
+/** The current state of a document. Times in microseconds since 1970. */
 export interface DocumentVersion {
   readonly fields: Fields;
   readonly createTime: number;
@@ -59,9 +59,9 @@ interface AppliedWrite {
 }
 
 /**
- * Checks that no writes of one commit contradict each other whatever is stored: that none requires a document to exist after
- * its deletion, to be missing after it was written, or to have another update time than the first of its writes requires, and that one which
- * is verified is in no other write.
+ * Refuses writes of one commit that contradict each other whatever is stored. No write may require a document to exist after its deletion,
+ * to be missing after it was written, or to have another update time than its first write requires. A verified document may be in no
+ * other write.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -99,8 +99,8 @@ const isSameVersion = (one: Precondition, other: Precondition | undefined) =>
 /**
  * `time`: of the commit, microseconds since 1970.
  *
- * @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the document is not as the write requires,
- * INVALID_ARGUMENT when it cannot be
+ * @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION if the document does not meet the precondition, INVALID_ARGUMENT if no
+ * document can
  */
 export function applyWrite(current: DocumentVersion | undefined, write: Write, time: number): AppliedWrite {
   checkPrecondition(current, write, time);

@@ -3,7 +3,7 @@ import type { BodyRefusals } from '@cairn/local-kit/http/json-body';
 import { MAX_REQUEST_BYTES } from '../model/limits.ts';
 import { invalid } from '../model/status.ts';
 
-/** JSON is larger than the encoding (bytes by a third, small numbers more), which is limited afterwards. */
+/** JSON is larger than the protobuf encoding (bytes by a third, small numbers by more), whose size is checked afterwards. */
 const MAX_BODY_BYTES = 4 * MAX_REQUEST_BYTES;
 
 export const BODY: BodyRefusals = {

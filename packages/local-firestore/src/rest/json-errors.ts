@@ -4,7 +4,7 @@ import { JsonShapeError } from '@cairn/local-kit/wire/proto-json';
 import { invalid } from '../model/status.ts';
 import { toStatus } from '../service/calls/grpc-outcome.ts';
 
-/** Takes what a handler threw, or a status as gRPC has it. */
+/** @param thrown error of a handler, or a gRPC status */
 export function errorBody(thrown: unknown): JsonStatus {
   if (isStatus(thrown)) return jsonStatus(thrown);
   return jsonStatus(toStatus(thrown instanceof JsonShapeError ? invalid(thrown.message) : thrown));

@@ -1,7 +1,6 @@
 /**
- * Firestore over HTTP/1.1: REST v1, web channels and the routes that only the official emulator has. A request is converted to the bytes of
- * the gRPC request and handled the same way, so both answer alike. Refuses foreign web pages; those of this
- * machine are answered with CORS.
+ * Firestore over HTTP/1.1: REST v1, web channels and the official emulator's own routes. A REST request is converted to the bytes of the
+ * gRPC request, so that both get the same answer. Refuses foreign web pages and answers those of this machine with CORS.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
@@ -25,14 +24,14 @@ interface RestOptions {
   readonly service: ServiceDefinition;
   readonly context: CallContext;
   readonly channels: {
-    /** False: the path is not one of a channel. @throws StatusError */
+    /** Resolves with false if the path is not that of a channel. @throws StatusError */
     serve(url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   };
   /** Deletes all documents of a project's database. */
   reset(database: string): void;
 }
 
-/** A caller that relies on rules must not take every access for allowed. */
+/** Refused, so that no caller believes that its rules allow every access. */
 const RULES = /^\/emulator\/v1\/projects\/[^/]+:(securityRules|ruleCoverage(\.html)?)$/;
 const RESET = /^\/emulator\/v1\/(projects\/[^/]+\/databases\/[^/]+)\/documents$/;
 
@@ -46,7 +45,7 @@ export function restServer(options: RestOptions): Server {
   const answer = async (request: IncomingMessage, url: URL): Promise<RestAnswer> => {
     const { pathname } = url;
     const { method = 'GET' } = request;
-    // Tools send this request to learn whether the emulator is up.
+    // Tools send this request to check that the emulator is up.
     if (method === 'GET' && pathname === '/') return { status: 200, body: 'Ok\n' };
     const reset = RESET.exec(pathname)?.[1];
     if (reset !== undefined && method === 'DELETE') {
@@ -59,7 +58,7 @@ export function restServer(options: RestOptions): Server {
       );
     const asked = await restRequest(request, url, BODY);
     const path = pathname.replace(/^\/v1beta1\//, '/v1/');
-    // A path of the other kind, such as DELETE of a collection, is refused by the call in its own words.
+    // If the path is of the other kind, such as in DELETE of a collection, the call refuses it.
     const found = restCall(bindings, { ...asked, path }, isOfKind) ?? restCall(bindings, { ...asked, path });
     if (!found) throw new StatusError(Code.NOT_FOUND, `Nothing is served at ${asked.method} ${pathname}.`);
     return { status: 200, body: await call({ ...found, query: asked.query }, options) };
@@ -129,7 +128,7 @@ function errorOf(thrown: unknown): RestAnswer {
 function send(response: ServerResponse, { status, body }: RestAnswer): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain' : 'application/json; charset=utf-8';
-  // The rest of a body that was refused unread would be taken for the next request.
+  // Closes the connection after an error, because the unread rest of a body would be parsed as the next request.
   response.writeHead(status, {
     'content-type': type,
     ...(response.req.complete ? {} : { connection: 'close' }),

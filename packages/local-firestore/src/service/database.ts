@@ -38,7 +38,7 @@ export interface DocumentWriteResult {
   readonly fields: Fields | undefined;
 }
 
-/** A commit that is decided and not applied yet. */
+/** A commit that is decided but not applied yet. */
 export interface CommitPlan {
   readonly time: number;
   readonly outcomes: readonly DocumentWriteResult[];
@@ -57,9 +57,9 @@ interface DocumentDraft {
   next: DocumentVersion | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
-  /** By an earlier write of the commit. */
+  /** True if an earlier write of the commit has written the document. */
   isWritten: boolean;
-  /** Transforms of all its writes so far. */
+  /** Number of transforms of all its writes so far. */
   transforms: number;
 }
 
@@ -111,8 +111,8 @@ export class Database {
   }
 
   /**
-   * Lists the documents of a collection group by name from then on. Not done for all groups, because few are queried without an index
-   * of a field, and the list is a third of the cost of a small write.
+   * From now on keeps a name list of a collection group. Only some groups have one, because few are queried without a field index, and
+   * the list is a third of the cost of a small write.
    */
   listGroup(collectionId: string): void {
     if (this.#listed.has(collectionId) || this.indexes.expiry.has(collectionId)) return;
@@ -130,7 +130,7 @@ export class Database {
     }
   }
 
-  /** Time of a read now: it sees every earlier commit. */
+  /** Time of a read now, which sees every earlier commit. */
   readTime(): number {
     this.#lastTime = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime);
     return this.#lastTime;
@@ -142,7 +142,7 @@ export class Database {
     return this.storage.get(documentKey(this.number, segments));
   }
 
-  /** Keeps a moment readable until `close`: now, or a recent one. */
+  /** Keeps the current or a recent moment readable until `close`. */
   open(time = this.readTime()): Snapshot {
     const snapshot = this.at(time);
     this.#snapshots.add(snapshot);
@@ -245,7 +245,7 @@ export class Database {
   }
 }
 
-/** A number counts as 8 bytes and may take one on the wire, so only bodies below this size need no exact count. */
+/** Bodies below this size need no exact count: a number counts as 8 bytes but may take only one on the wire. */
 const SURELY_SMALL_BYTES = MAX_DOCUMENT_BYTES / 8;
 
 function checkSize(write: Write, fields: Fields, bodyBytes: number): void {
@@ -264,7 +264,7 @@ function decide(draft: DocumentDraft, write: Write, time: number): DocumentWrite
     throw invalid(`"${write.name}" has more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`);
   }
   const fieldsBefore = draft.next?.fields;
-  // The update time that several writes require is that of the document before the commit (`checkSequence`).
+  // Several writes may require an update time; it is that of the document before the commit (`checkSequence`).
   const isChecked = draft.isWritten && write.precondition.kind === 'updateTime';
   draft.isWritten = true;
   const checked = isChecked ? { ...write, precondition: { kind: 'none' } as const } : write;

@@ -1,4 +1,4 @@
-/** The databases of one server, of all projects, created on first use. */
+/** The databases of all projects on one server, created on first use. */
 import { parseDatabase } from '../model/resource-name.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 
@@ -19,7 +19,7 @@ export class Databases {
     return database;
   }
 
-  /** Names of the stored databases: of one project, or of all. */
+  /** Names of the stored databases of one project, or of all projects. */
   names(projectId?: string): readonly string[] {
     const all = this.#options.storage.databaseNames();
     return projectId === undefined ? all : all.filter((name) => name.startsWith(`projects/${projectId}/`));

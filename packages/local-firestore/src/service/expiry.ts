@@ -1,6 +1,6 @@
 /**
- * TTL policies: deletes documents whose expiry field is in the past, in bounded batches, as production does in the
- * background. As there, an expired document is readable until it is deleted.
+ * TTL policies: deletes documents whose expiry field is in the past, in bounded batches in the background, as production does. An expired
+ * document stays readable until it is deleted.
  */
 
 import type { Meter } from '../meter.ts';
@@ -17,9 +17,9 @@ import { meterCommit } from './metering.ts';
 import { type QueriedDocument, runQueryPlan } from './query-runner.ts';
 import type { TransactionalStore } from './transactional-store.ts';
 
-/** Time between two steps. Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
+/** Time between two steps, short enough for a local run to notice and long enough to cost little. Production takes hours. */
 export const EXPIRY_INTERVAL_MS = 10_000;
-/** Documents read in one step of one collection group, which takes a few milliseconds. */
+/** Documents that one step reads of a collection group, in a few milliseconds. */
 const STEP = 500;
 
 interface ExpiryContext {
@@ -78,7 +78,7 @@ export class Expiry {
     return runQueryPlan(database, query, { count: STEP, snapshot: undefined });
   }
 
-  /** Conditional on the version seen as expired: a concurrent extension wins. */
+  /** Requires the version that was found to be expired, so that a concurrent extension wins. */
   async #delete(database: Database, { name, stored }: QueriedDocument): Promise<void> {
     const precondition = { kind: 'updateTime', at: stored.updateTime } as const;
     const write = { kind: 'delete', name, resource: parseDocument(name), precondition } as const;

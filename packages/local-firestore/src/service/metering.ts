@@ -1,4 +1,4 @@
-/** Reports operations to the meter, with their run. Only this file of the server knows runs. */
+/** Reports operations to the meter, with their run. No other file of the server knows runs. */
 import type { Meter } from '../meter.ts';
 import type { Fields } from '../model/value.ts';
 import { readTextField } from '../wire/document-codec.ts';
@@ -8,7 +8,7 @@ const RUN_PATH = /\/documents\/[^/]*runs\/([^/]+)/;
 /** Member that names the run of a document whose path does not. */
 export const RUN_FIELD = 'runId';
 
-/** Run of a document: the root document of a collection whose id ends in `runs`, else the member `runId`. */
+/** Run of a document: the root document of a collection whose id ends in `runs`; otherwise the member `runId`. */
 export function runOf(name: string, fields: Fields | undefined): string | undefined {
   const byPath = RUN_PATH.exec(name);
   if (byPath) return byPath[1];

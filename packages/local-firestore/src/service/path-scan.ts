@@ -49,7 +49,7 @@ export function* childIds(place: ScannedPath, after?: string): Generator<string>
   }
 }
 
-/** The same as of a moment: unchanged documents, and those that the snapshot kept. */
+/** Like {@link childIds} at a past moment: unchanged documents, and those kept by the snapshot. */
 export function* childIdsAt(place: ScannedPath, snapshot: Snapshot, after?: string): Generator<string> {
   const ids = keptIds(place, snapshot).filter((id) => after === undefined || compareSegments(id, after) > 0);
   for (const id of childIds(place, after)) {

@@ -1,4 +1,4 @@
-/** Runs a plan: pages through its sources, checks every document, merges in order. */
+/** Runs a plan: pages through its sources, checks every document and merges them in order. */
 import { levelPrefix } from '../model/document-key.ts';
 import {
   type Candidate,
@@ -23,16 +23,16 @@ export interface QueriedDocument extends Candidate {
   readonly stored: StoredDocument;
 }
 
-/** Rows of the first fetch without a limit, and of the largest one: a large result takes few calls. */
+/** Rows of the first fetch without a limit, and of the largest fetch, so that a large result takes few calls. */
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 512;
-/** Rows beyond the limit: a merge reads one ahead, and one more shows that the limit is reached. */
+/** Rows read beyond the limit: one because a merge reads ahead, and one to detect that the limit is reached. */
 const READ_AHEAD = 2;
-/** Sorts before every key; after a key, it makes the next one. */
+/** The smallest key; appended to a key it gives the next key. */
 const NEXT = Buffer.from([0]);
 
 interface RunOptions {
-  /** Limit of the results, including those that the offset skips; infinite: all. */
+  /** Most results, including those that the offset skips; may be infinite. */
   readonly count: number;
   /** Undefined: the newest commit. */
   readonly snapshot: Snapshot | undefined;
@@ -55,7 +55,7 @@ export function runQueryPlan(database: Database, query: Query, options: RunOptio
   return found;
 }
 
-/** The same as an iterator, which reads only as far as it is consumed. To be consumed within one step of the event loop. */
+/** Like {@link runQueryPlan}, but lazy. Consume the iterator within one step of the event loop. */
 export function queryResults(
   database: Database,
   query: Query,
@@ -186,7 +186,7 @@ const ROOT_SEGMENTS = 5;
 export function inScope(scope: QueryScope, name: string): boolean {
   const { database, parent, collectionId, allDescendants } = scope;
   if (!name.startsWith(database) || !name.startsWith('/documents/', database.length)) return false;
-  // Each commit asks this for each listener, mostly for another collection.
+  // A cheap check first, because each commit asks this for each listener, mostly for another collection.
   if (collectionId !== undefined && collectionIdOf(name) !== collectionId) return false;
   const segments = name.split('/').slice(ROOT_SEGMENTS);
   const deepEnough = allDescendants ? segments.length > parent.length : segments.length === parent.length + 2;

@@ -1,8 +1,9 @@
 /**
- * Queries take turns of the event loop: one may read thousands of entries without a pause, which takes 100 ms. Once those of a turn
- * have taken their time, the next ones wait for a turn each, so that reads by name and commits that arrive meanwhile are served between two.
+ * Distributes queries over turns of the event loop, because one query may read thousands of entries in 100 ms without a pause. Once the
+ * queries of a turn have used up its time, each further query waits for its own turn, so that reads by name and commits are served in
+ * between.
  *
- * Must not: delay a query while the queries of the turn have taken little time.
+ * Must not: delay a query before the time of the turn is used up.
  */
 
 /** Time that the queries of one turn may take before the next one waits, ms. */
@@ -11,7 +12,7 @@ const TIME_MS = 5;
 export interface EventLoop {
   /** Any clock in ms. */
   now(): number;
-  /** Calls back in the next turn, after what has arrived until then was served. */
+  /** Calls back in the next turn, after requests that arrived before it. */
   nextTurn(callback: () => void): void;
 }
 
@@ -23,14 +24,14 @@ const EVENT_LOOP: EventLoop = {
 export class QueryTurns {
   readonly #loop: EventLoop;
   readonly #waiting: (() => void)[] = [];
-  /** Start of the first query of this turn; undefined: there was none. */
+  /** Start of the first query of this turn; undefined if there was none. */
   #begunAt: number | undefined;
 
   constructor(loop: EventLoop = EVENT_LOOP) {
     this.#loop = loop;
   }
 
-  /** Resolves when a query may run: before the next turn, unless queries of this one have taken their time or others wait. */
+  /** Resolves when a query may run: in this turn, unless its time is used up or other queries wait. */
   take(): Promise<void> {
     if (this.#begunAt === undefined) {
       this.#begunAt = this.#loop.now();

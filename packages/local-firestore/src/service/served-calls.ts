@@ -25,7 +25,7 @@ const UNARY: Record<string, UnaryHandler<never>> = {
   BeginTransaction: beginTransaction,
   Rollback: rollback,
 };
-/** Calls whose time grows with what is stored. */
+/** Calls whose duration grows with the number of stored documents. */
 const QUERIES: ReadonlySet<string> = new Set(['RunQuery', 'RunAggregationQuery']);
 const STREAM: Record<string, StreamHandler<never>> = {
   BatchGetDocuments: batchGet,
@@ -38,7 +38,7 @@ export type ServedCall =
   /** The stream may end with an error after its messages. */
   | { readonly kind: 'stream'; answer(request: object, context: CallContext): Promise<Iterable<object>> };
 
-/** Undefined if the call is not served, or by one transport only. */
+/** Undefined if the call is not served, or only by one transport. */
 export function servedCall(name: string): ServedCall | undefined {
   const unary = UNARY[name] as UnaryHandler<unknown> | undefined;
   const stream = STREAM[name] as StreamHandler<unknown> | undefined;

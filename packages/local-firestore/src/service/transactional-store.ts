@@ -1,7 +1,7 @@
 /**
- * Databases and transactions, shared by all calls: reads, queries and commits with the requested consistency. Locks decide whether a
- * commit conflicts (`lock-table.ts`); for optimistic transactions their reads do (`optimistic-reads.ts`). Owns the life of a
- * transaction; knows no wire messages.
+ * Databases and transactions, shared by all calls: reads, queries and commits with the requested consistency. Locks detect conflicts of
+ * commits (`lock-table.ts`), for optimistic transactions their reads (`optimistic-reads.ts`). Owns the life of a transaction; knows no
+ * wire messages.
  */
 import type { Candidate } from '../model/query/match.ts';
 import { parseDocument } from '../model/resource-name.ts';
@@ -52,7 +52,7 @@ export class TransactionalStore {
     return this.transactions.begin(database, mode, snapshot);
   }
 
-  /** The moment that a read of the transaction sees; undefined: the newest commit. */
+  /** The moment that the transaction reads; undefined: the newest commit. */
   momentOf(transaction: Transaction): Snapshot | undefined {
     if (transaction.isOptimistic) transaction.snapshot ??= this.databases.get(transaction.database).open();
     return transaction.snapshot;
@@ -72,8 +72,8 @@ export class TransactionalStore {
   /**
    * Runs a query under the transaction's locks.
    *
-   * @param whole range that the query could read
-   * @param run returns the range that it did read, which stays locked
+   * @param whole the largest range that the query may read
+   * @param run returns the range that the query has read, which stays locked
    */
   query<T>(
     transaction: Transaction | undefined,
@@ -95,7 +95,7 @@ export class TransactionalStore {
     });
   }
 
-  /** Applies all writes atomically. Ends the transaction in any case, unless a lock refused it before. */
+  /** Applies all writes atomically. Always ends the transaction, unless a lock aborted it before. */
   async commit(
     { name }: Pick<Database, 'name'>,
     writes: readonly Write[],
@@ -111,7 +111,7 @@ export class TransactionalStore {
       aborted: () => {},
     };
     const names = writes.filter((w) => w.kind !== 'verify').map((w) => w.name);
-    // The documents may be replaced while the commit waits: it goes to the database that is there when it is done.
+    // Looked up when the commit is applied, because all documents may be replaced while it waits.
     const intents = () => intentsOf(this.databases.get(name), writes);
     try {
       const plan = await this.locks.run(owner, { kind: 'write', names, intents }, () => {
@@ -125,7 +125,7 @@ export class TransactionalStore {
       await this.storage.durable();
       return plan;
     } catch (error) {
-      // The storage rolled back a group of which listeners may have seen commits.
+      // The storage rolled back a group of commits, some of which listeners may have seen.
       if (error instanceof StatusError && error.code === Code.UNAVAILABLE) this.startAnew();
       throw error;
     } finally {
@@ -196,7 +196,7 @@ function namesOf(found: readonly Candidate[]): string[] {
   return found.map(({ name }) => name);
 }
 
-/** A commit that cannot be done writes nothing, so it waits for no query. */
+/** A commit that will be refused writes nothing, so it waits for no query. */
 function intentsOf(database: Database, writes: readonly Write[]) {
   try {
     return database.plan(writes).intents;

@@ -32,7 +32,7 @@ interface EntryChanges {
 export type StorageMutation =
   | {
       readonly kind: 'put';
-      /** Undefined: a new document. */
+      /** Undefined for a new document. */
       readonly id: number | undefined;
       readonly key: Uint8Array;
       readonly body: Uint8Array;
@@ -67,24 +67,24 @@ export interface DocumentStorage {
   scanEntries(scan: RangeScan): IndexedDocument[];
   /** Collection groups of a database whose documents are listed by name. */
   listedGroups(database: number): readonly string[];
-  /** Adds the entries of such a list, and stores that it exists. Atomic; durable when it returns. */
+  /** Adds the entries of the name list of a group, and stores that the list exists. Atomic; durable when it returns. */
   listGroup(database: number, collectionId: string, entries: Iterable<DocumentEntry>): void;
-  /** Counts up to `most` of them; default: all. */
+  /** Counts entries, up to `most`; default: all. */
   countEntries(range: KeyRange, most?: number): number;
   /** Applies all mutations of one commit or none. Visible immediately; durable when `durable()` resolves. */
   apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void;
-  /** Undefined if all applied commits are durable already. */
+  /** Undefined if all applied commits are already durable. */
   durable(): Promise<void> | undefined;
   /** Deletes all documents of a database. */
   clear(database: number): void;
   /**
-   * Rebuilds the entries of every document unless that was done under the same `fingerprint` before. Atomic: a crash
-   * leaves the old entries.
+   * Rebuilds the entries of every document, unless they were built with the same `fingerprint`. Atomic: a crash leaves the old
+   * entries.
    */
   indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void;
   /** Writes a copy of everything to a new file, as of one moment. @throws when the file exists. */
   exportTo(file: string): void;
-  /** Replaces everything by an exported copy. All or nothing. @throws ExportFileError for another file */
+  /** Replaces everything with an exported copy. Atomic. @throws ExportFileError for any other file */
   importFrom(file: string): void;
   close(): void;
 }

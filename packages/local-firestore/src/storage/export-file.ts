@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { BUSY, CORRUPT, NOT_A_DATABASE, resultCode } from '@cairn/local-kit/sqlite/result-codes';
 import { DATA_FORMAT, quickCheck } from '@cairn/local-kit/sqlite/witness';
 
-/** The file cannot replace the documents of a server. The message has the reason, and what to do. */
+/** The file cannot replace the documents of a server. The message has the reason and advice. */
 export class ExportFileError extends Error {
   override readonly name = 'ExportFileError';
 }
@@ -11,10 +11,10 @@ export class ExportFileError extends Error {
 const REASONS: Readonly<Record<number, string>> = {
   [BUSY]: 'is in use. If it is the data of a running local cloud, export that one.',
   [CORRUPT]: 'is damaged.',
-  [NOT_A_DATABASE]: 'is no database of SQLite.',
+  [NOT_A_DATABASE]: 'is not an SQLite database.',
 };
 
-/** Columns of a table in their order, which an import relies on. */
+/** Columns of a table in order; an import relies on this order. */
 export function columnsOf(db: DatabaseSync, table: string): string {
   const columns = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(table);
   return columns.map(({ name }) => name).join();
@@ -37,7 +37,7 @@ export function assertExportFile(file: string, tables: ReadonlyMap<string, strin
         `was exported by a later version of Cairn (format ${format}; this version knows ${DATA_FORMAT}).`,
       );
     for (const [table, columns] of tables)
-      if (columnsOf(db, table) !== columns) throw refused('is no export of a local Firestore.');
+      if (columnsOf(db, table) !== columns) throw refused('is not an export of a local Firestore.');
     const problem = quickCheck(db);
     if (problem !== undefined) throw refused(`is damaged: ${problem}`);
   } catch (error) {

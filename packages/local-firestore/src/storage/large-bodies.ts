@@ -1,9 +1,9 @@
 /**
- * Cache of the large documents that were read last, for repeated lists: a read from SQLite copies a document twice, which was most
- * of the cost of a list of runs with many unread signals.
+ * Cache of recently read large documents, for repeated lists. A read from SQLite copies a document twice, which was most of the cost of a
+ * list of runs with many unread signals.
  */
 
-/** Minimum size in bytes of a cached document: reading a smaller one costs as much as a lookup. */
+/** Minimum size in bytes of a cached document. Reading a smaller one costs no more than a lookup. */
 export const LARGE_BODY_BYTES = 64 * 1024;
 /** Size of the cache in bytes: twice a page of sixty runs with many unread signals. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -14,11 +14,11 @@ interface KeptBody {
 }
 
 export class LargeBodies {
-  /** By id of the document, the one that was read last at the end. */
+  /** Bodies by document id; the most recently read one is last. */
   readonly #bodies = new Map<number, KeptBody>();
   #bytes = 0;
 
-  /** @param read reads it from the storage */
+  /** @param read reads the body from the storage */
   of(id: number, updateTime: number, read: () => Uint8Array): Uint8Array {
     const known = this.#bodies.get(id);
     if (known) this.#remove(id, known);
@@ -32,7 +32,7 @@ export class LargeBodies {
     return body;
   }
 
-  /** Call it after documents were replaced other than by an update of a later time. */
+  /** Call it after documents were replaced other than by a later update. */
   clear(): void {
     this.#bodies.clear();
     this.#bytes = 0;

@@ -25,13 +25,13 @@ import { assertExportFile, columnsOf } from './export-file.ts';
 import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 
 /**
- * Page cache of SQLite. Small, because SQLite scans the whole cache at a commit that has split a page: with 64 MiB that took a third
- * of the commit. Other pages are in the cache of the operating system.
+ * Page cache of SQLite. It is small, because SQLite scans the whole cache at a commit that has split a page; with 64 MiB that took a third
+ * of the commit. The operating system caches the other pages.
  */
 const CACHE_KIB = 8_192;
 /** Time a server waits for its predecessor to release the file. */
 const HANDOVER_MS = 2_000;
-/** The log between two checkpoints, in pages of 4 KiB. */
+/** Size of the log between two checkpoints, in pages of 4 KiB. */
 const RESERVED_LOG_BYTES = CHECKPOINT_PAGES * 4_096;
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS documents (
@@ -43,12 +43,12 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const TABLES = ['documents', 'entries', 'databases', 'settings'];
 const DOCUMENT = 'd.id, d.key, d.body, d.create_time AS createTime, d.update_time AS updateTime';
-/** The same of a scan. The length of a body is known without reading it. */
+/** Columns for a scan, which skips large bodies. SQLite knows the length of a body without reading it. */
 const SCANNED = DOCUMENT.replace(
   'd.body',
   `CASE WHEN length(d.body) < ${LARGE_BODY_BYTES} THEN d.body END AS body`,
 );
-// Texts made once: a statement is found by its text, and a new string is hashed and compared each time.
+// Constants, because statements are looked up by their text, and a new string would be hashed and compared each time.
 const GET_DOCUMENT = `SELECT ${DOCUMENT} FROM documents d WHERE d.key = ?`;
 const scanDocuments = (order: 'ASC' | 'DESC') =>
   `SELECT ${SCANNED} FROM documents d WHERE d.key >= ? AND d.key < ? ORDER BY d.key ${order} LIMIT ?`;
@@ -60,14 +60,14 @@ const SCAN_ENTRIES = { forward: scanEntries('ASC'), reverse: scanEntries('DESC')
 const INSERT_ENTRY = 'INSERT INTO entries VALUES (?, ?)';
 /** Setting with the fingerprint of the index configuration of the entries. */
 const INDEXED_BY = 'indexed-by';
-/** Setting with the groups of a database that are listed by name, as JSON. */
+/** Setting with the groups of a database that have a name list, as JSON. */
 const listedIn = (database: number) => `listed-groups ${database}`;
 const GET_SETTING = 'SELECT value FROM settings WHERE name = ?';
 const PUT_SETTING = 'INSERT OR REPLACE INTO settings VALUES (?, ?)';
 const NO_BOUND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 interface SqliteRow extends Omit<StoredDocument, 'body'> {
-  /** Null for a large one. */
+  /** Null for a large body. */
   readonly body: Uint8Array | null;
 }
 
@@ -86,13 +86,13 @@ interface Batch {
 interface StorageOptions {
   /** Starts with the readable data of a damaged file. */
   readonly acceptDamage?: boolean | undefined;
-  /** True: a group of commits is acknowledged once it is on disk. */
+  /** True: a group of commits is acknowledged only once it is on disk. */
   readonly sync?: boolean | undefined;
 }
 
 /**
  * @param file undefined: in memory
- * @throws when another process has the file, it is of a later version, or it is damaged and that is not accepted
+ * @throws if another process has the file, if a later version wrote it, or if it is damaged and `acceptDamage` is not set
  */
 export function openSqliteStorage(file: string | undefined, options: StorageOptions = {}): DocumentStorage {
   const earlySync = file === undefined || options.sync ? undefined : new EarlySync(file);
@@ -124,13 +124,13 @@ function inUse(error: unknown, file: string | undefined): unknown {
   return new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
 }
 
-/** Error for a client, as in production: the service cannot write now, and the client may retry. */
+/** Error for the client, as in production: the service cannot write now, and the client may retry. */
 function unavailable(error: unknown): unknown {
   const known = storageError(error);
   return known instanceof StorageFullError ? new StatusError(Code.UNAVAILABLE, known.message) : known;
 }
 
-/** The document, its key, and the index entries. */
+/** Number of changed rows: the document, its key and the index entries. */
 const rowsOf = ({ entries: { added, removed } }: StorageMutation) => 2 + added.length + removed.length;
 
 export class SqliteStorage implements DocumentStorage {
@@ -138,12 +138,12 @@ export class SqliteStorage implements DocumentStorage {
   readonly #statements = new Map<string, StatementSync>();
   readonly #witness: Witness;
   readonly #large = new LargeBodies();
-  /** Undefined: in memory, or each commit is synced anyway. */
+  /** Undefined in memory, or if each commit is synced anyway. */
   readonly #earlySync: EarlySync | undefined;
   #batch: Batch | undefined;
   /**
-   * Group that was rolled back in this step of the event loop. Until the step ends, everything is refused: its commits, and reads of them,
-   * have yet to ask whether they are durable.
+   * Group that was rolled back in this step of the event loop. Until the step ends everything is refused, because its commits and reads
+   * of them have not asked yet whether they are durable.
    */
   #rolledBack: { readonly done: Promise<void>; readonly error: Error } | undefined;
 
@@ -229,7 +229,7 @@ export class SqliteStorage implements DocumentStorage {
       }
       this.#sql('UPDATE databases SET commit_time = ? WHERE id = ?').run(commitTime, database);
     } catch (error) {
-      // A statement fails only for lack of space; then the batch may be incomplete.
+      // A statement fails only if the disk is full; then the batch may be incomplete.
       this.#fail(error);
       throw unavailable(error);
     }

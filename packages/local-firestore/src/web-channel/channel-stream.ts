@@ -1,6 +1,6 @@
 /**
- * One call with a stream of requests, as its gRPC handler sees it, for a client that has no HTTP/2. Owns what the handler said
- * and the translation to and from JSON; knows no HTTP.
+ * The gRPC stream of one call for a client without HTTP/2. Owns the status of the handler and the translation to and from JSON; knows no
+ * HTTP.
  */
 import { EventEmitter } from 'node:events';
 import type { JsonCall } from '@cairn/local-kit/rest/json-call';
@@ -9,9 +9,9 @@ import { invalid } from '../model/status.ts';
 import { errorBody } from '../rest/json-errors.ts';
 
 interface ChannelAnswers {
-  /** JSON of an array. False: wait for `drain`. */
+  /** @param text JSON of an array. @returns false if the handler must wait for `drain` */
   push(text: string): boolean;
-  /** Nothing more comes. */
+  /** Called after the last push. */
   ended(): void;
 }
 
@@ -27,7 +27,7 @@ export class ChannelStream {
     const inJson = messages.answersIn();
     this.#call.on('error', (error: unknown) => this.#fail(error));
     Object.assign(this.#call, {
-      // Statuses come as messages here, not behind headers.
+      // Statuses are sent as messages here, so there are no headers.
       sendMetadata: () => {},
       write: (message: object) => this.#hasEnded || answers.push(JSON.stringify([inJson(message)])),
       end: () => this.#end(),
@@ -52,7 +52,7 @@ export class ChannelStream {
     this.#call.emit('drain');
   }
 
-  /** The client is gone. */
+  /** Call it when the client is gone. */
   cancel(): void {
     this.#call.emit('cancelled', 'cancelled');
   }

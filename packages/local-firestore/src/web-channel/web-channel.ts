@@ -1,13 +1,13 @@
 /**
- * One WebChannel: a stream in both directions made of HTTP requests. Owns the numbers of messages and answers, the answers that
- * are not acknowledged, and the response that carries them (the back channel).
+ * One WebChannel: a bidirectional stream over HTTP requests. Owns the numbers of messages and answers, the unacknowledged answers, and the
+ * response that carries them (the back channel).
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { ChannelStream } from './channel-stream.ts';
 import { type ForwardedMessage, framedArrays, greeting, type NumberedArray } from './wire.ts';
 
-/** Beyond this, in characters, the call waits and the back channel ends; the client acknowledges by opening the next one. */
+/** Limit in characters above which the call waits and the back channel ends. The client acknowledges by opening the next one. */
 const MAX_UNACKNOWLEDGED = 1024 * 1024;
 const KEEP_ALIVE_MS = 30_000;
 /** A channel without a back channel for this time is abandoned. */
@@ -15,7 +15,7 @@ const ABANDONED_MS = 60_000;
 
 interface BackChannel {
   readonly response: ServerResponse;
-  /** Ends with its first answers, for proxies that hold responses back until they end. */
+  /** True if it ends after its first answers, for proxies that buffer responses until they end. */
   readonly isLongPoll: boolean;
   sentTo: number;
 }
@@ -27,7 +27,7 @@ export class WebChannel {
   readonly #keepAlive: NodeJS.Timeout;
   #abandoned: NodeJS.Timeout;
   #back: BackChannel | undefined;
-  /** In the order of their numbers. */
+  /** Ordered by number. */
   #unacknowledged: NumberedArray[] = [];
   #unacknowledgedChars = 0;
   #last = 0;
@@ -57,12 +57,12 @@ export class WebChannel {
     return greeting(this.id, KEEP_ALIVE_MS);
   }
 
-  /** For the response to messages: is there a back channel, its last answer, and how much is not acknowledged. */
+  /** Content of the response to messages: whether there is a back channel, its last answer, and the unacknowledged size. */
   get progress(): readonly [number, number, number] {
     return [this.#back ? 1 : 0, this.#last, this.#unacknowledgedChars];
   }
 
-  /** Messages that a repeated request brings again are passed over. */
+  /** Skips messages that a repeated request sends again. */
   take(messages: readonly ForwardedMessage[]): void {
     for (const { id, text } of messages) {
       if (id < this.#nextMessage) continue;
@@ -75,11 +75,11 @@ export class WebChannel {
     while (this.#unacknowledged[0] !== undefined && this.#unacknowledged[0].id <= upTo) {
       this.#unacknowledgedChars -= this.#unacknowledged.shift()?.text.length ?? 0;
     }
-    // Otherwise its next back channel would be the next to ask for more, which it does not open while it has one.
+    // An acknowledgement must drain here, because the client opens no further back channel while it has one.
     if (this.#hasRoom) this.#stream.drain();
   }
 
-  /** Takes the place of the former back channel; what is not acknowledged comes again. */
+  /** Replaces the previous back channel and sends unacknowledged answers again. */
   openBack(response: ServerResponse, isLongPoll: boolean): void {
     this.#back?.response.end();
     clearTimeout(this.#abandoned);
@@ -89,7 +89,7 @@ export class WebChannel {
       if (this.#back?.response === response) this.#leaveBack();
     });
     response.flushHeaders();
-    // A client that gets nothing at once supposes a proxy that holds answers back.
+    // Without an immediate answer a client assumes a buffering proxy.
     if (this.#unacknowledged.length === 0 && !isLongPoll) this.#push('["noop"]');
     this.#flush();
     this.#stream.drain();
@@ -105,12 +105,12 @@ export class WebChannel {
     this.#forget();
   }
 
-  /** False: wait for `drain`. */
+  /** @returns false if the call must wait for `drain` */
   #push(text: string): boolean {
     this.#last++;
     this.#unacknowledged.push({ id: this.#last, text });
     this.#unacknowledgedChars += text.length;
-    // Answers of one step of the event loop leave together.
+    // Answers of one step of the event loop are sent together.
     this.#flushing ??= setImmediate(() => this.#flush());
     return this.#hasRoom;
   }

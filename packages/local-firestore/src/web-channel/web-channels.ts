@@ -1,6 +1,5 @@
 /**
- * Listen and Write for the clients of browsers, which have no HTTP/2 of their own: serves their WebChannels by HTTP/1.1. Owns which
- * channels there are.
+ * Serves Listen and Write to clients in browsers, which cannot use gRPC, by WebChannels over HTTP/1.1. Owns the set of channels.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { textBody } from '@cairn/local-kit/http/json-body';
@@ -20,7 +19,7 @@ interface WebChannelOptions {
 }
 
 const PATH = /^\/google\.firestore\.v1\.Firestore\/(Listen|Write)\/channel$/;
-/** Two for each tab of a browser; far beyond what one machine opens. */
+/** A browser tab has two, so this is far more than one machine opens. */
 const MAX_CHANNELS = 1000;
 const HEADERS = {
   'content-type': 'text/plain; charset=utf-8',
@@ -36,14 +35,14 @@ export class WebChannels {
     this.#options = options;
   }
 
-  /** False: the path is not one of a channel. @throws StatusError */
+  /** Resolves with false if the path is not that of a channel. @throws StatusError */
   async serve(url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const name = PATH.exec(url.pathname)?.[1];
     if (name === undefined) return false;
     const { searchParams: query } = url;
     const id = query.get('SID');
     const channel = id === null ? this.#open(name) : this.#channels.get(id);
-    // By this text a client knows that its channel is gone, and opens another one.
+    // A client that gets this text opens a new channel.
     if (!channel) {
       response.writeHead(400, HEADERS).end('Error: Unknown SID');
       return true;

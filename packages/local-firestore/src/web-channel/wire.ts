@@ -1,9 +1,9 @@
 /**
- * The form of WebChannel messages: requests come as fields of an HTML form, answers as numbered arrays behind their length. Pure.
+ * Format of WebChannel messages: requests are fields of an HTML form; answers are numbered arrays, each after its length. Pure.
  */
 import { invalid } from '../model/status.ts';
 
-/** `id` counts the messages of a channel from 0, so that a repeated request is recognised. */
+/** `id` counts the messages of a channel from 0 and identifies repeated requests. */
 export interface ForwardedMessage {
   readonly id: number;
   readonly text: string;
@@ -15,14 +15,14 @@ export interface NumberedArray {
   readonly text: string;
 }
 
-/** Version of the protocol; the second one, of the server, is only reported. */
+/** Version of the protocol. The server's own version is only reported. */
 const VERSION = 8;
 const SERVER_VERSION = 12;
 
 export function forwardedMessages(form: URLSearchParams): readonly ForwardedMessage[] {
   const first = Number(form.get('ofs') ?? 0);
   if (!Number.isSafeInteger(first))
-    throw invalid(`The offset of the messages is no number: ${form.get('ofs')}`);
+    throw invalid(`The offset of the messages is not a number: ${form.get('ofs')}`);
   const messages: ForwardedMessage[] = [];
   for (let i = 0; form.has(`req${i}___data__`); i++) {
     messages.push({ id: first + i, text: form.get(`req${i}___data__`) ?? '' });
@@ -30,13 +30,13 @@ export function forwardedMessages(form: URLSearchParams): readonly ForwardedMess
   return messages;
 }
 
-/** The length is in UTF-16 units, as clients count the text. */
+/** The length is in UTF-16 units, as in clients. */
 export const withLength = (text: string): string => `${text.length}\n${text}`;
 
 export const framedArrays = (arrays: readonly NumberedArray[]): string =>
   withLength(`[${arrays.map(({ id, text }) => `[${id},${text}]`).join(',')}]`);
 
-/** The first array of a channel: the client waits half as long again as `keepAliveMs` for a sign of life. */
+/** The first array of a channel. The client waits 1.5 times `keepAliveMs` for a message. */
 export const greeting = (channelId: string, keepAliveMs: number): NumberedArray => ({
   id: 0,
   text: JSON.stringify(['c', channelId, '', VERSION, SERVER_VERSION, keepAliveMs]),

@@ -1,6 +1,6 @@
 /**
- * `google.firestore.v1.Document`. A stored document's body is the encoding of its name and fields; an answer appends
- * the times to the body, so reading a document decodes nothing.
+ * Codec of `google.firestore.v1.Document`. The body of a stored document is the encoding of its name and fields. An answer
+ * appends the times, so reading a document decodes nothing.
  */
 import protobuf from 'protobufjs';
 import { checkPathSizes } from '../model/field-path.ts';
@@ -12,11 +12,11 @@ import { writeFields } from './value-encoder.ts';
 interface DecodedDocument {
   readonly name: string;
   readonly fields: Fields;
-  /** True when the bytes are the name, once and first, and fields only, exactly as they would be stored. */
+  /** True if the bytes are exactly those to store: the name first and once, then only fields. */
   readonly exact: boolean;
 }
 
-/** `database`: that of the write which brought the document; absent for one that is stored. */
+/** @param database database of the write; absent for a stored document */
 export function decodeDocument(bytes: Uint8Array, database?: string): DecodedDocument {
   const reader = new ProtoReader(bytes);
   reader.database = database;
@@ -43,8 +43,8 @@ export function decodeDocument(bytes: Uint8Array, database?: string): DecodedDoc
 }
 
 /**
- * The name of a stored document and its `wanted` fields; absent: all fields. The others are skipped without decoding: a list of
- * runs needs a few kilobytes of documents of up to 1 MiB.
+ * The name of a stored document and its `wanted` fields; default: all. Other fields are skipped without decoding, because a list of runs
+ * needs a few kilobytes of documents of up to 1 MiB.
  */
 export function decodeStored(
   body: Uint8Array,
@@ -60,7 +60,7 @@ export function decodeStored(
     else if (tag === 18) {
       const end = reader.end();
       const start = reader.at;
-      // The key comes first in what this server has stored.
+      // In stored documents the key comes first.
       const isWanted = reader.varint() !== 10 || wanted.has(reader.name());
       reader.at = isWanted ? start : end;
       if (isWanted) readFieldEntry(reader, end, fields, 1);
@@ -115,7 +115,7 @@ function writeTime(out: Buffer, start: number, tag: number, micros: number): num
   return at;
 }
 
-/** `value` is not negative: every time here is a time at which something was written. */
+/** @param value not negative, because all times are times of writes */
 function writeVarint(out: Buffer, start: number, value: number): number {
   let at = start;
   let rest = value;
@@ -127,7 +127,7 @@ function writeVarint(out: Buffer, start: number, value: number): number {
   return at;
 }
 
-/** The text in one top-level field, without decoding the others. Undefined when it is absent or no text. */
+/** The text of one top-level field, without decoding the others. Undefined if the field is absent or not a text. */
 export function readTextField(body: Uint8Array, field: string): string | undefined {
   const reader = new ProtoReader(body);
   while (reader.at < reader.bytes.length) {

@@ -1,12 +1,12 @@
-/** Orders written as a text, as ListDocuments takes them: `priority desc, __name__ desc`. */
+/** Parses orders in the text format of ListDocuments: `priority desc, __name__ desc`. */
 import { parseFieldPath } from '../model/field-path.ts';
 import type { FieldOrder } from '../model/query/query.ts';
 import { invalid } from '../model/status.ts';
 
-/** A name between back-ticks holds anything; a plain one ends at a space or a comma. */
+/** A name in back-ticks may contain anything; a plain one ends at a space or a comma. */
 const ITEM = /\s*((?:`(?:\\.|[^`\\])*`|[^\s,`])+)(?:\s+(asc|desc))?\s*(,|$)/iy;
 
-/** @throws INVALID_ARGUMENT when the text is no list of orders; no text is no order */
+/** An empty text has no orders. @throws INVALID_ARGUMENT if the text is not a list of orders */
 export function parseOrders(text: string): FieldOrder[] {
   const orders: FieldOrder[] = [];
   if (text.trim() === '') return orders;

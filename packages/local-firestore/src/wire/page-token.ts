@@ -1,12 +1,12 @@
-/** Tokens of pages: where a list goes on. Opaque to clients. */
+/** Page tokens: the position at which a list continues. Opaque to clients. */
 import { invalid } from '../model/status.ts';
 
-/** @param list kind and order of the list: the token is good for the same only */
+/** @param list kind and order of the list, for which alone the token is valid */
 export function encodePageToken(list: string, place: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...place])).toString('base64url');
 }
 
-/** Undefined: the first page. @throws INVALID_ARGUMENT for a token that a list of this kind and order did not give */
+/** Undefined for the first page. @throws INVALID_ARGUMENT for a token of a list of another kind or order */
 export function decodePageToken(token: string, list: string): readonly string[] | undefined {
   if (token === '') return undefined;
   const parts = parse(Buffer.from(token, 'base64url').toString());

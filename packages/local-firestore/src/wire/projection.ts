@@ -1,6 +1,6 @@
 /**
- * Parts of stored documents, as a projection or a read mask names them. Fields that are named whole are copied in bytes: a list of runs
- * takes some forty fields of each.
+ * Applies a projection or a read mask to stored documents. Whole fields are copied as bytes, because a list of runs takes some forty fields
+ * of each run.
  */
 import protobuf from 'protobufjs';
 import { type FieldPath, project } from '../model/field-path.ts';
@@ -10,17 +10,17 @@ import { ProtoReader } from './proto-reader.ts';
 import { readFieldEntry } from './value-decoder.ts';
 import { writeFields } from './value-encoder.ts';
 
-/** A mask by the fields of a document that it concerns. */
+/** A mask grouped by top-level field. */
 interface MaskParts {
   readonly whole: ReadonlySet<string>;
-  /** Paths that reach into a field, by its name. */
+  /** Paths to nested fields, by top-level field. */
   readonly within: ReadonlyMap<string, readonly FieldPath[]>;
 }
 
-/** By mask: one is used for all documents of an answer. */
+/** Parts by mask, because all documents of an answer share one mask. */
 const known = new WeakMap<readonly FieldPath[], MaskParts>();
 
-/** The body of a document with these parts of it only, in the order of the document. */
+/** The body of a document with only these parts, in the order of the document. */
 export function projectedBody(body: Uint8Array, mask: readonly FieldPath[]): Uint8Array {
   const { whole, within } = partsOf(mask);
   const reader = new ProtoReader(body);
@@ -36,7 +36,7 @@ export function projectedBody(body: Uint8Array, mask: readonly FieldPath[]): Uin
     }
     const end = reader.end();
     const entry = reader.at;
-    // The key comes first in what this server has stored.
+    // In stored documents the key comes first.
     if (reader.varint() !== KEY_TAG) return projectedByValues(body, mask);
     const name = reader.name();
     reader.at = end;

@@ -1,4 +1,4 @@
-/** Reading of protocol-buffer wire format, straight from a request's bytes. Knows no message. */
+/** Reads the protocol-buffer wire format directly from a request's bytes. Independent of message types. */
 import { isUtf8 } from 'node:buffer';
 import { invalid } from '../model/status.ts';
 
@@ -9,9 +9,9 @@ const FIXED32 = 5;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Names met last, each at a place that its bytes give. A power of two. */
+/** Cache of recent names, indexed by a hash of their bytes. The size is a power of two. */
 const KNOWN_NAMES: (string | undefined)[] = new Array(1_024);
-/** A longer one is not kept. */
+/** Longer names are not cached. */
 const MAX_KNOWN_NAME_BYTES = 32;
 
 export class ProtoReader {
@@ -19,11 +19,11 @@ export class ProtoReader {
   at = 0;
   /** Set by a codec that read a value whose encoding would differ. */
   altered = false;
-  /** Set by a codec that read a field name which may make the path of a field too long. */
+  /** Set by a codec that read a field name that may make a field path too long. */
   hasLongName = false;
-  /** A value that a query compares with. It may hold arrays of arrays (`in` over arrays), stored values may not. */
+  /** True for a comparison value of a query. It may contain arrays of arrays (`in` over arrays); stored values may not. */
   isOperand = false;
-  /** The database of the write being read: references must lie in it. Undefined outside of writes. */
+  /** Database of the write being read, to which references must belong. Undefined outside of writes. */
   database: string | undefined;
 
   /** The protocol decoder gives an empty array instead of bytes for a field missing in the request. */
@@ -83,7 +83,7 @@ export class ProtoReader {
     return end;
   }
 
-  /** Call at the expected end of a message: a field that extends beyond it makes unreadable bytes. */
+  /** Call at the expected end of a message. Refuses bytes whose last field extends beyond it. */
   close(end: number): void {
     if (this.at !== end) throw truncated();
   }
@@ -92,7 +92,7 @@ export class ProtoReader {
   text(): string {
     const end = this.end();
     const text = this.bytes.toString('utf8', this.at, end);
-    // The replacement character marks bytes that could not be decoded, or is itself.
+    // The replacement character either marks undecodable bytes or was sent as such.
     if (text.includes('\ufffd') && !isUtf8(this.bytes.subarray(this.at, end))) {
       throw invalid('A string in the request is not valid UTF-8.');
     }
@@ -101,8 +101,8 @@ export class ProtoReader {
   }
 
   /**
-   * The same for text that repeats from document to document, such as a name of a field: most of it is found without a call of the runtime,
-   * and as the same string, which is hashed once.
+   * Like {@link text}, for text that repeats from document to document, such as field names. Most of it comes from a cache, without a call of
+   * the runtime and as the same string, which is hashed once.
    */
   name(): string {
     const start = this.at;
@@ -119,12 +119,12 @@ export class ProtoReader {
     }
     this.at = start;
     const name = this.text();
-    // Text with as many units as bytes is ASCII.
+    // Text with the same number of units and bytes is ASCII.
     if (length <= MAX_KNOWN_NAME_BYTES && name.length === length) KNOWN_NAMES[place] = name;
     return name;
   }
 
-  /** @param text of ASCII only */
+  /** @param text ASCII only */
   #isAscii(text: string, from: number, length: number): boolean {
     if (text.length !== length) return false;
     for (let i = 0; i < length; i++) if (text.charCodeAt(i) !== this.bytes[from + i]) return false;

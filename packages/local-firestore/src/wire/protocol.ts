@@ -1,7 +1,7 @@
 /**
- * The Firestore v1 service as grpc-js serves it: the client's own protocol description with documents and values left
- * as bytes. A sub-message and a bytes field have the same encoding, so the wire is unchanged, and this server decodes
- * a document once, with its own codec, and only when it has to.
+ * The Firestore v1 service for grpc-js: the client's own protocol description, in which documents and values are replaced by bytes.
+ * A sub-message and a bytes field have the same encoding, so the wire format is unchanged, and this server decodes a document at most
+ * once, with its own codec.
  */
 
 import {
@@ -21,7 +21,7 @@ const OPAQUE = new Set(['Document', 'Value', 'ArrayValue']);
 const onlyNeeded = (json: ProtocolJson) =>
   onlyScopes(json, 'google.firestore.v1', 'google.rpc', 'google.type');
 
-/** The described protocol, for code that needs every field by name. */
+/** The complete protocol description, for code that needs every field by name. */
 export function firestoreProtocol(): protobuf.Service {
   return loadProtocol(PACKAGE, DESCRIPTION, (json) => withVerify(onlyNeeded(json))).lookupService(SERVICE);
 }
@@ -37,7 +37,7 @@ export function firestoreService(): ServiceDefinition {
   );
 }
 
-/** The same calls under the service's earlier name: its messages have the same encoding. */
+/** The same calls under the earlier name of the service, whose messages have the same encoding. */
 export function v1beta1Of(service: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(service).map(([name, method]) => [
@@ -63,8 +63,8 @@ function measured(decode: (bytes: Buffer) => object): (bytes: Buffer) => object 
 }
 
 /**
- * A write may also verify that a document is unchanged since it was read. Clients of browsers and phones send that for
- * documents that a transaction only reads; their descriptions of the protocol have it, the published one does not.
+ * Adds the write that verifies that a document is unchanged since it was read. Clients in browsers and phones send it for documents that a
+ * transaction only reads. Their protocol descriptions have it; the published one does not.
  */
 export function withVerify(json: ProtocolJson): ProtocolJson {
   const { fields, oneofs } = v1(json).nested?.Write ?? {};

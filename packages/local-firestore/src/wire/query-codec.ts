@@ -1,4 +1,4 @@
-/** `google.firestore.v1.StructuredQuery` to the model's query. */
+/** Converts `google.firestore.v1.StructuredQuery` to the model's query. */
 import { type FieldPath, formatFieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
 import { isNameField, leaves, normaliseQuery } from '../model/query/normalise.ts';
 import type { CompareOp, Cursor, FieldOrder, Filter, Query } from '../model/query/query.ts';
@@ -57,11 +57,11 @@ const NEGATED_FIELD_OPS: ReadonlySet<number> = new Set([6, 10]);
 const NEGATED_UNARY_OPS: ReadonlySet<number> = new Set([4, 5]);
 const NAN = { kind: 'double', value: Number.NaN } as const;
 const DESCENDING = 2;
-/** Compare a field as a whole with one value. */
+/** Operators that compare a whole field with one value. */
 const SINGLE_VALUE_OPS: ReadonlySet<CompareOp> = new Set(['==', '!=', '<', '<=', '>', '>=']);
 const NOTHING: Filter = { kind: 'or', filters: [] };
 
-/** A search for the nearest vectors is `search-codec.ts`'s, and only RunQuery's. */
+/** Refuses vector searches, which only RunQuery supports (`search-codec.ts`). */
 export function decodeQuery(parent: string, wire: WireQuery): Query {
   const { database, segments } = parseParent(parent);
   if (wire.findNearest) throw unimplemented('Only RunQuery supports vector search (findNearest).');
@@ -92,7 +92,7 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
   });
 }
 
-/** Production serves every collection at once by nothing but the names of the documents. */
+/** Production queries all collections at once only by document name. */
 function checkEveryCollection(orders: readonly FieldOrder[], filter: Filter | undefined): void {
   const other = leaves(filter).find((c) => !isNameField(c.field));
   if (other) throw invalid(`kind is required for filter: ${formatFieldPath(other.field)}`);
@@ -101,7 +101,7 @@ function checkEveryCollection(orders: readonly FieldOrder[], filter: Filter | un
   }
 }
 
-/** Indexes of a collection group are of the whole database: below a document there is only the list of names. */
+/** Collection group indexes cover the whole database, so below a document only the name list can be used. */
 function checkGroupBelow(orders: readonly FieldOrder[], where: WireFilter | null | undefined): void {
   const fields = [...fieldsOf(where), ...orders.map(({ field }) => field)];
   if (!fields.every(isNameField))
@@ -114,7 +114,7 @@ function checkGroupBelow(orders: readonly FieldOrder[], where: WireFilter | null
   }
 }
 
-/** Fields of all comparisons, of those that are decoded to nothing too. */
+/** Fields of all comparisons, including those that the decoder drops. */
 function fieldsOf(where: WireFilter | null | undefined): readonly FieldPath[] {
   if (!where) return [];
   const { compositeFilter, fieldFilter, unaryFilter } = where;
@@ -122,7 +122,7 @@ function fieldsOf(where: WireFilter | null | undefined): readonly FieldPath[] {
   return [...(own ? [path(own.field)] : []), ...(compositeFilter?.filters ?? []).flatMap(fieldsOf)];
 }
 
-/** Counts those that are decoded to nothing, too. */
+/** Includes negations that the decoder drops. */
 function checkNegations(where: WireFilter | null | undefined): void {
   if (where && countNegations(where) > 1) {
     throw invalid(
@@ -143,7 +143,7 @@ function isDescending(direction: number): boolean {
   return direction === DESCENDING;
 }
 
-/** A projection of nothing but the name is written as `__name__` alone, or as no field. */
+/** A projection of only the name is `__name__` or an empty list. */
 function decodeSelect(fields: readonly WireField[]): FieldPath[] {
   return fields.map(path).filter((p) => !(p.length === 1 && p[0] === NAME_FIELD));
 }
@@ -152,7 +152,7 @@ function path(field: WireField | null | undefined): FieldPath {
   return parseFieldPath(field?.fieldPath ?? '');
 }
 
-/** Implied orders take no cursor value: clients that need one state the order. */
+/** Implied orders take no cursor value; clients that need one make the order explicit. */
 function decodeCursor(
   cursor: WireCursor | null | undefined,
   explicit: readonly FieldOrder[],
@@ -186,8 +186,8 @@ function decodeFilter(wire: WireFilter): Filter {
 }
 
 /**
- * Only unary filters find null and NaN. Written as values to compare with, as no official client does, null is neither
- * equal nor unequal to anything, and NaN is unequal to everything, as in production; nothing is less or more than either.
+ * Only unary filters find null and NaN. As comparison values, which no official client sends, null is neither equal nor unequal to any
+ * value, and NaN is unequal to every value, as in production. No value is less or greater than either.
  */
 function decodeComparison(field: FieldPath, op: CompareOp, value: Value): Filter {
   if (isNameField(field) || !SINGLE_VALUE_OPS.has(op)) return { kind: 'compare', field, op, value };

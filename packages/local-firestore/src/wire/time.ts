@@ -1,4 +1,4 @@
-/** Times that a caller of Firestore names. */
+/** Parses times of requests. */
 import { isTime, toMicros, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../model/status.ts';
 
@@ -11,7 +11,7 @@ export function toAlignedMicros(time: WireTimestamp): number {
   return micros;
 }
 
-/** The same of a time to read at, which is after the beginning of 1970. */
+/** Like {@link toAlignedMicros}, for a read time, which must be after the beginning of 1970. */
 export function readMicros(time: WireTimestamp): number {
   const micros = toAlignedMicros(time);
   if (micros === 0) throw beforeEpoch();

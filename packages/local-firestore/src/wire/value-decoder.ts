@@ -31,21 +31,21 @@ const TAG = {
 } as const;
 const MIN_SECONDS = -62_135_596_800;
 const MAX_SECONDS = 253_402_300_799;
-/** No path of names up to this length is too long, however deep: a document without a longer one needs no second look. */
+/** Paths of names up to this length are never too long, so only documents with longer names need a check. */
 const SHORT_NAME_LENGTH = Math.floor((MAX_FIELD_PATH_BYTES / (MAX_VALUE_DEPTH + 1) - 1) / 3);
 
 export function decodeValue(bytes: Uint8Array): Value {
   return readValue(new ProtoReader(bytes), bytes.length, 1);
 }
 
-/** Decodes a Value that a query compares with: it may hold arrays of arrays. */
+/** Decodes a comparison value of a query, which may contain arrays of arrays. */
 export function decodeOperand(bytes: Uint8Array): Value {
   const reader = new ProtoReader(bytes);
   reader.isOperand = true;
   return readValue(reader, bytes.length, 1);
 }
 
-/** Decodes an ArrayValue message whose values a write of `database` stores; a depth of 1 is a field of its own. */
+/** Decodes an ArrayValue message of a write to `database`. A depth of 1 is a top-level field. */
 export function decodeArray(
   bytes: Uint8Array,
   { database, depth }: { database: string; depth: number },
@@ -76,12 +76,12 @@ export function readFieldEntry(
   reader.close(end);
   checkFieldName(key, depth);
   if (key.length > SHORT_NAME_LENGTH) reader.hasLongName = true;
-  // Written back: the key, then the value, once each.
+  // An encoder writes the key, then the value, once each.
   if (order !== 12 || fields.has(key)) reader.altered = true;
   fields.set(key, value);
 }
 
-/** `depth`: 1 for a field of a document itself. @throws INVALID_ARGUMENT for a name that no field can have */
+/** @param depth 1 for a top-level field. @throws INVALID_ARGUMENT for a name that no field can have */
 export function checkFieldName(key: string, depth = 1): void {
   if (key === '') throw invalid('Field names cannot be empty.');
   if (key.charCodeAt(0) === 95 && RESERVED_NAME.test(key) && !(key === '__type__' && depth > 1)) {
@@ -95,7 +95,7 @@ export function checkFieldName(key: string, depth = 1): void {
 function readValue(reader: ProtoReader, end: number, depth: number): Value {
   let value: Value | undefined;
   while (reader.at < end) {
-    // The last one of several kinds counts, as in every protobuf oneof.
+    // If several kinds are set, the last one counts, as in every protobuf oneof.
     if (value !== undefined) reader.altered = true;
     value = readKind(reader, reader.varint(), depth);
   }
@@ -158,7 +158,7 @@ function checkDepth(depth: number): void {
   }
 }
 
-/** A stored reference must name a document of its own database, one to compare with a document of any. */
+/** A stored reference must name a document of its own database; a comparison value may name one of any database. */
 function readReference(reader: ProtoReader): string {
   const name = reader.text();
   if (reader.database !== undefined || reader.isOperand) parseDocument(name, reader.database);
@@ -182,7 +182,7 @@ function readArray(reader: ProtoReader, end: number, depth: number): Value[] {
   return values;
 }
 
-/** @throws INVALID_ARGUMENT for a vector that a document would store in an array: queries compare with such arrays, though. */
+/** @throws INVALID_ARGUMENT for a vector in a stored array; comparison values may contain them */
 function readElements(reader: ProtoReader, end: number, depth: number): Value[] {
   const values = readArray(reader, end, depth);
   if (reader.database !== undefined && values.some((value) => value.kind === 'map' && vectorOf(value.fields)))
@@ -202,7 +202,7 @@ function readMap(reader: ProtoReader, end: number, depth: number): Value {
   return { kind: 'map', fields };
 }
 
-/** A stored vector can hold no NaN, one to compare with can. */
+/** A comparison value may contain NaN; a stored vector may not. */
 function checkVector(fields: Fields, isStored: boolean): void {
   const elements = vectorOf(fields);
   if (!elements || fields.size !== 2) throw invalid('Field name "__type__" is reserved.');
@@ -216,7 +216,7 @@ function checkVector(fields: Fields, isStored: boolean): void {
   if (isStored && elements.some(isNaNValue)) throw invalid('Vector cannot contain NaN values.');
 }
 
-/** Fields of a newer protocol are not kept: they would be read back by a client that this server knows nothing of. */
+/** Drops fields of a newer protocol, because this server cannot check what it would store. */
 function skipUnknown(reader: ProtoReader, tag: number): void {
   reader.skip(tag % 8);
   reader.altered = true;
@@ -263,5 +263,5 @@ function checkDegrees(name: string, value: number, most: number): void {
   );
 }
 
-/** A whole number with its decimal, as production writes it. */
+/** Production writes whole numbers with one decimal. */
 const decimal = (value: number) => (Number.isInteger(value) ? value.toFixed(1) : String(value));

@@ -1,4 +1,4 @@
-/** `google.firestore.v1.Value` and maps of values, from the model to bytes. */
+/** Encodes values of the model as `google.firestore.v1.Value`. */
 import protobuf from 'protobufjs';
 import type { Fields, Value } from '../model/value.ts';
 
@@ -71,7 +71,7 @@ function writeInt64(writer: protobuf.Writer, value: bigint): void {
     return;
   }
   const bits = BigInt.asUintN(64, value);
-  // The writer represents every 64-bit number as a plain object of both halves.
+  // The writer takes a 64-bit number as an object of both halves.
   writer.int64({
     low: Number(BigInt.asIntN(32, bits)),
     high: Number(BigInt.asIntN(32, bits >> 32n)),

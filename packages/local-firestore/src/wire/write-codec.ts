@@ -1,4 +1,4 @@
-/** Writes: `google.firestore.v1.Write` to the model's write, and its outcome back. */
+/** Converts `google.firestore.v1.Write` to the model's write, and its outcome back. */
 import type { WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { checkWritable, type FieldPath, formatFieldPath, parseFieldPath } from '../model/field-path.ts';
 import { parseDocument } from '../model/resource-name.ts';
@@ -47,7 +47,7 @@ export interface WireWrite {
 
 const REQUEST_TIME = 1;
 
-/** @throws INVALID_ARGUMENT for a write production would refuse whatever is stored. */
+/** @throws INVALID_ARGUMENT for a write that production refuses whatever is stored */
 export function decodeWrite(write: WireWrite, database: string): Write {
   const precondition = decodePrecondition(write.currentDocument);
   if (write.operation && write.operation !== 'update') {
@@ -105,12 +105,12 @@ function decodeUpdate(write: WireWrite, database: string, precondition: Precondi
   };
 }
 
-/** Field mask of a read: a set of paths, in which one may contain another. */
+/** Field mask of a read: a set of paths, of which one may contain another. */
 export function decodeMask(mask: WireMask): FieldPath[] {
   return [...new Set(mask.fieldPaths ?? [])].map(parseFieldPath);
 }
 
-/** One path may contain another: the containing one decides, as web clients rely on. */
+/** If one path contains another, the containing one decides; web clients rely on it. */
 function decodeUpdateMask(mask: WireMask): FieldPath[] {
   const paths = decodeMask(mask);
   for (const path of paths) checkWritable(path);
@@ -134,9 +134,9 @@ function decodeTransforms(transforms: readonly WireTransform[], database: string
   return decoded;
 }
 
-/** One field may be transformed several times, but not together with a field within it. */
+/** Refuses transforms of a field together with a field within it. Several transforms of one field are allowed. */
 function checkNotNested(transforms: readonly FieldTransform[]): void {
-  // Nearly every write has at most one.
+  // Fast path: nearly every write has at most one transform.
   if (transforms.length < 2) return;
   const paths = new Set(transforms.map(({ path }) => formatFieldPath(path)));
   for (const { path } of transforms) {

@@ -32,7 +32,7 @@ export function asking(
         if (signal.aborted) {
           timeouts += 1;
           if (timeouts === MOST_TIMEOUTS) throw unanswered(spec, path, error);
-        } else if (asked === MOST_ASKED) throw error;
+        } else if (asked >= MOST_ASKED) throw error;
         // The worker may be dead: the next one is another, or it has answered since.
         else broken();
       } finally {

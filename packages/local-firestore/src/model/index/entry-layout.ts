@@ -1,6 +1,6 @@
 /**
- * The bytes of index entries: what comes before the value, the value, and the document's name after it. Shared by who
- * writes entries and who seeks them, so that the two cannot disagree. Pure.
+ * The bytes of index entries: a prefix, the values and the document's name. Writers and readers of entries share this code, so that
+ * they cannot disagree. Pure.
  *
  *     database · kind · scope (and field, or index number) · values · name
  */
@@ -10,7 +10,7 @@ import { writeSegmentKey } from '../value-key.ts';
 import type { IndexDefinition } from './index-config.ts';
 
 const KIND = { ordered: 1, contains: 2, name: 3, composite: 4 } as const;
-/** Below every segment's mark. */
+/** Smaller than the mark of any segment. */
 const PATH_END = 0;
 const IN_COLLECTION = 1;
 const IN_GROUP = 2;
@@ -49,7 +49,7 @@ export function writeNamePrefix(out: ByteWriter, database: number, scope: EntryS
   writeScope(out, scope);
 }
 
-/** The end of an entry: enough of the document's path to order documents within the scope. */
+/** The end of an entry, with enough of the document's path to order documents within the scope. */
 export function writeNameSuffix(
   out: ByteWriter,
   scope: EntryScope,
@@ -59,7 +59,7 @@ export function writeNameSuffix(
   const start = out.length;
   const from = scope.kind === 'collection' ? scope.path.length : 0;
   for (let i = from; i < segments.length; i++) writeSegmentKey(out, segments[i] as string);
-  // In a group a document's path can begin with another's: the end mark keeps that order when inverted, too.
+  // In a group one document's path can be a prefix of another's. The end mark keeps their order, also when inverted.
   if (scope.kind === 'group') out.u8(PATH_END);
   if (descending) out.invertFrom(start);
 }

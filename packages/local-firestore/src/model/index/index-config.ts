@@ -16,7 +16,7 @@ export interface IndexDefinition {
   /** Its number in this configuration; part of the keys of its entries. */
   readonly id: number;
   readonly collectionId: string;
-  /** True: over all collections of this id; false: within one collection. */
+  /** True for all collections of this id; false for each collection alone. */
   readonly group: boolean;
   /** Without `__name__`, which every index ends with. */
   readonly fields: readonly IndexField[];
@@ -41,11 +41,11 @@ export interface IndexConfig {
   field(collectionId: string, path: FieldPath): FieldIndexes;
   /** True if no value in this top-level field, at any depth, has a single-field index. */
   isExempt(collectionId: string, field: string): boolean;
-  /** Collection ids and the field their documents expire by. */
+  /** The field that holds the expiry time of documents, by collection id. */
   readonly expiry: ReadonlyMap<string, FieldPath>;
 }
 
-/** The parts of `firestore.indexes.json` that are understood; anything else is an error. */
+/** The supported parts of `firestore.indexes.json`; anything else is an error. */
 export interface IndexesFile {
   readonly indexes?: readonly DeclaredIndex[];
   readonly fieldOverrides?: readonly DeclaredOverride[];
@@ -74,10 +74,10 @@ const NONE: SingleField = new Set();
 const AUTOMATIC: FieldIndexes = { collection: ALL, group: NONE };
 const NO_COMPOSITES: readonly IndexDefinition[] = [];
 const NO_VECTORS: readonly VectorIndex[] = [];
-/** Changes when the layout of entries does, so that entries of an older layout are rebuilt. */
+/** Change it with the layout of entries, so that entries of an older layout are rebuilt. */
 const LAYOUT = 'entries-2';
 
-/** No file: every field has its automatic indexes and nothing is refused. */
+/** Without a file every field has its automatic indexes, and no query is refused. */
 export const AUTOMATIC_INDEXES: IndexConfig = {
   enforced: false,
   fingerprint: LAYOUT,
@@ -122,14 +122,14 @@ function add<T extends { readonly collectionId: string }>(map: Map<string, T[]>,
   else map.set(index.collectionId, [index]);
 }
 
-/** A cache: field names repeat from document to document. It is cleared when it grows too large. */
+/** Size at which the cache of fields is cleared. It helps because field names repeat from document to document. */
 const REMEMBERED_FIELDS = 10_000;
 
 function remembering<T>(find: (collectionId: string, path: FieldPath) => T): typeof find {
   const known = new Map<string, Map<string, T>>();
   let size = 0;
   return (collectionId, path) => {
-    // Not one key made of both: a new string is hashed each time, and most fields have a path of one name.
+    // Two lookups instead of one joined key, because each new string must be hashed. Most paths have one name.
     const field = path.length === 1 ? (path[0] as string) : path.join('\0');
     const remembered = known.get(collectionId)?.get(field);
     if (remembered !== undefined) return remembered;
@@ -159,7 +159,7 @@ function lookUp(
   return overrides.get(`${collectionId}/*`) ?? AUTOMATIC;
 }
 
-/** Considers the members of a map too: each may have an override of its own. */
+/** Considers the members of a map too, because each may have its own override. */
 function isExemptBy(
   overrides: ReadonlyMap<string, FieldIndexes>,
   collectionId: string,

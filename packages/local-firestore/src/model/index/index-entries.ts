@@ -18,7 +18,7 @@ interface IndexedPath {
   readonly database: number;
   /** Path segments of the document. */
   readonly segments: readonly string[];
-  /** The documents of its collection group are listed by name: a query has asked for them. Those that expire always are. */
+  /** True if the documents of its collection group are listed by name, since a query needed it or they expire. */
   readonly isListed: boolean;
 }
 
@@ -70,7 +70,7 @@ function checkCount(config: IndexConfig, document: IndexedPath, fields: Fields):
   const { segments } = document;
   const composites = config.composites(segments.at(-2) as string).length;
   if (countValues(fields) * (MOST_BY_VALUE + composites) < MAX_INDEX_ENTRIES_PER_DOCUMENT) return;
-  // Production lists every group, and counts that entry.
+  // Production lists every group and counts that entry.
   const { entries, mirrored } = listEntries(config, { ...document, isListed: true }, fields);
   const count = entries.length + mirrored;
   if (count <= MAX_INDEX_ENTRIES_PER_DOCUMENT) return;
@@ -80,10 +80,10 @@ function checkCount(config: IndexConfig, document: IndexedPath, fields: Fields):
   );
 }
 
-/** Entries of a value without composite indexes: in both directions, of the collection and of the group. */
+/** Most entries of a value without composite indexes: both directions, in the collection and in the group. */
 const MOST_BY_VALUE = 4;
 
-/** Values with entries, those of lists and of maps included, and the document's name. */
+/** Number of values with entries, including members of lists and maps and the document's name. */
 function countValues(fields: Fields): number {
   let count = 1;
   for (const value of fields.values()) {
@@ -96,7 +96,7 @@ function countValues(fields: Fields): number {
 
 interface EntryList {
   readonly entries: Buffer[];
-  /** Production keeps an entry for each direction of a field; here one entry is read both ways. */
+  /** Entries that production has in addition: one for each direction of a field. Here one entry is read both ways. */
   readonly mirrored: number;
 }
 

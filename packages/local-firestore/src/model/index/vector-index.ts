@@ -1,11 +1,11 @@
-/** Vector indexes, as `firestore.indexes.json` declares them among the composite ones. They have no entries here. Pure. */
+/** Vector indexes, which `firestore.indexes.json` declares among the composite ones. They have no entries here. Pure. */
 import { type FieldPath, parseFieldPath } from '../field-path.ts';
 import { MAX_VECTOR_DIMENSIONS } from '../limits.ts';
 import type { IndexField } from './index-config.ts';
 
 export interface VectorIndex {
   readonly collectionId: string;
-  /** True: over all collections of this id; false: within one collection. */
+  /** True for all collections of this id; false for each collection alone. */
   readonly group: boolean;
   /** Fields that filter and order before the vectors are compared; often none. Without `__name__`. */
   readonly fields: readonly IndexField[];

@@ -7,10 +7,10 @@ import type { Query } from './query.ts';
 
 /** Work done by a query. */
 export interface Work {
-  /** Documents it answered with, and those that its offset passed over. */
+  /** Returned documents, and documents skipped by the offset. */
   readonly returned: number;
   readonly skipped: number;
-  /** Index entries it read; of a vector search, the vectors it compared. */
+  /** Index entries that it read; for a vector search, the vectors that it compared. */
   readonly entries: number;
 }
 
@@ -20,7 +20,7 @@ export interface Bill {
   readonly entries: number;
   /** 1 if the other amounts are zero. */
   readonly minimum: 0 | 1;
-  /** All of it, in reads. */
+  /** The total in reads. */
   readonly reads: number;
 }
 
@@ -36,13 +36,13 @@ export function billOf(query: Query, { returned, skipped, entries }: Work): Bill
   return { documents, entries: billable, minimum, reads: reads + minimum };
 }
 
-/** An aggregation is billed the entries it counts or adds up. */
+/** Bills an aggregation for the entries that it counts or adds up. */
 export function billOfAggregation(entries: number): Bill {
   const minimum = entries === 0 ? 1 : 0;
   return { documents: 0, entries, minimum, reads: Math.ceil(entries / ENTRIES_PER_READ) + minimum };
 }
 
-/** A field is ranged over by an inequality, and by an order where another one is; the name by any filter. */
+/** Counts fields with an inequality, fields that order the results if another field has one, and the name if any filter uses it. */
 function countRangeFields({ filter, orders, explicitOrders }: Query): number {
   const ranged = leaves(filter)
     .filter((c) => isInequality(c.op) || isNameField(c.field))

@@ -9,12 +9,12 @@ import type { Comparison, Filter } from './query.ts';
 
 export type Conjunction = readonly Comparison[];
 
-/** Comparisons by their keys, so that each is there once, and its key is computed once. */
+/** Comparisons without duplicates, by key, so that each key is computed once. */
 type KeyedConjunction = ReadonlyMap<string, Comparison>;
-/** Conjunctions by what they compare, so that each is there once. */
+/** Conjunctions without duplicates, by the keys of their comparisons. */
 type NormalForm = ReadonlyMap<string, KeyedConjunction>;
 
-/** Far more than a query may have in the end, and few enough to count. */
+/** Most disjunctions that are counted; far above the limit of a query. */
 const MOST_COUNTED = 2_000;
 
 /** `in` becomes equalities and `array-contains-any` single memberships. Bounded by `checkDisjunctions`. */
@@ -24,7 +24,7 @@ export function disjunctions(filter: Filter | undefined): readonly Conjunction[]
 }
 
 /**
- * Conjunctions that compare the same are counted once, as in Google's emulator.
+ * Counts equal conjunctions once, as Google's emulator does.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -39,7 +39,7 @@ function tooMany(count: number): Error {
   );
 }
 
-/** @param isListed whether a value of a list is looked for */
+/** @param isListed false for values of a list that are ignored */
 function normalForm(
   filter: Filter | undefined,
   isListed: (value: Comparison['value']) => boolean,
@@ -51,7 +51,7 @@ function normalForm(
   }
   const parts = filter.filters.map((part) => normalForm(part, isListed));
   if (filter.kind === 'or') return new Map(parts.flatMap((part) => [...part]));
-  // Most queries: a list of comparisons, and no product.
+  // Fast path for most queries: a list of comparisons, without a product.
   if (parts.every(({ size }) => size === 1))
     return one(new Map(parts.flatMap((part) => [...part.values()].flatMap((keyed) => [...keyed]))));
   return parts.reduce(product, one(new Map()));
@@ -77,7 +77,7 @@ function product(left: NormalForm, right: NormalForm): NormalForm {
   return joined;
 }
 
-/** Equal of comparisons that hold for the same values, 1 and 1.0 included. */
+/** The same key for comparisons that match the same values, such as 1 and 1.0. */
 function keyOf({ field, op, value }: Comparison): string {
   const writer = new ByteWriter();
   writeValueKey(writer, value);

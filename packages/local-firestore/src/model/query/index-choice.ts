@@ -1,6 +1,6 @@
 /**
- * Chooses the index for a conjunction in the query's order, or names the one production would ask for. Pure;
- * knows definitions, not keys.
+ * Chooses the index for a conjunction in the query's order, or names the one that production would require. Pure;
+ * uses definitions, not keys.
  */
 import { type FieldPath, formatFieldPath } from '../field-path.ts';
 import type {
@@ -15,7 +15,7 @@ import { indexLink } from './index-link.ts';
 import { isNameField, sameField } from './normalise.ts';
 import type { Comparison, FieldOrder, Query } from './query.ts';
 
-/** A conjunction as indexes see it: equalities in front, then what remains to be ordered. */
+/** The parts of a conjunction in the order of index fields: equalities, then the remaining orders. */
 export interface IndexShape {
   readonly equalities: readonly Comparison[];
   /** At most one. */
@@ -37,7 +37,7 @@ export function shapeOf(query: Query, conjunction: Conjunction): IndexShape {
   };
 }
 
-/** Names are unique: nothing after `__name__` orders anything. */
+/** Orders after `__name__` have no effect, because names are unique. */
 function beforeName(orders: readonly FieldOrder[]): readonly FieldOrder[] {
   const at = orders.findIndex((o) => isNameField(o.field));
   return at < 0 ? orders : orders.slice(0, at);
@@ -82,8 +82,8 @@ function directionOf(descending: boolean): IndexKind {
 }
 
 /**
- * The fields of the index that is missing, or undefined when what exists suffices. Several indexes that end alike can
- * together cover all equalities (production merges them).
+ * The fields of the missing index, or undefined if the existing indexes suffice. Several indexes with the same ending can together cover
+ * all equalities, because production merges them.
  */
 export function missingIndex(
   config: IndexConfig,

@@ -1,4 +1,4 @@
-/** The page of the Firebase console that creates a missing index, as production's refusals name it. Pure. */
+/** Link to the page of the Firebase console that creates a missing index, as in production's errors. Pure. */
 import { formatFieldPath } from '../field-path.ts';
 import type { IndexField } from '../index/index-config.ts';
 import type { Query } from './query.ts';
@@ -6,9 +6,9 @@ import type { Query } from './query.ts';
 interface MissingIndex {
   readonly scope: Query['scope'];
   readonly fields: readonly IndexField[];
-  /** Direction of the name behind the fields. */
+  /** Direction of the name, which follows the fields. */
   readonly nameDescending: boolean;
-  /** An exemption of one field, not a composite index. */
+  /** True for an exemption of one field; false for a composite index. */
   readonly isSingle: boolean;
 }
 

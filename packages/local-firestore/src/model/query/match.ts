@@ -4,7 +4,7 @@ import { compareValues, type Fields, isNaNValue, isUnlisted, typeRank, type Valu
 import { isNameField } from './normalise.ts';
 import type { Comparison, Cursor, FieldOrder, Filter, Query } from './query.ts';
 
-/** A document as queries see it. */
+/** The parts of a document that queries use. */
 export interface Candidate {
   readonly name: string;
   readonly fields: Fields;
@@ -51,7 +51,7 @@ function matchesComparison(comparison: Comparison, value: Value): boolean {
     case 'in':
       return !isUnlisted(value) && contains(operand, value);
     case 'not-in':
-      // null means "unknown": nothing is known to differ from it.
+      // null means "unknown", so no value is known to differ from it.
       return value.kind !== 'null' && !contains(operand, { kind: 'null' }) && !contains(operand, value);
     case 'array-contains':
       return !isUnlisted(operand) && contains(value, operand);

@@ -1,4 +1,4 @@
-/** Nearest neighbours: which of the candidates of a query lie closest to a vector. Pure. */
+/** Finds the candidates of a query that are nearest to a vector. Pure. */
 import type { FieldPath } from '../field-path.ts';
 import { vectorOf } from '../value.ts';
 import { type Candidate, fieldValue } from './match.ts';
@@ -9,11 +9,11 @@ export interface Nearest {
   readonly field: FieldPath;
   readonly vector: readonly number[];
   readonly measure: DistanceMeasure;
-  /** The most neighbours wanted. */
+  /** Most neighbours to return. */
   readonly limit: number;
   /** Less similar documents are omitted. Undefined: no threshold. */
   readonly threshold: number | undefined;
-  /** Name, not path, of the field of an answered document that has the distance. Undefined: none. */
+  /** Name, not path, of the field of returned documents that receives the distance. Undefined: none. */
   readonly resultField: string | undefined;
 }
 
@@ -25,11 +25,11 @@ interface Neighbour<T> {
 interface Neighbourhood<T> {
   /** The most similar first. */
   readonly neighbours: readonly Neighbour<T>[];
-  /** Candidates with a vector of the right dimension: what a flat index reads to find the neighbours. */
+  /** Number of candidates with a vector of the right dimension, all of which a flat index reads. */
   readonly compared: number;
 }
 
-/** The neighbours among `candidates`, equally distant ones in the order given. Fields that hold no such vector are passed over. */
+/** The nearest candidates; equally distant ones keep their order. Candidates without a vector of the right dimension are skipped. */
 export function neighbourhood<T extends Candidate>(
   nearest: Nearest,
   candidates: readonly T[],
@@ -46,7 +46,7 @@ export function neighbourhood<T extends Candidate>(
   return { neighbours: near.slice(0, limit), compared: compared.length };
 }
 
-/** No distance (NaN) is more than any, so that it comes last, and first of dot products, as in Google's emulator. */
+/** NaN (no distance) is greater than any number, so it comes last, but first for dot products, as in Google's emulator. */
 function compareDistances(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   // Infinite distances differ by NaN, so they are compared, not subtracted.
@@ -60,7 +60,7 @@ function numbersAt(candidate: Candidate, field: FieldPath): readonly number[] | 
   return elements?.map((e) => (e.kind === 'double' || e.kind === 'integer' ? Number(e.value) : Number.NaN));
 }
 
-/** NaN where there is no distance: of values that are not numbers, and the cosine of a vector of length zero. */
+/** NaN if there is no distance: for elements that are not numbers, and for the cosine of a vector of length zero. */
 function distance(measure: DistanceMeasure, a: readonly number[], b: readonly number[]): number {
   switch (measure) {
     case 'euclidean':
@@ -72,16 +72,16 @@ function distance(measure: DistanceMeasure, a: readonly number[], b: readonly nu
   }
 }
 
-/** The root of the sum of squares, to the last bit as elsewhere, but where squares leave the range of doubles. */
+/** The root of the sum of squares, or `Math.hypot` if the squares exceed the range of doubles. */
 function lengthOf(a: readonly number[]): number {
   const squared = dot(a, a);
   return Number.isFinite(squared) && squared > 0 ? Math.sqrt(squared) : Math.hypot(...a);
 }
 
-/** One root of the product of both squares, like production: vectors of one direction are then exactly 0 apart. */
+/** The root of the product of both squares, like production, so that vectors of the same direction have a distance of exactly 0. */
 function productOfLengths(a: readonly number[], b: readonly number[]): number {
   const squared = dot(a, a) * dot(b, b);
-  // Squares of very large and very small numbers leave the range of doubles, where lengths do not.
+  // Squares of very large or small numbers exceed the range of doubles, while lengths do not.
   return Number.isFinite(squared) && squared > 0 ? Math.sqrt(squared) : Math.hypot(...a) * Math.hypot(...b);
 }
 

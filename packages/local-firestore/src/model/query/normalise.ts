@@ -1,5 +1,5 @@
 /**
- * Turns what a caller wrote into a complete query: implied orders added, rules checked. The rules are production's
+ * Turns a caller's query into a complete one: adds implied orders and checks production's rules
  * (firebase.google.com/docs/firestore/query-data/queries#limitations). Pure.
  */
 import { valueSize } from '../document-size.ts';
@@ -20,7 +20,7 @@ import type { CompareOp, Comparison, Cursor, FieldOrder, Filter, Query } from '.
 
 type QueryRequest = Omit<Query, 'explicitOrders'>;
 
-/** Names and most values of the operators with a list. */
+/** Names and most values of the operators that take a list. */
 const LISTS: Partial<Record<CompareOp, readonly [string, number]>> = {
   in: ['IN', MAX_DISJUNCTIONS],
   'not-in': ['NOT_IN', MAX_NOT_IN_VALUES],
@@ -28,7 +28,7 @@ const LISTS: Partial<Record<CompareOp, readonly [string, number]>> = {
 };
 const INEQUALITIES: ReadonlySet<CompareOp> = new Set(['<', '<=', '>', '>=', '!=', 'not-in']);
 
-/** @throws INVALID_ARGUMENT naming the rule that is broken. */
+/** @throws INVALID_ARGUMENT that names the violated rule */
 export function normaliseQuery(request: QueryRequest): Query {
   const comparisons = leaves(request.filter);
   checkComparisons(comparisons, request);
@@ -44,9 +44,9 @@ export function normaliseQuery(request: QueryRequest): Query {
 }
 
 /**
- * The query whose results are summed or averaged over `fields`. It reads an index that has them, so a document without
- * one of them is omitted, and the fields are additional orders: a limit takes the least values, and the required index has the
- * fields at its end. No index has fields after the name, so a query by name must order by the fields itself.
+ * The query whose results are summed or averaged over `fields`. Documents without one of the fields are omitted, because the query reads
+ * an index of the fields. The fields are additional orders: a limit takes the least values, and the required index ends with the fields.
+ * No index has fields after the name, so a query by name must order by the fields itself.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -104,7 +104,7 @@ function impliedOrders(explicit: readonly FieldOrder[], comparisons: readonly Co
   return orders;
 }
 
-/** Name by name, as they are without quotes: `a.b` before `a b`. */
+/** Compares segment by segment, without quotes: `a.b` before `a b`. */
 function byName(fields: readonly FieldPath[]): FieldPath[] {
   return [...fields].sort(comparePaths);
 }
@@ -124,7 +124,7 @@ function checkOrders(orders: readonly FieldOrder[]): void {
   });
 }
 
-/** No two documents share a name, so an order after it, implied ones included, could decide nothing. */
+/** Refuses orders after the name, even implied ones, as production does; they have no effect, because names are unique. */
 function checkNameLast(orders: readonly FieldOrder[]): void {
   if (orders.slice(0, -1).some((o) => isNameField(o.field))) {
     throw invalid('order by clause cannot contain more fields after the key');
@@ -152,7 +152,7 @@ function checkComparisons(comparisons: readonly Comparison[], request: QueryRequ
   checkArrayContains(request.filter);
 }
 
-/** Each value of a list counts as a filter, an implied order does not count. */
+/** Each value of a list counts as a filter; implied orders do not count. */
 function checkParts(comparisons: readonly Comparison[], { orders, scope }: QueryRequest): void {
   const filters = comparisons.reduce((total, c) => total + operands(c).length, 0);
   const parents = Math.min(1, scope.parent.length);
@@ -163,7 +163,7 @@ function checkParts(comparisons: readonly Comparison[], { orders, scope }: Query
   );
 }
 
-/** A name that must be equal leaves nothing to order by the other fields; production refuses such a query. */
+/** Production refuses an equality on the name beside inequalities, because at most one document is left to order. */
 function checkNameEquality(comparisons: readonly Comparison[], inequalities: ReadonlySet<string>): void {
   const namesDocuments = ({ op, field }: Comparison) => (op === '==' || op === 'in') && isNameField(field);
   if (inequalities.size === 0 || inequalities.has(NAME_FIELD) || !comparisons.some(namesDocuments)) return;
@@ -208,7 +208,7 @@ function checkOperandSize(operand: Value, label: string): void {
     throw invalid(`value for ${label} is too large to be used in a query`);
 }
 
-/** The values that a filter compares with: those of its list, or its one. */
+/** The values that a filter compares with: the elements of its list, or its single value. */
 function operands({ op, value }: Comparison): readonly Value[] {
   return LISTS[op] && value.kind === 'array' ? value.values : [value];
 }

@@ -1,7 +1,6 @@
 /**
- * Plan of a query: one source per disjunction, in the query's order whenever an index has it. Pure: a plan is key
- * ranges. Every document found is still checked against its disjunction, so a range may be too wide but never too
- * narrow.
+ * Plan of a query: one source per disjunction, in the query's order if an index has it. Pure: a plan consists of key
+ * ranges. Every document found is checked against its disjunction, so a range may be too wide but never too narrow.
  */
 import type { IndexConfig } from '../index/index-config.ts';
 import { Code, StatusError } from '../status.ts';
@@ -12,13 +11,13 @@ import { type PlannedDatabase, Planner, type Source } from './planner.ts';
 import type { Filter, Query } from './query.ts';
 import { vectorIndexFor } from './vector-choice.ts';
 
-/** Source and filter of one disjunction. Without the filter the source would not be in order. */
+/** Source and filter of one disjunction. The order of the source is only valid together with the filter. */
 interface Branch {
   readonly source: Source;
   readonly filter: Filter | undefined;
 }
 
-/** @throws FAILED_PRECONDITION when indexes are enforced and one is missing; the message holds its declaration. */
+/** @throws FAILED_PRECONDITION if indexes are enforced and one is missing; the message contains its declaration */
 export function planQuery(query: Query, planned: PlannedDatabase): readonly Branch[] {
   const { config } = planned;
   if (query.scope.collectionId === undefined) {

@@ -1,4 +1,4 @@
-/** Plans one conjunction: which entries or documents to read, between which keys. Pure, given the number of entries of ranges. */
+/** Plans one conjunction: the key ranges of entries or documents to read. Pure, given the number of entries of ranges. */
 import { ByteWriter } from '../byte-writer.ts';
 import { collectionPrefix, documentKey } from '../document-key.ts';
 import {
@@ -31,7 +31,7 @@ export type Source =
   /** Documents by index entry. */
   | {
       readonly kind: 'entries';
-      /** The entries are the list of this collection group, which is to be kept from now on. */
+      /** Set if the source needs the name list of this collection group, which must be kept from now on. */
       readonly listOf?: string;
       readonly index: UsedIndex;
       readonly bounds: Bounds;
@@ -48,7 +48,7 @@ type CountEntries = (bounds: Bounds, most: number) => number;
 
 type EntrySource = Source & { readonly kind: 'entries' };
 
-/** So many entries are counted to choose among indexes, which takes less time than to read a few documents in vain. */
+/** Most entries that are counted to choose an index. Counting them takes less time than reading a few documents in vain. */
 const MOST_COUNTED = 1_000;
 
 interface BoundsOptions {
@@ -117,7 +117,7 @@ export class Planner {
     return { kind: 'entries', index, bounds, reverse, ordered: true };
   }
 
-  /** The one with the fewest entries; the first of those with many. */
+  /** The source with the fewest entries, or the first one if all have many. */
   #smallest(sources: readonly EntrySource[]): EntrySource | undefined {
     let [best] = sources;
     if (sources.length < 2) return best;
@@ -130,7 +130,7 @@ export class Planner {
     return best;
   }
 
-  /** By the index of one field: in order if that is the query's order, otherwise to narrow what has to be sorted. */
+  /** A source by the index of one field: in the query's order if possible, otherwise to reduce the documents to sort. */
   #single(conjunction: Conjunction, shape: IndexShape): Source | undefined {
     const [order] = shape.orders;
     const ordered = order === undefined;
@@ -215,7 +215,7 @@ export class Planner {
     return bounds;
   }
 
-  /** The range under a prefix that inequalities on the first ordered field, and cursors, leave. */
+  /** The range under a prefix, narrowed by inequalities on the first ordered field and by cursors. */
   #bounds(prefix: Uint8Array, options: BoundsOptions, ordered = true): Bounds {
     const { conjunction, shape, inverted, reverse } = options;
     let bounds = wholePrefix(prefix);
@@ -261,7 +261,7 @@ export class Planner {
     return writer.take();
   }
 
-  /** False when the cursor names a document outside the collection: its place is not a key of this scope. */
+  /** False if the cursor names a document outside the collection, whose position is not a key of this scope. */
   #writeName(writer: ByteWriter, value: Value, descending: boolean): boolean {
     if (value.kind !== 'reference') return false;
     const { segments } = parseDocument(value.value);
@@ -280,8 +280,8 @@ export class Planner {
 }
 
 /**
- * Without those that fix only fields that another one fixes too. Those that fix more fields come first; of equals the one of an array,
- * since a document has few of the values that there are.
+ * Sorts matches by the number of fixed fields and omits those whose fixed fields another match fixes too. Among equals, an array
+ * membership comes first, because it is more selective.
  */
 function widestFirst(matches: readonly CompositeMatch[]): readonly CompositeMatch[] {
   const sorted = matches.toSorted((a, b) => breadth(b) - breadth(a));

@@ -36,7 +36,7 @@ export interface FieldOrder {
 export interface Cursor {
   /** One value for each of the first orders. */
   readonly values: readonly Value[];
-  /** True: the position is just before equal documents; false: just after. */
+  /** True: the position is before equal documents; false: after them. */
   readonly before: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface Query {
   readonly offset: number;
   /** Undefined: no limit. */
   readonly limit: number | undefined;
-  /** Fields a document must have although nothing filters or orders by them: those of an aggregation. */
+  /** Fields of an aggregation, which a document must have although nothing filters or orders by them. */
   readonly required: readonly FieldPath[];
   /** Undefined: whole documents. */
   readonly select: readonly FieldPath[] | undefined;

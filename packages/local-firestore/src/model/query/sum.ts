@@ -1,7 +1,7 @@
 /** Sums and averages of numbers: integers are bigints here, doubles numbers. */
 import { NULL, type Value } from '../value.ts';
 
-/** Integers are added exactly; the sum becomes a double when one of them is, or when it leaves 64 bits. */
+/** Adds integers exactly. The sum is a double if a value is one, or if it exceeds 64 bits. */
 export function sum(values: readonly (number | bigint)[]): Value {
   const exact = values.reduce<bigint>((total, v) => (typeof v === 'bigint' ? total + v : total), 0n);
   const doubles = values.filter((v) => typeof v === 'number');
@@ -17,8 +17,8 @@ export function average(values: readonly (number | bigint)[]): Value {
 }
 
 /**
- * Keeps what each addition rounds off and adds it at the end (Kahan and Babuška, in Neumaier's form), so that the sum of
- * prices is the same in every order, as clients' tests expect of production.
+ * Adds the rounding error of each addition at the end (Kahan–Babuška summation in Neumaier's form), so that the sum of prices is the
+ * same in every order, as clients' tests expect of production.
  */
 function sumOfDoubles(doubles: readonly number[]): number {
   let total = 0;

@@ -1,4 +1,4 @@
-/** Indexes as query explain names them. Pure; words only. */
+/** Names indexes for query explain. Pure. */
 import { type FieldPath, formatFieldPath } from '../field-path.ts';
 import type { IndexField } from '../index/index-config.ts';
 import type { VectorIndex } from '../index/vector-index.ts';
@@ -14,7 +14,7 @@ export function nameIndex(descending: boolean): UsedIndex {
   return { fields: [], nameDescending: descending };
 }
 
-/** Production keeps one for each direction; here one is read both ways. */
+/** Production has one index for each direction; here one is read both ways. */
 export function singleIndex(path: FieldPath, descending: boolean, contains = false): UsedIndex {
   const kind = contains ? 'contains' : descending ? 'descending' : 'ascending';
   return { fields: [{ path, kind }], nameDescending: descending };

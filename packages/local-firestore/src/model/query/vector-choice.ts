@@ -1,4 +1,4 @@
-/** Chooses the declared vector index for a search, or names the one production would ask for. Pure; knows definitions only. */
+/** Chooses the declared vector index for a search, or names the one that production would require. Pure; uses definitions only. */
 import { formatFieldPath } from '../field-path.ts';
 import type { IndexConfig, IndexField } from '../index/index-config.ts';
 import type { VectorIndex } from '../index/vector-index.ts';
@@ -10,9 +10,9 @@ import { sameField } from './normalise.ts';
 import type { Query } from './query.ts';
 
 /**
- * The declared one, or the one to declare where indexes are not asked for.
+ * The declared index; if indexes are not enforced, the one to declare.
  *
- * @throws FAILED_PRECONDITION when none is declared but asked for; the message holds its declaration
+ * @throws FAILED_PRECONDITION if indexes are enforced and none is declared; the message contains the declaration
  */
 export function vectorIndexFor(
   config: IndexConfig,
@@ -55,7 +55,7 @@ interface Filtered {
   readonly ordered: readonly IndexField[];
 }
 
-/** Fields that must be in the index, those of equalities and memberships in front; each once. */
+/** Distinct fields that must be in the index, those of equalities and memberships first. */
 function filteredFields(query: Query, conjunction: Conjunction): Filtered {
   const { equalities, contains, orders } = shapeOf(query, conjunction);
   const equal: IndexField[] = contains ? [{ path: contains.field, kind: 'contains' }] : [];

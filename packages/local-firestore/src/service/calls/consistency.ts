@@ -26,7 +26,7 @@ export interface WireConsistency {
 }
 
 export interface SelectedConsistency extends ReadConsistency {
-  /** The id to report when this call began the transaction. */
+  /** Id of the transaction that this call began; the response contains it. */
   readonly begun: Uint8Array | undefined;
 }
 

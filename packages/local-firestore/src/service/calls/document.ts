@@ -108,7 +108,7 @@ async function commitOne(
   context: CallContext,
 ): Promise<object> {
   const database = context.store.databases.get(write.resource.database);
-  // Before the commit: a refused call has written nothing.
+  // Decoded before the commit, so that a refused call writes nothing.
   const parts = mask ? decodeMask(mask) : undefined;
   const plan = await context.store.commit(database, [write], undefined);
   meterCommit(call, plan, context.meter);
@@ -118,7 +118,7 @@ async function commitOne(
   return encoded(encodeDocument(encodeBody(write.name, shown), createTime, updateTime));
 }
 
-/** These calls answer with a document that is encoded already. */
+/** A response whose document is already encoded. */
 function encoded(bytes: Buffer): object {
   return bytes;
 }

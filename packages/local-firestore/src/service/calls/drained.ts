@@ -1,4 +1,4 @@
-/** Answers of many messages to a reader that is slower than the server, so that they do not pile up in memory. */
+/** Backpressure for answers of many messages, so that they do not fill the memory if the client reads slowly. */
 import type { EventEmitter } from 'node:events';
 
 const EVENTS = ['drain', 'close', 'cancelled'];
@@ -6,9 +6,9 @@ const EVENTS = ['drain', 'close', 'cancelled'];
 /** The connection of frames has no `destroyed`. */
 type ClientStream = EventEmitter & { readonly cancelled: boolean; readonly destroyed?: boolean };
 
-/** Resolves when the stream takes more, or its client is gone, which receives nothing more. */
+/** Resolves when the stream accepts more, or when its client is gone. */
 export function drained(stream: ClientStream): Promise<void> {
-  // The client may have left before the write: no event follows.
+  // No event follows if the client left before the write.
   if (stream.cancelled || stream.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
@@ -20,12 +20,12 @@ export function drained(stream: ClientStream): Promise<void> {
 }
 
 type AnswerStream = ClientStream & {
-  /** False: it takes no more for now. The connection of frames takes all (undefined) and slows itself. */
+  /** False if the stream is full. A frame connection returns undefined, accepts everything and limits itself. */
   write(message: object): boolean | undefined;
   end(): void;
 };
 
-/** Takes no message once the client is gone. */
+/** Stops once the client is gone. */
 export async function sendAll(call: AnswerStream, messages: Iterable<object>): Promise<void> {
   for (const message of messages) {
     if (call.cancelled) return;

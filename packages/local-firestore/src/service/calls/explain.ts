@@ -1,4 +1,4 @@
-/** Query explain: which indexes a query uses, and the cost of running it. Reports only; reads nothing. */
+/** Query explain: the indexes that a query uses, and its cost. Only reports; reads nothing. */
 import type { Bill } from '../../model/query/bill.ts';
 import { disjunctions } from '../../model/query/disjunctions.ts';
 import { planQuery } from '../../model/query/plan.ts';
@@ -12,7 +12,7 @@ export interface ExplainOptions {
   readonly analyze?: boolean | null;
 }
 
-/** True when the query is only to be planned, not run. */
+/** True if the query must be planned but not run. */
 export function isPlanOnly(options: ExplainOptions | null | undefined): boolean {
   return options !== null && options !== undefined && !options.analyze;
 }
@@ -46,7 +46,7 @@ interface Execution {
   readonly durationMs: number;
 }
 
-/** `google.firestore.v1.ExecutionStats`; the debugging part in the words of production's report reference. */
+/** `google.firestore.v1.ExecutionStats`, with the debugging members of production's report reference. */
 export function executionStats({ returned, entries, bill, durationMs }: Execution): object {
   return {
     resultsReturned: returned,

@@ -7,7 +7,7 @@ import type { CallContext } from './call.ts';
 import { requestPaths } from './request-paths.ts';
 
 interface UnderFault {
-  /** Runs the handler; then drops its response or ends the process, if the fault says so. */
+  /** Runs the handler; then drops its response or ends the process if the fault requires it. */
   run<T>(handler: () => T | Promise<T>): Promise<T>;
   /** Number of messages delivered before the stream is cut. */
   readonly messages: number;

@@ -20,7 +20,7 @@ import type { CallContext } from './call.ts';
 import { reading, type SelectedConsistency, type WireConsistency } from './consistency.ts';
 import { encodeFound } from './read.ts';
 
-/** Page size when the caller names none, and the most it gets. */
+/** Default and largest page size. */
 const DEFAULT_PAGE = 300;
 const MAX_PAGE = 10_000;
 
@@ -95,7 +95,7 @@ export async function listDocuments(
 
 type ListCall = (store: TransactionalStore, selected: SelectedConsistency) => Promise<DocumentPage>;
 
-/** Documents that exist, of one collection or of all right below the parent: a query like any other. */
+/** Lists existing documents of one collection, or of all collections directly below the parent, by a query. */
 function existing(request: ListDocumentsRequest): ListCall {
   const { database, segments } = parseParent(request.parent);
   const collectionId = request.collectionId || undefined;
@@ -125,7 +125,7 @@ function existing(request: ListDocumentsRequest): ListCall {
   };
 }
 
-/** All ids of a collection under which there is something, itself or further down. */
+/** Lists all ids of a collection that have a document or descendants. */
 function withMissing(request: ListDocumentsRequest): ListCall {
   if (request.orderBy !== '') throw invalid('cannot specify an order when show_missing is true');
   if (request.collectionId === '') throw invalid('collection id must be set when show_missing is true');
@@ -134,7 +134,7 @@ function withMissing(request: ListDocumentsRequest): ListCall {
   const collection = { database, segments: [...segments, request.collectionId] };
   const size = pageSize(request.pageSize);
   const after = decodeIdToken(request.pageToken, MISSING);
-  // A missing document is known by its descendants, so a transaction locks all of those.
+  // A missing document is listed because of its descendants, so a transaction locks all of them.
   const below = `${documentName(collection)}/`;
   const range = { collectionId: undefined, covers: ({ name }: { name: string }) => name.startsWith(below) };
   return async (store, { transaction, snapshot }) =>
@@ -174,7 +174,7 @@ function pageSize(requested: number): number {
   return requested === 0 ? DEFAULT_PAGE : Math.min(requested, MAX_PAGE);
 }
 
-/** The token of a list of ids is the last id of the page before. */
+/** The token of a list of ids is the last id of the previous page. */
 function encodeIdToken(list: string, id: string | undefined): string {
   return encodePageToken(list, [id ?? '']);
 }

@@ -32,14 +32,14 @@ interface ListenAnswers {
   readonly fail: (error: unknown) => void;
 }
 
-/** Names a documents target may hold; each is looked for in every commit. */
+/** Most names of a documents target, because every commit is compared with each. */
 const MAX_DOCUMENTS = 1_000;
 
 /** One stream, from its first request on. */
 export class ListenCall {
   readonly #database: string;
   readonly #listener: Listener;
-  /** From the first target without an id on, the server chooses them all. */
+  /** True once a target had no id; from then on the server chooses all ids. */
   #choosesIds = false;
 
   /** @throws INVALID_ARGUMENT for an invalid database name */

@@ -1,6 +1,6 @@
 /**
- * PartitionQuery: places at which the documents of a collection group can be parted, so that several readers share
- * them. Chooses names only; reading the parts is RunQuery's.
+ * PartitionQuery: finds points that split the documents of a collection group among several readers. Only chooses names; the readers use
+ * RunQuery.
  */
 import { type Int64, integer } from '@cairn/local-kit/wire/timestamp';
 import { isNameField } from '../../model/query/normalise.ts';
@@ -15,9 +15,9 @@ import type { Snapshot } from '../transactions/snapshot.ts';
 import type { CallContext } from './call.ts';
 import { reading, type WireConsistency } from './consistency.ts';
 
-/** Documents of the smallest part: production parts no finer (the clients' own tests of it count on that). */
+/** Documents in the smallest partition, as in production; the clients' own tests rely on it. */
 const CHUNK = 128;
-/** Places of one page when the caller names no number, and the most it gets: an answer stays well below a megabyte. */
+/** Default and largest number of split points on a page, so that an answer stays well below a megabyte. */
 const MAX_PAGE = 1_000;
 
 interface PartitionQueryRequest extends WireConsistency {
@@ -28,7 +28,7 @@ interface PartitionQueryRequest extends WireConsistency {
   readonly pageSize: number;
 }
 
-/** Content of a page token: the number of partitions given, and the last one. */
+/** Content of a page token: the number of partitions returned so far, and the last one. */
 interface PartitionProgress {
   readonly given: number;
   readonly last: string | undefined;
@@ -90,12 +90,12 @@ function chunkStarts(database: Database, query: Query, snapshot: Snapshot | unde
     if (count % CHUNK === 0 && count > 0) starts.push(name);
     count++;
   }
-  // A last chunk that is not full is no part of its own.
+  // A last chunk that is not full is part of the one before.
   if (count % CHUNK !== 0) starts.pop();
   return starts;
 }
 
-/** At most so many of the starts, spread evenly. */
+/** At most `wanted` of the starts, evenly distributed. */
 function places(starts: readonly string[], wanted: number): string[] {
   const chunks = starts.length + 1;
   const count = Math.min(wanted, starts.length);

@@ -21,7 +21,7 @@ export async function batchGet(
   { store, meter }: CallContext,
 ): Promise<Iterable<object>> {
   const database = store.databases.get(parseDatabase(request.database));
-  // A name given twice is answered once.
+  // Duplicate names get one answer.
   const names = [...new Set(request.documents)];
   const documents = names.map((name) => ({
     name,
@@ -43,7 +43,7 @@ export async function batchGet(
           if (stored) found.push({ found: encodeFound(stored, mask), readTime });
           else missing.push({ missing: name, readTime });
         }
-        // Responses are in no documented order; production reports missing documents last.
+        // The order of responses is not documented; production reports missing documents last.
         return [...found, ...missing];
       });
       return begun ? [{ transaction: begun }, ...answers] : answers;

@@ -1,4 +1,4 @@
-/** RunQuery: matching documents in order, or the nearest to a vector; on request with the query's statistics. */
+/** RunQuery: matching documents in order, or the nearest to a vector, with the query's statistics on request. */
 
 import { performance } from 'node:perf_hooks';
 import { fromMicros } from '@cairn/local-kit/wire/timestamp';
@@ -24,7 +24,7 @@ interface RunQueryRequest extends WireConsistency {
   readonly explainOptions?: ExplainOptions | null;
 }
 
-/** A document of the answer; the distance where a search asked for it. */
+/** A document of the answer, with the distance if a search requested it. */
 interface AnsweredDocument {
   readonly found: QueriedDocument;
   readonly distance: number | undefined;
@@ -76,7 +76,7 @@ function resultOf(query: Query, read: QueryRead): { shown: readonly AnsweredDocu
 interface QueryAnswer {
   readonly selected: SelectedConsistency;
   readonly shown: readonly AnsweredDocument[];
-  /** Documents skipped by the offset: sent with the first message. */
+  /** Number of documents skipped by the offset; sent with the first message. */
   readonly skipped: number;
   readonly readTime: object;
   /** Sent with the last message. */
@@ -88,10 +88,10 @@ function* answers(
   { selected, shown, skipped, readTime, stats }: QueryAnswer,
 ): Generator<object> {
   yield* begun(selected);
-  // Clients take what they have for the result from then on, whatever becomes of the stream.
+  // After `done`, clients treat the received documents as the complete result, even if the stream then fails.
   const end = { done: true, ...(stats && { explainMetrics: stats }) };
   if (shown.length === 0) yield { readTime, skippedResults: skipped, ...end };
-  // Projected at once, so that the omitted parts need not be held while an answer is sent.
+  // Projected before sending, so that omitted fields do not stay in memory while an answer is sent.
   const parts = query.select && shown.map((one) => encodeShown(query, one));
   for (const [i, one] of (parts ?? shown).entries()) {
     const document = Buffer.isBuffer(one) ? one : encodeShown(query, one);
@@ -104,7 +104,7 @@ function begun({ begun: transaction }: SelectedConsistency): object[] {
   return transaction ? [{ transaction }] : [];
 }
 
-/** The distance is a field like any other: a projection that does not name it leaves it out. */
+/** A projection that does not name the distance field omits it, as any other field. */
 function encodeShown({ nearest, select }: Query, { found, distance }: AnsweredDocument): Buffer {
   const { stored, name } = found;
   if (distance === undefined || nearest?.resultField === undefined) return encodeFound(stored, select);

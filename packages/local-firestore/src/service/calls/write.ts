@@ -1,4 +1,4 @@
-/** Commit, BatchWrite, BeginTransaction, Rollback: the calls that change documents or hold locks. */
+/** Commit, BatchWrite, BeginTransaction and Rollback. */
 
 import { fromMicros } from '@cairn/local-kit/wire/timestamp';
 import { parseDatabase } from '../../model/resource-name.ts';
@@ -35,7 +35,7 @@ export function encodeOutcome(outcome: DocumentWriteResult): object {
   };
 }
 
-/** Each write on its own: applied or refused without regard to the others. */
+/** Applies or refuses each write independently of the others. */
 export async function batchWrite(
   request: { database: string; writes: readonly WireWrite[] },
   { store, meter }: CallContext,

@@ -101,7 +101,7 @@ export class Listener {
     this.#wake();
   }
 
-  /** Commits that concern no target cost no update: one commit meets the listeners of all clients. */
+  /** Ignores commits that concern no target, because each commit reaches the listeners of all clients. */
   #note(names: readonly string[]): void {
     const concerning = names.filter((name) => this.#concerns(name));
     if (concerning.length === 0) return;
@@ -117,7 +117,7 @@ export class Listener {
     return false;
   }
 
-  /** Runs after the current step of the event loop, so that one update has all its commits. */
+  /** Defers the update to the end of the current event-loop step, so that one update has all its commits. */
   #wake(): void {
     if (this.#isWorking || this.#isClosed) return;
     this.#isWorking = true;
@@ -179,7 +179,7 @@ export class Listener {
     if (order.kind === 'refuse') return [targetRemoved(order.id, order.why)];
     const { request } = order;
     const id = request.id === 0 ? this.#freeId() : request.id;
-    // A refusal by this id would end the existing target.
+    // Throws, because refusing the id would end the existing target.
     if (this.#targets.has(id)) throw invalid(`Target ${id} already exists.`);
     try {
       return this.#begin({ ...request, id }, seen);
@@ -211,14 +211,14 @@ export class Listener {
       missing.filter((name) => !changed.has(name)),
     );
     messages.push(...set.messages(database, seen.time));
-    // After an interrupted reset the client may still hold earlier documents of a query. Of documents by name each is reported.
+    // After an interrupted reset the client may still hold old documents of a query. A documents target reports each document anyway.
     if (mayHoldOthers && (isResumed || scope.kind === 'query')) messages.push(countOf(id, target.size));
     messages.push(targetCurrent(id, seen));
     this.#targets.set(id, target);
     return messages;
   }
 
-  /** False: changes since then are not known. */
+  /** False if the changes since then are not known. */
   #resume(target: Target, since: NonNullable<TargetRequest['since']>): boolean {
     const { database } = this.#deps;
     if (since === 'unknown') return false;

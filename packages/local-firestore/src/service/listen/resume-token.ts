@@ -2,7 +2,7 @@
  * Token of a listener's progress: the moment, and the incarnation of the database. Opaque to clients.
  */
 export interface SeenUpTo {
-  /** Incarnation of the database in this process; another one does not know the changes since. */
+  /** Incarnation of the database in this process. Another incarnation does not know the later changes. */
   readonly incarnation: string;
   /** Microseconds since 1970. */
   readonly time: number;
@@ -14,7 +14,7 @@ export function encodeResumeToken({ incarnation, time }: SeenUpTo): Buffer {
   return Buffer.from(`${incarnation}:${time}`);
 }
 
-/** Undefined for a token of another server: a phone keeps those of the official emulator under the same project. */
+/** Undefined for a token of another server: a phone may keep a token of the official emulator for the same project. */
 export function decodeResumeToken(token: Uint8Array): SeenUpTo | undefined {
   const match = TOKEN.exec(Buffer.from(token).toString('latin1'));
   return match ? { incarnation: match[1] as string, time: Number(match[2]) } : undefined;

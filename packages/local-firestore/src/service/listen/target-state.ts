@@ -20,7 +20,7 @@ export function targetCurrent(id: number, seen: SeenUpTo): object {
   return { targetChange: { targetChangeType: TYPE.CURRENT, targetIds: [id], ...moment(seen) } };
 }
 
-/** Ends a target: with a cause by the server, else by the client's request. */
+/** Ends a target. A cause means that the server ends it; otherwise the client requested it. */
 export function targetRemoved(id: number, cause?: StatusError): object {
   const why = cause ? { cause: { code: cause.code, message: cause.message } } : {};
   return { targetChange: { targetChangeType: TYPE.REMOVE, targetIds: [id], ...why } };

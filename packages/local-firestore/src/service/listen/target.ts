@@ -67,7 +67,7 @@ export class Target {
     return [...removedNames, ...now.keys()].flatMap((name) => this.#compare(name, now.get(name)));
   }
 
-  /** Missing documents requested by name: reported to a listener once. */
+  /** Missing documents that were requested by name; reported to a listener once. */
   missing(): string[] {
     if (this.scope.kind === 'query') return [];
     return this.scope.documents.map(({ name }) => name).filter((name) => !this.#shown.has(name));
@@ -80,7 +80,7 @@ export class Target {
     return [{ name, stored }];
   }
 
-  /** False: no change of this document changes the target. */
+  /** False if no change of this document can change the target. */
   mayShow(name: string): boolean {
     if (this.scope.kind === 'query') return inScope(this.scope.query.scope, name);
     return this.scope.documents.some((document) => document.name === name);

@@ -1,12 +1,12 @@
-/** Locks and the needs of writes. Pure. */
+/** The locks that reads and writes need. Pure. */
 import type { Candidate } from '../../model/query/match.ts';
 
 /** A transaction, or one plain write. Smaller `age` is older. */
 export interface LockOwner {
   readonly age: number;
-  /** A pessimistic transaction: its commit aborts younger readers instead of waiting for them (wound-wait). */
+  /** True for a pessimistic transaction: its commit aborts younger readers instead of waiting for them (wound-wait). */
   readonly wounds: boolean;
-  /** Its commit is applied: it can no longer be aborted, and its locks end as soon as that is durable. */
+  /** True once its commit is applied: it can no longer be aborted, and its locks end when the commit is durable. */
   readonly isDecided: boolean;
   /** Called when the owner lost a deadlock or timed out; its locks are released by then. */
   aborted(reason: string): void;

@@ -3,8 +3,8 @@
  * locked until it ends; writers wait. Writers hold no locks, because a commit is one step of this single-threaded process. Owns
  * the wait graph; independent of storage and requests.
  *
- * Priority is age: an older reader overtakes a younger waiting writer, a younger one waits behind it, the commit of a transaction
- * aborts younger readers, and the youngest member of a deadlock is refused.
+ * Priority is by age. An older reader overtakes a younger waiting writer; a younger reader waits behind an older writer. The commit of a
+ * transaction aborts younger readers, and the youngest member of a deadlock is aborted.
  */
 import { collectionIdOf } from '../../model/resource-name.ts';
 import { CONTENTION, Code, StatusError } from '../../model/status.ts';
@@ -48,7 +48,7 @@ export class LockTable {
     this.#timeoutMs = options.timeoutMs ?? LOCK_TIMEOUT_MS;
   }
 
-  /** Number of requests that wait now. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -83,7 +83,7 @@ export class LockTable {
     });
   }
 
-  /** Call within the action that read them. */
+  /** Call within the action that reads the documents. */
   holdDocuments(owner: LockOwner, names: Iterable<string>): void {
     const held = this.#heldBy(owner);
     for (const name of names) {
@@ -191,7 +191,7 @@ export class LockTable {
     return this.#ranges.has(EVERY_COLLECTION) || names.some((name) => this.#ranges.has(collectionIdOf(name)));
   }
 
-  /** Older writers that wait for the documents of this read. They come first, so that readers do not starve them. */
+  /** Older writers that wait for the documents of this read. They have priority, so that readers do not starve them. */
   #writersBefore(owner: LockOwner, need: LockNeed & { kind: 'read' | 'query' }): Set<LockOwner> {
     const owners = new Set<LockOwner>();
     for (const waiting of this.#waiting) {

@@ -1,5 +1,5 @@
 /**
- * Documents replaced by recent commits, for reads at a recent time: the client repeats a read so when a result stream breaks.
+ * Documents replaced by recent commits, for reads at a recent time, which clients use to repeat a read whose stream broke.
  * Limited by memory, not by production's hour; older reads are refused.
  */
 import { Code, StatusError } from '../../model/status.ts';
@@ -23,7 +23,7 @@ interface HistoryEntry extends Replaced {
 }
 
 export class RecentHistory {
-  /** Undefined: dropped. */
+  /** Undefined for a dropped entry. */
   #entries: (HistoryEntry | undefined)[] = [];
   #first = 0;
   #bytes = 0;
@@ -40,7 +40,7 @@ export class RecentHistory {
       this.#bytes += stored?.body.length ?? 0;
     }
     while (this.#bytes > MAX_BYTES || this.#entries.length - this.#first > MAX_ENTRIES) this.#drop();
-    // As many as are kept: a copy for each thousand would take longer than the records themselves.
+    // Compacts only once half of the list is dropped, because a copy after each thousand would cost more than recording.
     if (this.#first > Math.max(SLACK, this.#entries.length / 2)) {
       this.#entries = this.#entries.slice(this.#first);
       this.#first = 0;

@@ -1,10 +1,10 @@
 /**
- * One moment of a database, for a read-only or optimistic transaction: keeps the documents that later commits replace, which reads
- * use first. Costs nothing while no such transaction is open.
+ * One moment of a database, for a read-only or optimistic transaction. Keeps the documents that later commits replace, and reads use
+ * these first. Costs nothing while no such transaction is open.
  */
 import type { StoredDocument } from '../../storage/document-storage.ts';
 
-/** Limit of the replaced documents of a snapshot; beyond it a reader must restart. */
+/** Most replaced documents of a snapshot; beyond it a reader must restart. */
 const MAX_REPLACED = 100_000;
 
 export class Snapshot {
@@ -34,7 +34,7 @@ export class Snapshot {
     return this.#replaced.get(name);
   }
 
-  /** Every document replaced since, as of the moment. */
+  /** All documents replaced since, in their state of the moment. */
   replaced(): Iterable<readonly [string, StoredDocument | undefined]> {
     return this.#replaced;
   }

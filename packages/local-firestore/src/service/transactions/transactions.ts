@@ -1,6 +1,6 @@
 /**
- * The open transactions: ids, ages and ends. An unknown id has ended; one that lost a deadlock is kept as aborted until its client
- * was informed. Owns no locks.
+ * The open transactions: ids, ages and ends. A transaction with an unknown id has ended. One that lost a deadlock is kept as aborted until
+ * its client was informed. Owns no locks.
  */
 import { randomBytes } from 'node:crypto';
 import { Code, invalid, StatusError } from '../../model/status.ts';
@@ -10,9 +10,9 @@ import type { Snapshot } from './snapshot.ts';
 /** Production ends a transaction that was idle this long (firebase.google.com/docs/firestore/quotas). */
 const IDLE_LIMIT_MS = 60_000;
 const TOTAL_LIMIT_MS = 270_000;
-/** Ages kept for retries that name the previous attempt; without it they get a new age. */
+/** Most ages that are kept for retries that name their previous attempt; further ones get a new age. */
 const REMEMBERED_AGES = 10_000;
-/** Limit of open transactions against leaks of a client; production has none. */
+/** Most open transactions, in case a client leaks them; production has no limit. */
 const MAX_OPEN = 20_000;
 const ID_BYTES = 16;
 
@@ -20,7 +20,7 @@ export type TransactionMode =
   | {
       readonly kind: 'readWrite';
       readonly retryOf: Uint8Array | undefined;
-      /** Takes no locks; commits only if its reads are still valid. */
+      /** True: takes no locks, and commits only if its reads are still valid. */
       readonly isOptimistic?: boolean;
     }
   /** `at`: the moment to read, microseconds since 1970; absent: the newest commit. */
@@ -46,7 +46,7 @@ export class Transaction implements LockOwner {
   /** Moment of the reads: of a read-only transaction its start, of an optimistic one its first read. */
   snapshot: Snapshot | undefined;
   touchedAt: number;
-  /** Reason of the abort; undefined: it is not aborted. */
+  /** Reason of the abort; undefined if it is not aborted. */
   abortReason: string | undefined;
 
   constructor(options: TransactionOptions) {
@@ -102,7 +102,7 @@ export class Transactions {
     return transaction;
   }
 
-  /** Age of a write without a transaction: the youngest. */
+  /** Age of a write without a transaction, younger than all others. */
   nextAge(): number {
     return ++this.#lastAge;
   }
@@ -121,7 +121,7 @@ export class Transactions {
     return transaction;
   }
 
-  /** Undefined when there is no such transaction; a rollback of one that has ended is no error. */
+  /** Undefined if there is no such transaction, because rolling back an ended transaction is not an error. */
   find(id: Uint8Array): Transaction | undefined {
     return this.#open.get(hex(id));
   }

@@ -1,8 +1,8 @@
 /** Finds a cycle in the wait graph. Pure. */
 
 /**
- * The members of a cycle that is reachable from `start`, or undefined without one. `next` returns the owners that an owner
- * waits for; it is called once for each reachable owner.
+ * The members of a cycle that is reachable from `start`; undefined if there is none. `next` returns the owners that an owner waits for,
+ * and is called once for each reachable owner.
  */
 export function circleThrough<T>(start: T, next: (waiter: T) => Iterable<T>): T[] | undefined {
   return walk(start, { next, finished: new Set() }, []);

@@ -17,7 +17,7 @@ export interface WriteRequest {
 
 interface WriteAnswers {
   readonly answers: readonly object[];
-  /** The stream ends after them. */
+  /** True if the stream ends after these responses. */
   readonly isLast: boolean;
 }
 
@@ -31,7 +31,7 @@ export class WriteCall {
     this.#logs = logs;
   }
 
-  /** Responses: to the first request the stream's id, to the last one, which has no writes, a token alone. */
+  /** The response to the first request has the stream's id; that to the last one, which has no writes, only a token. */
   async take(request: WriteRequest): Promise<WriteAnswers> {
     const log = this.#log;
     if (!log) return { answers: await this.#open(request), isLast: false };
@@ -43,7 +43,7 @@ export class WriteCall {
       return log.inTurn(async () => ({ answers: [{ streamToken: log.newestToken }], isLast: true }));
     const writes = request.writes.map((write) => decodeWrite(write, log.database));
     return log.inTurn(async () => {
-      // Another connection has resumed the stream, without this write: it must not be applied.
+      // Another connection has resumed the stream without this write, so it must not be applied.
       if (!log.isHeldBy(this)) throw new StatusError(Code.ABORTED, 'The stream was resumed elsewhere.');
       log.checkRoom();
       const { store, meter } = this.#context;
@@ -69,7 +69,7 @@ export class WriteCall {
     const log = this.#logs.get(streamId, name);
     log.acknowledge(streamToken);
     this.#hold(log);
-    // Writes that the previous connection started are answered here; others are never applied.
+    // The responses of writes that the previous connection started are sent here; its other writes are never applied.
     return log.inTurn(async () => [{ streamToken: log.token }, ...log.unacknowledged]);
   }
 

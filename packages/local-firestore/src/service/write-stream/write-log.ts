@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { Code, invalid, StatusError } from '../../model/status.ts';
 
-/** Limit of unacknowledged responses. Production has an undocumented one; that of the clients is 10. */
+/** Most unacknowledged responses. Production's limit is not documented; that of the clients is 10. */
 const MAX_UNACKNOWLEDGED = 1_000;
-/** Limit of the streams; the oldest is dropped first. */
+/** Most streams; the oldest is dropped first. */
 const MAX_STREAMS = 200;
 
 interface UnacknowledgedResponse {
@@ -45,7 +45,7 @@ export class WriteLog {
     return turn;
   }
 
-  /** Position from which the client can continue: all acknowledged responses. */
+  /** Position after all acknowledged responses, from which the client can continue. */
   get token(): Buffer {
     return this.#tokenAt(this.#acknowledged);
   }
