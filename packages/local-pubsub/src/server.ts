@@ -36,7 +36,7 @@ export interface PubsubServerOptions {
   readonly freshGeneration: () => string;
   /** Runs a delivery after its publisher has received its id; default: a moment later. */
   readonly afterAnswer?: (deliver: () => void) => void;
-  /** Takes a sentence for each setting that is kept but not carried out, such as an export to BigQuery. */
+  /** Receives a sentence for each setting that is stored but not applied, such as an export to BigQuery. */
   readonly notice?: (line: string) => void;
   /** Ends this process immediately, for rules that request it; without it they are refused. */
   readonly crash?: () => void;
@@ -58,14 +58,14 @@ export interface PubsubServer {
   stop(): Promise<void>;
 }
 
-/** Room for the envelope of a request at the limit, so that the refusal comes from this server with a reason. */
+/** Larger than the limit of a request, so that this server and not the transport refuses it, with a reason. */
 const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
-/** JSON is larger than the encoding, which is limited afterwards. */
+/** JSON is larger than the protobuf encoding, whose size is checked afterwards. */
 const MAX_BODY_BYTES = 2 * LIMITS.requestBytes;
 
 /**
- * Delay in real time from a publish to its delivery. Production takes longer; without a delay, a subscriber gets a
- * message before its publisher has the id, and code that waits for a message by id misses it.
+ * Delay in real time from a publish to its delivery. Production takes longer. Without a delay a subscriber could get a
+ * message before its publisher has the id, and code that waits for a message by id would miss it.
  */
 const DELIVERY_LATENCY_MS = 25;
 

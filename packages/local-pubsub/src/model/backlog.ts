@@ -10,7 +10,7 @@ import { type Consumer, hasRoom, Leases, type MessageLease } from './leases.ts';
 
 export interface WaitingMessage {
   readonly id: number;
-  /** Empty: without order. */
+  /** Ordering key; empty: unordered. */
   readonly key: string;
   readonly bytes: number;
   readonly publishedAt: number;
@@ -29,7 +29,7 @@ interface TakeOptions {
   readonly now: number;
   readonly leaseMs: number;
   readonly most: number;
-  /** No further message once so many bytes are taken; one message is always taken. */
+  /** Limit of the total size; the first message is always taken. */
   readonly mostBytes: number;
 }
 
@@ -46,10 +46,10 @@ interface BacklogRules {
 /** Result of an acknowledgement. Unknown: the id is invalid or expired. */
 export type Acknowledgement = 'acked' | 'unknown' | 'unordered';
 
-/** Results for messages, stored by the caller. */
+/** Receives results for messages; the caller stores them. */
 interface BacklogEvents {
   acked(id: number): void;
-  /** A delivery failed; true: the message is dead-lettered and leaves the backlog. */
+  /** A delivery failed. @returns true if the message is dead-lettered and leaves the backlog */
   failed(id: number, failures: number): boolean;
 }
 
@@ -100,7 +100,7 @@ export class Backlog {
     return this.#entries.size;
   }
 
-  /** @param message whose id is larger than those before: ids are the order */
+  /** @param message has a larger id than all before, because ids define the order */
   add(message: WaitingMessage, dueAt: number): void {
     const entry: BacklogEntry = { ...message, state: 'waiting', dueAt, lease: undefined, slot: undefined };
     this.#entries.set(entry.id, entry);
@@ -182,7 +182,7 @@ export class Backlog {
     return this.size < size;
   }
 
-  /** Counts failures from here on. */
+  /** Restarts the count of failures. */
   forgetFailures(): void {
     for (const entry of this.#entries.values()) entry.failures = 0;
   }
@@ -192,7 +192,7 @@ export class Backlog {
     for (const lease of this.#leases.all()) this.#leases.end(lease);
   }
 
-  /** Time of the next end of a lease or a pause; undefined: there is none. */
+  /** Time at which the next lease or pause ends; undefined if there is none. */
   nextChange(now: number): number | undefined {
     const due = [this.#ready, ...this.#owned.values()].map((heap) => top(heap)?.dueAt ?? 0);
     const times = due.filter((time) => time > now);

@@ -11,6 +11,6 @@ export function redeliveryPauseMs(
 ): number {
   const policy = retry ?? (push ? PUSH_BACKOFF : undefined);
   if (policy === undefined || policy.minBackoffMs === 0) return 0;
-  // Beyond a thousand doublings the factor would be infinite; 2^40 is past every maximum.
+  // The exponent is limited, because the factor becomes infinite after a thousand doublings; 2^40 exceeds every maximum.
   return Math.min(policy.minBackoffMs * 2 ** Math.min(40, failures - 1), policy.maxBackoffMs);
 }

@@ -2,8 +2,8 @@
  * The filter language of subscriptions over a message's attributes: `attributes:k`, `attributes.k = "v"`, `!=`,
  * `hasPrefix(attributes.k, "v")`, `NOT`, `AND`, `OR`, parentheses. Owns its grammar and meaning. Pure.
  *
- * As in production AND and OR are not mixed without parentheses. `!=` is true of a message without the key, as in
- * Google's own fake of the service: the documentation leaves it open.
+ * As in production, AND and OR cannot be mixed without parentheses. `!=` is true for a message without the key, as in
+ * Google's own fake of the service; the documentation does not say.
  */
 import { invalid } from './status.ts';
 

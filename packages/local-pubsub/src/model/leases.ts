@@ -1,6 +1,6 @@
 /**
  * Outstanding deliveries by ack id: holder and deadline of each message. Owns the deadlines and the consumers'
- * counters, knows nothing of order or redelivery.
+ * counters; independent of order and redelivery.
  */
 import { DueHeap } from '@cairn/local-tasks/due-heap';
 

@@ -56,5 +56,5 @@ export function requireSchema(name: string): string {
 /** `p` of `projects/p/…`. */
 export const projectOf = (name: string) => name.split('/')[1] ?? '';
 
-/** A hostile name must not make the answer larger than gRPC's headers allow. */
+/** Truncates a name, so that the error fits gRPC's headers. */
 const shown = (name: string) => name.slice(0, 300).replace(/[^\x20-\x7e]/g, '?');

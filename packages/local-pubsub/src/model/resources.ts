@@ -1,22 +1,22 @@
 /**
  * Model of topics, subscriptions and messages in plain values: no protobuf, no SQL. Times are milliseconds since the
- * epoch, durations milliseconds. Defaults and limits are those Pub/Sub documents.
+ * epoch, durations milliseconds. Defaults and limits are those that Pub/Sub documents.
  */
 import type { Encoding, SchemaType } from '../schema/definition.ts';
 import type { RevisionBound } from './revision-bounds.ts';
 
-/** Settings that are returned as they were given, and not applied, by their names in JSON. */
+/** Settings that are stored and returned but not applied, by their names in JSON. */
 export type DeclaredSettings = Readonly<Record<string, unknown>>;
 
 export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Time every message is kept for target; undefined: no longer than subscriptions keep it. */
+  /** Time for which the topic keeps every message; undefined: no longer than its subscriptions do. */
   readonly retentionMs: number | undefined;
   /** Schema of its messages; undefined: none. */
   readonly schema: SchemaSettings | undefined;
-  /** Returned to the caller: this machine is in no region. */
+  /** Returned to the caller but not applied, because this machine is in no region. */
   readonly storage?: StoragePolicy | undefined;
   readonly declared?: DeclaredSettings | undefined;
 }
@@ -31,7 +31,7 @@ export interface SchemaSettings {
   /** A schema's name, or `_deleted-schema_`. */
   readonly name: string;
   readonly encoding: Encoding;
-  /** The revisions that count, by age; undefined: without bound. */
+  /** Oldest revision that messages may follow; undefined: no bound. */
   readonly firstRevision: RevisionBound | undefined;
   readonly lastRevision: RevisionBound | undefined;
 }
@@ -48,7 +48,7 @@ export interface SchemaRevision {
 
 export interface PushConfig {
   readonly endpoint: string;
-  /** The message's data as it is instead of the JSON envelope; undefined: the envelope. */
+  /** Set: the body is the message's data; undefined: the JSON envelope. */
   readonly unwrapped: { readonly writeMetadata: boolean } | undefined;
   readonly attributes: Readonly<Record<string, string>>;
   readonly oidc: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
@@ -82,7 +82,7 @@ export interface SubscriptionConfig {
   readonly deadLetter: DeadLetterPolicy | undefined;
   readonly retry: PushBackoff | undefined;
   readonly detached: boolean;
-  /** Acknowledgements are confirmed once they are durable, and refused when they are late. */
+  /** True: acknowledgements are confirmed once durable, and refused if late. */
   readonly exactlyOnce: boolean;
   readonly declared?: DeclaredSettings | undefined;
 }
@@ -106,7 +106,7 @@ export interface Publication {
 }
 
 export interface StoredMessage extends Publication {
-  /** Unique among all messages of the server and growing. */
+  /** Unique among all messages of the server, and increasing. */
   readonly id: number;
   readonly publishedAt: number;
 }
@@ -148,9 +148,9 @@ export const LIMITS = {
   defaultMinBackoffMs: 10_000,
   minDeliveryAttempts: 5,
   maxDeliveryAttempts: 100,
-  /** A snapshot is kept until the oldest message in it is so old. */
+  /** A snapshot is kept until its oldest message has this age. */
   snapshotAgeMs: 7 * DAY_MS,
-  /** A snapshot with a shorter life is not created. */
+  /** A snapshot that would expire sooner is not created. */
   minSnapshotLifeMs: 60 * MINUTE_MS,
   schemaBytes: 300 * 1024,
   /** Revisions of one schema at a time. */

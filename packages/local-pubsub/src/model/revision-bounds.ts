@@ -7,7 +7,7 @@
 export const DELETED_REVISION = '_deleted-schema-revision_';
 
 interface DeletedBound {
-  /** The newest remaining revision that is older; absent: there is none. */
+  /** The newest remaining older revision; absent if there is none. */
   readonly deletedAfter?: string | undefined;
 }
 

@@ -1,17 +1,17 @@
 /**
- * The errors of the Pub/Sub server: a gRPC status code and the sentence a caller sees. Where production's wording is
- * known it is used, so that code which matches on it behaves the same here.
+ * The errors of the Pub/Sub server: a gRPC status code and a message for the caller. Messages are those of production if
+ * known, so that code that matches on them behaves the same.
  */
 import { GrpcRefusal } from '@cairn/local-kit/wire/grpc-refusal';
 import { status } from '@grpc/grpc-js';
 
-/** A `google.rpc.ErrorInfo`: what clients read of an error beside its status. */
+/** A `google.rpc.ErrorInfo`, which clients read in addition to the status. */
 export interface ErrorInfo {
   readonly reason: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Thrown by a handler, answered to the caller as this status. */
+/** Thrown by a handler and sent to the caller as this status. */
 export class PubsubError extends GrpcRefusal {
   readonly info: ErrorInfo | undefined;
 

@@ -1,11 +1,11 @@
 /**
- * Validates bytes against an Avro type without decoding: a few bytes can announce an array of millions, which a decoder
- * would allocate.
+ * Validates bytes against an Avro type without decoding, because a few bytes can declare an array of millions of items, which a
+ * decoder would allocate.
  */
 import type avro from 'avsc';
 import type { AvroShape } from './avro-shape.ts';
 
-/** Deeper than any message is; a record that holds itself without a choice would never end. */
+/** Greater than the depth of any real message. A limit is needed, because a record that always contains itself never ends. */
 const DEEPEST = 500;
 const INT_MAX = 2n ** 31n - 1n;
 const LONG_MAX = 2n ** 63n - 1n;
@@ -68,12 +68,12 @@ function check(type: AvroShape, cursor: ByteCursor, depth: number): void {
       for (const field of type.fields ?? []) within(field.type);
       return;
     default:
-      // The unions, of which avsc has two kinds.
+      // Unions, of which avsc has two kinds.
       within(cursor.index(type.types ?? []));
   }
 }
 
-/** Without `checkItem` the items take no bytes, so that there may be any number of them. */
+/** @param checkItem undefined if items take no bytes; then their number is not limited by the data */
 function checkBlocks(cursor: ByteCursor, checkItem: (() => void) | undefined): void {
   for (let count = cursor.integer(LONG_MAX); count !== 0n; count = cursor.integer(LONG_MAX)) {
     // A negative count is followed by the size of its block.
@@ -110,7 +110,7 @@ class ByteCursor {
     return this.#bytes.subarray(this.#at - count, this.#at);
   }
 
-  /** Zigzag and variable length, at most 64 bits. */
+  /** Reads a zigzag integer of variable length, at most 64 bits. */
   integer(most: bigint): bigint {
     let zigzag = 0n;
     for (let shift = 0n; ; shift += 7n) {

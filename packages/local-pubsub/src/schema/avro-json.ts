@@ -1,6 +1,6 @@
 /**
- * Validates a JSON value against an Avro type by Avro's JSON encoding. Stricter than avsc's reader, which fills in
- * defaults, reads a record without fields from anything, and takes names that every object has for symbols.
+ * Validates a JSON value against an Avro type by Avro's JSON encoding. Stricter than avsc's reader, which fills in defaults, accepts
+ * any value for a record without fields, and accepts names of `Object.prototype` as symbols.
  */
 import type { AvroShape } from './avro-shape.ts';
 import { entriesOf } from './json.ts';
@@ -52,12 +52,12 @@ export function checkAvroJson(type: AvroShape, value: unknown, path = 'the messa
       checkRecord(type, value, path);
       return;
     default:
-      // The unions, of which avsc has two kinds.
+      // Unions, of which avsc has two kinds.
       checkUnion(type.types ?? [], value, path);
   }
 }
 
-/** Fields that the schema does not have are ignored; a default is for readers of other schemas, not for a message. */
+/** Ignores unknown fields. Fields with a default are required too, because defaults are for readers with other schemas. */
 function checkRecord({ fields = [] }: AvroShape, value: unknown, path: string): void {
   const members = new Map(entriesOf(value, path));
   for (const { name, type } of fields) {
@@ -66,7 +66,7 @@ function checkRecord({ fields = [] }: AvroShape, value: unknown, path: string): 
   }
 }
 
-/** A value other than null is an object whose only member is the branch. */
+/** A value other than null is an object with the branch as its only member. */
 function checkUnion(branches: readonly AvroShape[], value: unknown, path: string): void {
   if (value === null && branches.some(({ typeName }) => typeName === 'null')) return;
   const names = branches.map((branch) => `"${nameOf(branch)}"`).join(',');

@@ -13,14 +13,14 @@ const require = createRequire(import.meta.url);
 let reader: AvroReader | undefined;
 
 export function avroDefinition(text: string): Definition {
-  // Loaded with the first schema, because few programs need it and every start of the cloud would wait for it.
+  // Loaded with the first schema, because few programs need it and it would delay every start.
   reader ??= readerWith(require('avsc') as typeof avro);
   return new AvroDefinition(reader(JSON.parse(text)));
 }
 
 function readerWith({ Type, types }: typeof avro): AvroReader {
   const long = types.LongType.__with(WHOLE, false);
-  // `{"type":"long"}` is the same type, which avsc does not look up in the registry.
+  // avsc does not look up `{"type":"long"}`, the long form of the same type, in the registry.
   const typeHook = (schema: unknown) => {
     requireAliases(schema);
     return isObject(schema) && schema.type === 'long' ? long : undefined;
@@ -30,7 +30,7 @@ function readerWith({ Type, types }: typeof avro): AvroReader {
     Type.forSchema(definition as avro.Schema, { registry: { long }, noAnonymousTypes: true, typeHook });
 }
 
-/** avsc reads those of types, not those of fields. */
+/** Checks aliases of fields, because avsc checks only those of types. */
 function requireAliases(schema: unknown): void {
   if (!isObject(schema) || !Array.isArray(schema.fields)) return;
   for (const { aliases = [] } of schema.fields.filter(isObject)) {
@@ -43,7 +43,7 @@ function requireAliases(schema: unknown): void {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A 64-bit integer, which a number of JavaScript does not hold: those beyond 2^53 are valid too. */
+/** A 64-bit integer. Values beyond 2^53, which a JavaScript number cannot represent, are valid too. */
 const WHOLE = {
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
   toBuffer(value: bigint) {

@@ -14,7 +14,7 @@ export type Encoding = 'JSON' | 'BINARY';
 export interface Definition {
   /** @throws Error with the problem of a message in this encoding */
   check(data: Uint8Array, encoding: Encoding): void;
-  /** @throws Error with the reason why this may not follow `before`, a definition of the same type, as a schema's next revision */
+  /** @throws Error with the reason why this cannot be the next revision after `before`, a definition of the same type */
   requireFollows(before: Definition): void;
 }
 

@@ -1,26 +1,26 @@
-/** A message that is JSON, as a value, and the members of its objects. Unlike JSON.parse it keeps large integers exact, and the first of equal keys. */
+/** Parses JSON messages. Unlike JSON.parse, keeps large integers exact, and the first of duplicate keys. */
 
 import { visit } from 'jsonc-parser';
 
-/** No integer of 64 bits has more digits with its sign. Longer ones stay numbers, since they fit into no type. */
+/** Most characters of a 64-bit integer with its sign. Longer integers stay numbers, because they fit no type. */
 const LONGEST_INTEGER = 20;
 const INTEGER = /^-?\d+$/;
-/** Avro's reader takes the first of equal keys, protobuf's refuses them. */
+/** Avro's reader uses the first of duplicate keys; protobuf's refuses them. */
 type RepeatedKeys = 'first' | 'refused';
 
 /**
- * Integers that a number of JavaScript does not hold exactly are bigints.
+ * Integers that a JavaScript number cannot represent exactly become bigints.
  *
- * @throws Error for bytes that are no UTF-8, no JSON, or have a key twice that is refused
+ * @throws Error if the bytes are not UTF-8 or not JSON, or have a duplicate key that is refused
  */
 export function jsonOf(data: Uint8Array, repeatedKeys: RepeatedKeys): unknown {
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
-  // It finds every error of the syntax. The visitor takes more than JSON, such as comments.
+  // Finds all syntax errors, because the visitor accepts more than JSON, such as comments.
   JSON.parse(text);
   return readJson(text, repeatedKeys);
 }
 
-/** An object or a list that is being read; the outermost is a list of the value alone. */
+/** An object or list that is being read. The outermost one is a list with the value as its only element. */
 class Container {
   readonly members = new Map<string, unknown>();
   readonly elements: unknown[] = [];

@@ -1,7 +1,7 @@
 /**
- * Validates a JSON value against a protobuf type by the JSON mapping: fields by their own name, or by `json_name`, by
- * default the own name in camel case; 64-bit integers as numbers or text, enums by name or number, bytes in base64.
- * Unknown fields are refused, as the mapping requires.
+ * Validates a JSON value against a protobuf type by the JSON mapping: fields by name or by `json_name` (default: the name in
+ * camel case); 64-bit integers as numbers or text, enums by name or number, bytes in base64. Refuses unknown fields, as the
+ * mapping requires.
  */
 import protobuf from 'protobufjs';
 import { entriesOf } from './json.ts';

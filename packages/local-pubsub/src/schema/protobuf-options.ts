@@ -1,6 +1,6 @@
 /**
- * Options of a protobuf definition: only those that protobuf declares exist, each with a value of its type. Custom options
- * need an import, which a schema cannot have.
+ * Checks the options of a protobuf definition. Only options that protobuf declares are allowed, each with a value of its type, because
+ * custom options need an import, which a schema cannot have.
  */
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
@@ -8,7 +8,7 @@ import protobuf from 'protobufjs';
 type OptionScope = 'File' | 'Message' | 'Field' | 'Oneof' | 'Enum' | 'EnumValue' | 'Service' | 'Method';
 type Options = Readonly<Record<string, unknown>>;
 
-/** Not declared as options: parts of the language, and what protobufjs adds for `optional`. */
+/** Pseudo options: parts of the language, and the one that protobufjs adds for `optional`. */
 const PART_OF_FIELDS = new Set(['default', 'json_name', 'proto3_optional']);
 const FEATURES = 'features';
 /** Protobuf's own description of itself, as protobufjs ships it. */

@@ -1,16 +1,16 @@
 /**
- * Rules of the protobuf language that protobufjs does not check, so that a definition that production refuses is not
- * accepted here.
+ * Checks rules of the protobuf language that protobufjs does not check, so that definitions that production refuses are refused
+ * here too.
  */
 import protobuf from 'protobufjs';
 import { jsonName } from './protobuf-json.ts';
 import { requireOptions } from './protobuf-options.ts';
 
 const MAX_FIELD_NUMBER = 2 ** 29 - 1;
-/** Field numbers that protobuf keeps for itself. */
+/** Field numbers that protobuf reserves. */
 const RESERVED_NUMBERS = { least: 19_000, most: 19_999 };
 
-/** @throws Error with the first rule that the definition breaks */
+/** @throws Error with the first violated rule */
 export function requireRules(namespace: protobuf.NamespaceBase, proto3: boolean): void {
   requireUniqueNames(namespace);
   for (const nested of namespace.nestedArray) {
@@ -26,7 +26,7 @@ export function requireRules(namespace: protobuf.NamespaceBase, proto3: boolean)
   }
 }
 
-/** Values of an enum have the scope of the enum, not one of their own. */
+/** Enum values belong to the scope that contains the enum. */
 function requireUniqueNames(namespace: protobuf.NamespaceBase): void {
   const ofMessage =
     namespace instanceof protobuf.Type ? [...namespace.fieldsArray, ...namespace.oneofsArray] : [];
@@ -61,7 +61,7 @@ function requireMessage(message: protobuf.Type, proto3: boolean): void {
   requireRules(message, proto3);
 }
 
-/** protobufjs knows it but does not declare it. */
+/** protobufjs has this member but does not declare it. */
 const isGroup = (message: protobuf.Type) => (message as { group?: boolean }).group === true;
 
 function requireField(message: protobuf.Type, field: protobuf.Field, proto3: boolean): void {
@@ -80,7 +80,7 @@ function requireField(message: protobuf.Type, field: protobuf.Field, proto3: boo
   }
 }
 
-/** As written: protobufjs drops the option where it has no effect. */
+/** Reads the option as written, because protobufjs drops it where it has no effect. */
 function isPacked({ parsedOptions }: protobuf.Field): boolean {
   return ((parsedOptions ?? []) as { packed?: unknown }[]).some(({ packed }) => packed === true);
 }

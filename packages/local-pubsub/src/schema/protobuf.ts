@@ -7,7 +7,7 @@ import { checkJson } from './protobuf-json.ts';
 import { requireOptions } from './protobuf-options.ts';
 import { requireRules } from './protobuf-rules.ts';
 
-/** Reading a definition takes time that grows with the square of this: these take about a second. */
+/** Parsing takes time that grows with the square of the number of fields; this number takes about a second. */
 const MAX_FIELDS = 2000;
 
 export function protobufDefinition(text: string): Definition {
@@ -26,10 +26,10 @@ export function protobufDefinition(text: string): Definition {
   return new ProtobufDefinition(message);
 }
 
-/** The parser takes this for no token of a definition, wherever it stands. */
+/** Text that is an invalid token everywhere in a definition. */
 const END_MARK = '\n…';
 
-/** The parser takes the end of the text for a token that is null, and fails in words about that. */
+/** Replaces the parser's unclear error at the end of the text, which it treats as a token `null`. */
 function parsed(text: string, root: protobuf.Root): protobuf.IParserResult {
   try {
     return protobuf.parse(text, root, { keepCase: true });
@@ -39,7 +39,7 @@ function parsed(text: string, root: protobuf.Root): protobuf.IParserResult {
   }
 }
 
-/** A failure before the end of the text is the same whatever follows. Undefined: none. */
+/** Error of the parser; undefined if there is none. An error before the end of the text does not depend on what follows. */
 function failureOf(text: string): unknown {
   try {
     protobuf.parse(text, new protobuf.Root(), { keepCase: true });
@@ -49,10 +49,10 @@ function failureOf(text: string): unknown {
   }
 }
 
-/** protobufjs knows it but does not declare it. */
+/** protobufjs has this member but does not declare it. */
 const editionOf = (message: protobuf.Type) => (message as { _edition?: string })._edition;
 
-/** In all packages. */
+/** Messages of all packages. */
 function messagesOf(namespace: protobuf.NamespaceBase): protobuf.Type[] {
   return namespace.nestedArray.flatMap((nested) => {
     if (nested instanceof protobuf.Type) return [nested];

@@ -1,6 +1,6 @@
 /**
- * The subscriptions of one server, and the operations that concern topics, snapshots and schemas too. Owns the set of
- * subscriptions, and keeps feeds and storage consistent. Independent of protobuf; arguments are validated.
+ * The subscriptions of one server, and operations that span topics, snapshots and schemas. Owns the set of subscriptions, and keeps
+ * feeds and storage consistent. Independent of protobuf; arguments are validated.
  */
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
@@ -39,7 +39,7 @@ interface BrokerOptions {
   readonly freshGeneration: () => string;
   /** Runs the delivery of a message after its publisher received the id. */
   readonly afterAnswer: (deliver: () => void) => void;
-  /** Takes a sentence for whoever runs the server. */
+  /** Receives a sentence for the person who runs the server. */
   readonly notice?: ((line: string) => void) | undefined;
 }
 
@@ -148,7 +148,7 @@ export class Broker {
       this.topics.get(config.deadLetter.topic);
     }
     this.#options.store.putSubscription(config);
-    // Before the feed releases messages, which are not to be pushed any more.
+    // Before the feed releases messages, because these must not be pushed any more.
     if (config.push === undefined) this.#options.pushers.forget(feed);
     feed.configure(config);
     if (this.#started) this.#options.pushers.follow(feed);

@@ -24,7 +24,7 @@ export interface Received {
 export interface FeedReceiver {
   readonly consumer: Consumer;
   leaseMs(): number;
-  /** False: it accepts nothing now, and calls `pump` later. */
+  /** False if it accepts nothing now; it calls `pump` later. */
   ready(): boolean;
   receive(received: readonly Received[]): void;
   /** The configuration of the subscription changed. */
@@ -64,7 +64,7 @@ export class Feed {
   #config: SubscriptionConfig;
   #filter: MessageFilter;
   #backlog: Backlog;
-  /** Stored messages whose publish call may not be answered yet; delivered after that. */
+  /** Stored messages whose publish call may not be answered yet; they are delivered after the answer. */
   #unannounced: StoredMessage[] = [];
   readonly #alarm: Alarm;
   #pumping = false;
@@ -230,7 +230,7 @@ export class Feed {
         });
         if (taken.length === 0) continue;
         gave = true;
-        // The consumer that has just received a message is the last one next time.
+        // The consumer that just received a message is the last one next time.
         if (this.#receivers.delete(receiver)) this.#receivers.add(receiver);
         receiver.receive(taken.flatMap((delivery) => this.#received(delivery)));
       }
@@ -276,10 +276,10 @@ export class Feed {
   }
 }
 
-/** Ids that one response can name: they are in the trailers, of which a client accepts 64 KiB. */
+/** Most ids in one response, because they are in the trailers, of which a client accepts 64 KiB. */
 const MAX_REFUSED = 500;
 
-/** Called before any change, because ids that are not named as refused count as done. */
+/** Called before any change, because clients take ids that are not named as refused for done. */
 function requireFew(refused: readonly string[]): void {
   if (refused.length > MAX_REFUSED) throw invalid(REFUSED);
 }

@@ -20,7 +20,7 @@ export function pageOf<T extends { readonly name: string }>(
   return { page, nextPageToken: more ? tokenOf(page.at(-1)?.name ?? '') : '' };
 }
 
-/** So that text that only looks like a token is refused. */
+/** Prefix by which text that only looks like a token is refused. */
 const AFTER = 'after ';
 
 /** A page token has the last name of the previous page. */

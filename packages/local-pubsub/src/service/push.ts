@@ -1,6 +1,6 @@
 /**
  * Push delivery: each message is one HTTP POST, whose response acknowledges or returns it. Owns the requests in flight; the
- * feed decides what is delivered when.
+ * feed decides which message is delivered when.
  */
 
 import type { ServerClock } from '@cairn/local-kit/time/clock';

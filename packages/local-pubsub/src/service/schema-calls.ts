@@ -22,7 +22,7 @@ interface ProjectRequest {
 
 const FULL = 2;
 const BASIC = 1;
-/** Above every position of a revision. Page tokens sort by name, and the newest revision comes first. */
+/** Greater than every position of a revision. Subtracting a position gives names that sort the newest revision first. */
 const BEYOND = 10 ** 15;
 
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */

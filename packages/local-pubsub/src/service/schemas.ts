@@ -23,7 +23,7 @@ interface SchemasOptions {
   readonly freshGeneration: () => string;
 }
 
-/** A definition is parsed once, when it is first used. */
+/** A schema whose definition is parsed on first use. */
 interface KnownSchema {
   readonly revision: SchemaRevision;
   definition: Definition | undefined;
@@ -45,7 +45,7 @@ export class Schemas {
     return this.#add(name, type, text);
   }
 
-  /** The newest revision of each. */
+  /** The newest revision of each schema. */
   all(): SchemaRevision[] {
     return [...this.#schemas.keys()].map((name) => this.get(name, undefined));
   }
@@ -86,7 +86,7 @@ export class Schemas {
     return known[known.indexOf(this.#known(name, revision)) - 1]?.revision.revision;
   }
 
-  /** @param topics those whose settings change with it. @returns the deleted revision */
+  /** @param topics topics whose settings change with it. @returns the deleted revision */
   deleteRevision(name: string, revision: string, topics: readonly TopicConfig[]): SchemaRevision {
     const known = this.#of(name);
     const deletedRevision = this.#known(name, revision);
@@ -135,7 +135,7 @@ export class Schemas {
     firstFit([this.#known(name, revision)], data, { name, encoding });
   }
 
-  /** The newest first, as they are tried. */
+  /** The newest first, in the order of validation. */
   #range(settings: SchemaSettings): KnownSchema[] {
     const known = this.#of(settings.name);
     const allowed = withinBounds(
@@ -244,6 +244,6 @@ const refused = (encoding: Encoding, type: SchemaType, revisionInfo: string) =>
     metadata: { message: 'Message failed schema validation', revisionInfo },
   });
 
-/** Cut, so that quotes of a definition or message do not exceed the limit of gRPC headers. */
+/** Truncated, so that quotes of a definition or message fit gRPC's headers. */
 const reasonOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, 300).replace(/[^\x20-\x7e]/g, '?');

@@ -1,5 +1,5 @@
 /**
- * The snapshots of one server and their expiry. The store has their messages; the broker carries out a seek.
+ * The snapshots of one server and their expiry. The store has their messages; the broker performs a seek.
  */
 import type { ServerClock } from '@cairn/local-kit/time/clock';
 import { DELETED_TOPIC } from '../model/names.ts';
@@ -72,7 +72,7 @@ export class Snapshots {
     this.#remove(name);
   }
 
-  /** Snapshots of the topic, as they are to be stored once it is deleted. */
+  /** Snapshots of the topic in the form to store when the topic is deleted. */
   orphans(topic: string): SnapshotConfig[] {
     return this.of(topic).map((snapshot) => ({ ...snapshot, topic: DELETED_TOPIC }));
   }

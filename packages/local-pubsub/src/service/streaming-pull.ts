@@ -13,7 +13,7 @@ import type { Broker } from './broker.ts';
 import type { Feed, FeedReceiver, Received } from './feed.ts';
 import { deadlineMs } from './subscriber.ts';
 
-/** The sending half of a stream, as the transport gives it. */
+/** The sending half of a stream. */
 export interface Outgoing {
   /** @returns false if the client does not keep up; `onDrain` is then called once it does */
   write(response: object, onDrain: () => void): boolean;
@@ -29,7 +29,7 @@ export class StreamingPull implements FeedReceiver {
   #leaseMs = 0;
   #keepAlives = false;
   #draining = false;
-  /** Part of every response: Go's client takes a response without them for a subscription without order. */
+  /** Part of every response, because Go's client takes a response without them for an unordered subscription. */
   #properties = { exactlyOnceDeliveryEnabled: false, messageOrderingEnabled: false };
 
   constructor(broker: Broker, outgoing: Outgoing) {

@@ -1,12 +1,12 @@
 /**
- * Informs local publishers whether a topic has subscribers, so that they do not send messages that would be dropped. Served by
- * frames only. A change is sent before the call that made it is answered.
+ * Informs local publishers whether a topic has subscribers, so that they do not send messages that would be dropped. Served only
+ * by frames. A change is sent before the answer to the call that made it.
  */
 import type { EventEmitter } from 'node:events';
 import type { ServedService } from '@cairn/local-kit/wire/frame-server';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 
-/** Name of the only method. The request is the full name of a topic; each response is one byte: 1 if it has subscribers, else 0. */
+/** Name of the only method. The request is the full name of a topic; each response is one byte: 1 if it has subscribers, otherwise 0. */
 const METHOD = 'Watch';
 const PATH = '/cairn.local.Audience/Watch';
 

@@ -19,7 +19,7 @@ import type {
 import { MessageHolders, type SeekTarget } from './message-holders.ts';
 import { type DeliveryWrite, type PubsubDatabase, SCHEMA, SQL } from './tables.ts';
 
-/** A message with the names of its holders. */
+/** A message with the names of its holders (subscriptions, snapshots, topics). */
 export interface Addressed extends Publication {
   readonly bytes: number;
   readonly holders: readonly string[];
@@ -138,7 +138,7 @@ export class PubsubStore {
     this.#db.statements.putSchema.run(name, revision, type, definition, createdAt);
   }
 
-  /** Also stores the topics whose settings change with it. */
+  /** Also stores the topics whose settings change with the deletion. */
   deleteSchemaRevision(name: string, revision: string, topics: readonly TopicConfig[]): void {
     this.#db.transaction(() => {
       this.#db.statements.deleteSchemaRevision.run(name, revision);
@@ -238,7 +238,7 @@ export class PubsubStore {
     this.#db.close();
   }
 
-  /** From SQLite's sequence of the highest id ever used, so that ids of messages that are not stored are unique too. */
+  /** Uses SQLite's sequence, which also counts ids of messages that are not stored, so that all ids are unique. */
   #newIds(count: number): number[] {
     const { seq } = this.#db.statements.takeIds.get(count) as { seq: number };
     return Array.from({ length: count }, (_, i) => seq - count + 1 + i);

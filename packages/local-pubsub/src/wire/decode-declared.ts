@@ -1,5 +1,5 @@
 /**
- * Settings of topics and subscriptions that this server stores and returns, and does not apply: exports, imports, keys, transforms.
+ * Settings of topics and subscriptions that this server stores and returns but does not apply: exports, imports, keys, transforms.
  * Owns their rules, and the notices that they are not applied. Pure.
  */
 import { Script } from 'node:vm';
@@ -10,7 +10,7 @@ import { invalid } from '../model/status.ts';
 import { durationFrom } from './decode-time.ts';
 import type { WireSubscription, WireTopic } from './messages.ts';
 
-/** Names in JSON, and what happens instead. Tags are input only, so nothing returns them. */
+/** The effect here of each setting, by name in JSON. Tags are missing, because they are input only. */
 const OF_TOPIC = {
   kmsKeyName: 'messages are not encrypted with that key',
   ingestionDataSourceSettings: 'nothing is ingested from there: publish the messages',
@@ -24,7 +24,7 @@ const OF_SUBSCRIPTION = {
 } as const;
 
 const MAX_TRANSFORMS = 5;
-/** Bytes of a function. */
+/** Size of the code of a function. */
 const MAX_CODE = 20 * 1024;
 const TABLE = /^[^.\s]+\.[^.\s]+\.[^.\s]+$/;
 const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/;
@@ -55,7 +55,8 @@ interface WireCloudStorage {
 }
 
 /**
- * Settings of a topic that has `before`. Only those of `given` are checked: the form of stored ones is another (`declared`).
+ * The settings of a topic after an update of `before`. Only those of `given` are checked, because stored ones have another form
+ * (`declared`).
  *
  * @throws PubsubError INVALID_ARGUMENT
  */
@@ -99,7 +100,7 @@ export function notCarriedOut(resource: {
   );
 }
 
-/** Encodable again: numbers for enums, texts for 64-bit numbers. */
+/** Converts settings to encodable JSON: numbers for enums, texts for 64-bit numbers. */
 function declared(wire: object, names: readonly string[]): DeclaredSettings {
   const given = wire as Readonly<Record<string, unknown>>;
   const set = names.filter((name) => {

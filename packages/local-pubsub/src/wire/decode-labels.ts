@@ -2,7 +2,7 @@
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 
-/** Lowercase and uncased letters, digits, `_` and `-`; a key begins with a letter. */
+/** Lowercase letters and letters without case, digits, `_` and `-`; a key begins with a letter. */
 const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
 

@@ -3,10 +3,10 @@ import type { StoragePolicy } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 import type { WireStoragePolicy } from './messages.ts';
 
-/** `us-east1`, `northamerica-northeast2`: which regions exist is not checked. */
+/** For example `us-east1`. The existence of the region is not checked. */
 const REGION = /^[a-z]+-[a-z]+\d{1,2}$/;
 
-/** Without a policy the regions are those of the organization, on this machine none. @throws PubsubError INVALID_ARGUMENT */
+/** Without a policy the organization's regions apply, of which there are none here. @throws PubsubError INVALID_ARGUMENT */
 export function storagePolicyFrom(wire: WireStoragePolicy | null | undefined): StoragePolicy | undefined {
   if (!wire) return undefined;
   const regions = wire.allowedPersistenceRegions ?? [];

@@ -1,4 +1,4 @@
-/** Converts durations and times of requests to milliseconds, or throws INVALID_ARGUMENT for those protobuf does not allow. Pure. */
+/** Converts durations and times of requests to milliseconds. Throws INVALID_ARGUMENT for those that protobuf does not allow. Pure. */
 import { isDuration, isTime, toMs, type WireTimestamp } from '@cairn/local-kit/wire/timestamp';
 import { invalid } from '../model/status.ts';
 

@@ -111,7 +111,7 @@ const DECLARED_OF_TOPIC = new Map([
   ['message_transforms', 'messageTransforms'],
 ]);
 
-/** Members that the mask names, as the request has them. */
+/** The values in the request of the fields that the mask names. */
 function named(
   wire: object,
   paths: readonly string[] | undefined,
@@ -191,10 +191,10 @@ export function pushFrom(wire: WirePushConfig | null | undefined): PushConfig | 
   };
 }
 
-/** URL trims spaces and takes any case; production wants the scheme as it is written here. */
+/** Stricter than `URL`, which trims spaces and accepts any case, because production requires a lower-case scheme. */
 const ENDPOINT = /^https?:\/\/[^\s\p{Cc}]+$/u;
 
-/** The rule of production; this machine needs no certificate. */
+/** Production's rule, but endpoints on this machine need no certificate. */
 function isEndpoint(endpoint: string): boolean {
   if (!ENDPOINT.test(endpoint) || !URL.canParse(endpoint)) return false;
   const { protocol, hostname, username, password } = new URL(endpoint);
@@ -261,7 +261,7 @@ function retryFrom(policy: WireSubscription['retryPolicy']): PushBackoff | undef
 interface Bounds {
   readonly least: number;
   readonly most: number;
-  /** The form in which a caller gives the value. */
+  /** Formats a value in the caller's unit. */
   readonly shown: (value: number) => string;
 }
 

@@ -1,4 +1,4 @@
-/** From the model to protobuf messages, in the protocol's own terms. No rules. */
+/** Encodes the model as protobuf messages. No rules. */
 import { fromMs } from '@cairn/local-kit/wire/timestamp';
 import {
   type DeclaredSettings,
@@ -12,12 +12,12 @@ import { settingsToWire } from './decode-schema.ts';
 
 const ACTIVE = 1;
 
-/** The settings of which production tells a state, which is output only. Of ingestion each source has one. */
+/** Settings with an output-only state. For ingestion each source has its own. */
 const WITH_STATE = ['bigqueryConfig', 'cloudStorageConfig', 'bigtableConfig'];
 const INGESTION = 'ingestionDataSourceSettings';
 const LOGS_OF_INGESTION = 'platformLogsSettings';
 
-/** The state is that of a setting just made, since programs wait for it: that nothing is applied, a notice says. */
+/** Returns the state of a working setting, because programs wait for it. A notice says that it is not applied. */
 function withStates(declared: DeclaredSettings = {}): DeclaredSettings {
   return Object.fromEntries(
     Object.entries(declared).map(([name, value]) => {
@@ -56,7 +56,7 @@ export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfi
   return { name, topic, expireTime: fromMs(expiresAt), labels };
 }
 
-/** `topicRetentionMs`: of its topic, returned with the subscription. */
+/** @param topicRetentionMs retention of its topic, which is returned with the subscription */
 export function toWireSubscription(config: SubscriptionConfig, topicRetentionMs: number | undefined): object {
   const { push, retry, deadLetter, expiresAfterMs } = config;
   return {

@@ -1,4 +1,4 @@
-/** An error's details as gRPC carries them: a `google.rpc.Status` with an `ErrorInfo`, in the trailers of the call. */
+/** Encodes an error's details for gRPC: a `google.rpc.Status` with an `ErrorInfo`, in the trailers of the call. */
 import { Metadata, type status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import type { ErrorInfo } from '../model/status.ts';

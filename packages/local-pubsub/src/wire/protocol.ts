@@ -1,4 +1,4 @@
-/** The services of `google.pubsub.v1` as grpc-js serves them, from the client's own protocol description. */
+/** The services of `google.pubsub.v1` for grpc-js, from the client's own protocol description. */
 
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import type { ServiceDefinition } from '@grpc/grpc-js';
@@ -23,7 +23,7 @@ export function pubsubProtocol(): PubsubProtocol {
   const root = loadProtocol('@google-cloud/pubsub', 'build/protos/protos.json', (json) =>
     onlyScopes(json, 'google.pubsub.v1'),
   );
-  // The client takes this service from its own dependencies; another client's description of it is the same.
+  // Taken from another client, whose description is the same, because this client gets the service from its dependencies.
   const iam = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json', (json) =>
     onlyScopes(json, 'google.iam', 'google.type'),
   );
@@ -41,7 +41,7 @@ export function pubsubProtocol(): PubsubProtocol {
 
 const sizes = new WeakMap<object, number>();
 
-/** @throws PubsubError INVALID_ARGUMENT for a request over 10 MiB, as it was on the wire */
+/** @throws PubsubError INVALID_ARGUMENT for a request of more than 10 MiB on the wire */
 export function checkSize(request: object): void {
   const bytes = sizes.get(request) ?? 0;
   if (bytes > LIMITS.requestBytes) {

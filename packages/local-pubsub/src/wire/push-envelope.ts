@@ -1,4 +1,4 @@
-/** A message as the HTTP request a push endpoint gets: in the documented JSON envelope, or as it is. Pure. */
+/** Converts a message to the HTTP request for a push endpoint: in the documented JSON envelope, or unwrapped. Pure. */
 import { type DispatchRequest, HOP_BY_HOP, identityToken } from '@cairn/local-tasks/attempt';
 import { messageId, type PushConfig } from '../model/resources.ts';
 import type { Received } from '../service/feed.ts';
@@ -30,7 +30,7 @@ export function pushRequest(pushed: Pushed): Omit<DispatchRequest, 'signal'> {
   };
 }
 
-/** Names in both spellings, as production sends them: handlers read either. */
+/** Has names in both spellings, as in production, because handlers may read either. */
 function envelope({ subscription, received: { message, attempt } }: Pushed): object {
   const id = messageId(message.id);
   const publishTime = new Date(message.publishedAt).toISOString();
@@ -49,7 +49,7 @@ function envelope({ subscription, received: { message, attempt } }: Pushed): obj
   };
 }
 
-/** Set by this server or by HTTP itself: no attribute becomes one of them. */
+/** Headers that this server or HTTP sets, which attributes cannot replace. */
 const RESERVED = /^(?:host|content-length|user-agent|authorization|x-goog-.*)$/i;
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
