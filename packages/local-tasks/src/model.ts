@@ -1,6 +1,6 @@
 /**
  * Model of queues and tasks in plain values: no protobuf, no SQL. Times are milliseconds since the epoch, durations
- * milliseconds. Defaults and limits are those Cloud Tasks documents for v2.
+ * milliseconds. Defaults and limits are those that Cloud Tasks documents for v2.
  */
 import type { HttpTarget } from './http-target/model.ts';
 
@@ -11,9 +11,9 @@ export interface RateLimits {
 }
 
 export interface RetryConfig {
-  /** -1: without limit. */
+  /** -1: no limit. */
   readonly maxAttempts: number;
-  /** 0: without limit. */
+  /** 0: no limit. */
   readonly maxRetryDurationMs: number;
   readonly minBackoffMs: number;
   readonly maxBackoffMs: number;
@@ -25,13 +25,13 @@ export interface QueueConfig {
   readonly name: string;
   readonly rateLimits: RateLimits;
   readonly retry: RetryConfig;
-  /** Part of the operations that production logs; undefined: none. Returned to the caller; nothing is logged. */
+  /** Share of operations that production logs; undefined: none. Returned to the caller, but nothing is logged here. */
   readonly loggedRatio?: number | undefined;
-  /** For all App Engine tasks of the queue, in place of their own. */
+  /** Overrides the routing of the queue's App Engine tasks. */
   readonly appEngineRouting?: AppEngineRouting | undefined;
-  /** For all HTTP tasks of the queue, in place of their own. */
+  /** Overrides the target of the queue's HTTP tasks. */
   readonly httpTarget?: HttpTarget | undefined;
-  /** An older task is deleted; undefined: `LIMITS.taskLifeMs`. */
+  /** Age at which a task is deleted; undefined: `LIMITS.taskLifeMs`. */
   readonly taskTtlMs?: number | undefined;
   /** Time the name of a completed task stays taken; undefined: `LIMITS.dedupMs`. */
   readonly tombstoneTtlMs?: number | undefined;
@@ -39,7 +39,7 @@ export interface QueueConfig {
   readonly purgedAt: number | undefined;
 }
 
-/** Part of an App Engine app; without members: what answers by default. */
+/** Part of an App Engine app; without members: the default service, version and instance. */
 export interface AppEngineRouting {
   readonly service?: string;
   readonly version?: string;
@@ -54,7 +54,7 @@ export interface TaskTarget {
   readonly body: Uint8Array;
   readonly oidc?: { readonly serviceAccountEmail: string; readonly audience: string } | undefined;
   readonly oauth?: { readonly serviceAccountEmail: string; readonly scope: string } | undefined;
-  /** Given: the task is for App Engine. */
+  /** Set if the task is for App Engine. */
   readonly appEngine?: AppEngineRouting | undefined;
 }
 
@@ -63,7 +63,7 @@ export const HTTP_METHODS = [undefined, 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 
 export type HttpMethod = Exclude<(typeof HTTP_METHODS)[number], undefined>;
 /** Methods whose request may have a body. */
 export const METHODS_WITH_BODY: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-/** The same of tasks for App Engine. */
+/** Methods of App Engine tasks whose request may have a body. */
 export const APP_ENGINE_METHODS_WITH_BODY: readonly HttpMethod[] = ['POST', 'PUT'];
 
 export interface AttemptStart {
@@ -79,7 +79,7 @@ export interface AttemptRecord extends AttemptStart {
   readonly message: string;
 }
 
-/** The part of a task that changes: one value, replaced whole after each attempt. */
+/** The mutable part of a task, replaced as a whole after each attempt. */
 export interface TaskProgress {
   readonly dispatchCount: number;
   readonly responseCount: number;
@@ -87,7 +87,7 @@ export interface TaskProgress {
   readonly executionCount: number;
   readonly first: AttemptRecord | undefined;
   readonly last: AttemptRecord | undefined;
-  /** HTTP status of the last answer; undefined: the last attempt had none. */
+  /** HTTP status of the last attempt; undefined if it had no answer. */
   readonly previousResponse: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface TaskRecord {
   /** `{queue name}/tasks/{task id}` */
   readonly name: string;
   readonly queue: string;
-  /** The caller chose the id: only such a name is remembered after the task. */
+  /** True if the caller chose the id. Only such names stay reserved after the task. */
   readonly named: boolean;
   readonly createdAt: number;
   readonly scheduledAt: number;
@@ -138,7 +138,7 @@ export const LIMITS = {
   defaultDeadlineMs: 10 * 60_000,
   queuesPage: 1000,
   tasksPage: 1000,
-  /** An older task is deleted, dispatched or not. */
+  /** Age at which a task is deleted, dispatched or not. */
   taskLifeMs: 31 * 24 * 3_600_000,
   /** Time the name of a completed task stays reserved. */
   dedupMs: 3_600_000,

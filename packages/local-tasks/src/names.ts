@@ -1,7 +1,7 @@
-/** Validates resource names of Cloud Tasks, and refuses others in the words of production. Pure. */
+/** Validates resource names of Cloud Tasks, with production's error messages. Pure. */
 import { invalid } from './errors.ts';
 
-/** An id, also of a domain, or a number. */
+/** A project id, which may have a domain, or a project number. */
 const PROJECT = '[A-Za-z0-9][A-Za-z0-9:.-]*';
 const LOCATION = '[a-z0-9-]+';
 const QUEUE = '[A-Za-z0-9-]{1,100}';
@@ -10,11 +10,11 @@ const TASK = '[A-Za-z0-9_-]{1,500}';
 const LOCATION_NAME = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}$`);
 const QUEUE_NAME = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}/queues/${QUEUE}$`);
 const TASK_NAME = new RegExp(`^(projects/${PROJECT}/locations/${LOCATION}/queues/${QUEUE})/tasks/${TASK}$`);
-/** The names as they are formatted, with any id at their end. */
+/** Names with any text as the last id. */
 const ANY_QUEUE = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}/queues/([^/]*)$`);
 const ANY_TASK = new RegExp(`^projects/${PROJECT}/locations/${LOCATION}/queues/${QUEUE}/tasks/([^/]*)$`);
 const QUEUE_FORMAT = 'projects/<PROJECT_ID>/locations/<LOCATION_ID>/queues/<QUEUE_ID>';
-/** Characters of an id that a refusal repeats. */
+/** Most characters of an id in an error. */
 const SHOWN = 600;
 
 export function requireLocation(name: string): string {

@@ -1,5 +1,5 @@
 /**
- * The filter of ListQueues: comparisons of a queue's fields, joined by AND. Owns its grammar and which fields there are.
+ * The filter of ListQueues: comparisons of a queue's fields, joined by AND. Owns the grammar and the set of fields.
  * Pure.
  */
 import { invalid } from './errors.ts';
@@ -21,7 +21,7 @@ const FIELDS: Readonly<Record<string, (queue: QueueConfig) => FilterValue>> = {
 const COMPARISON =
   /^\s*([A-Za-z_.]{1,60})\s*(<=|>=|!=|<|>|=|:)\s*(?:"([^"\\]{0,500})"|([^\s"()]{1,500}))\s*$/;
 
-/** `:` is "has" for a text and "equals" for a number. */
+/** `:` means "has" for a text and "equals" for a number. */
 const OPERATORS: Readonly<Record<string, (is: FilterValue, wanted: FilterValue) => boolean>> = {
   '=': (is, wanted) => is === wanted,
   '!=': (is, wanted) => is !== wanted,

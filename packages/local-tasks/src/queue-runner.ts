@@ -1,6 +1,6 @@
 /**
- * Dispatches the tasks of one queue in the order of their due times, within its rate and concurrency, and slower while its
- * target is overloaded. Owns the schedule index and the attempts in flight; reports results by `TaskEvents`.
+ * Dispatches the tasks of one queue by due time, within its rate and concurrency limits, and slower while its target is
+ * overloaded. Owns the schedule index and the attempts in flight; reports results by `TaskEvents`.
  */
 import { Alarm } from '@cairn/local-kit/time/alarm';
 import type { ServerClock } from '@cairn/local-kit/time/clock';
@@ -34,14 +34,14 @@ export interface QueueEntry {
   readonly queue: string;
   dueAt: number;
   record: TaskRecord | undefined;
-  /** The heap slot that counts; an older slot of the same task is skipped. */
+  /** The current heap slot; older slots of the same task are skipped. */
   slot: QueueSlot | undefined;
-  /** Attempts whose results are open, oldest first. More than one only by `runNow`. */
+  /** Attempts without a result yet, oldest first. Only `runNow` adds a second one. */
   running: readonly AttemptStart[];
   isDeleted: boolean;
 }
 
-/** Shared by all tasks that wait, of which there may be many. */
+/** Shared by all waiting tasks to save memory. */
 export const NONE_RUNNING: readonly AttemptStart[] = [];
 
 interface QueueSlot {
@@ -61,7 +61,7 @@ interface SettledAttempt {
   readonly entry: QueueEntry;
   readonly record: TaskRecord;
   readonly start: AttemptStart;
-  /** Requested by `runNow`. */
+  /** True if `runNow` requested it. */
   readonly isForced: boolean;
 }
 
@@ -109,7 +109,7 @@ export class QueueRunner {
     this.#heap.push(entry.slot);
   }
 
-  /** Starts what may start now and sets the timer for what may start next. */
+  /** Starts all tasks that may start now, and sets the timer for the next one. */
   pump(): void {
     let next = this.#startable();
     while (next.kind === 'start') {
@@ -121,7 +121,7 @@ export class QueueRunner {
     this.#alarm.set(next.atMs);
   }
 
-  /** The next task, with its token taken, or the time of the next try (undefined: when an attempt ends). */
+  /** The next task, after taking its token, or the time of the next try (undefined: when an attempt ends). */
   #startable(): { kind: 'start'; entry: QueueEntry } | { kind: 'wait'; atMs: number | undefined } {
     const next = this.#next();
     const full = this.#aborts.size >= this.#config.rateLimits.maxConcurrentDispatches;
@@ -135,7 +135,7 @@ export class QueueRunner {
     return { kind: 'wait', atMs: share === 1 ? token.atMs : Math.min(token.atMs, now + THROTTLE_STEP_MS) };
   }
 
-  /** Dispatches now, regardless of the queue's state and limits and the task's schedule, and of an attempt that runs. */
+  /** Dispatches now, regardless of the queue's state and limits, the task's schedule and running attempts. */
   runNow(entry: QueueEntry): void {
     entry.dueAt = this.#clock.now();
     entry.slot = undefined;

@@ -1,4 +1,4 @@
-/** UpdateQueue: a queue with the fields of a mask replaced. Owns which fields there are. Pure. */
+/** UpdateQueue: replaces the fields of a queue that a mask names. Owns the set of fields. Pure. */
 import { invalid } from './errors.ts';
 import type { QueueConfig } from './model.ts';
 import { settingsFrom, type WireQueue } from './validate.ts';
@@ -6,7 +6,7 @@ import { toWireQueue } from './wire.ts';
 
 type Settings = Omit<WireQueue, 'name'>;
 
-/** Members of each setting, by the names of the protocol in JSON. */
+/** Members of each setting, by their JSON names in the protocol. */
 const SETTINGS: Readonly<Record<keyof Settings, readonly string[]>> = {
   rateLimits: ['maxDispatchesPerSecond', 'maxBurstSize', 'maxConcurrentDispatches'],
   retryConfig: ['maxAttempts', 'maxRetryDuration', 'minBackoff', 'maxBackoff', 'maxDoublings'],
@@ -22,7 +22,7 @@ export type QueueSetting = keyof Settings;
 interface QueueUpdate {
   readonly queue: WireQueue;
   readonly paths: readonly string[] | undefined;
-  /** Those that the caller's version of the API has: without paths they are all replaced, and the others stay. */
+  /** Settings of the caller's API version. Without paths all of these are replaced; other settings stay unchanged. */
   readonly settable: readonly QueueSetting[];
 }
 
@@ -39,7 +39,7 @@ export function updatedQueue(
   return { ...before, ...settingsFrom(settings as Settings) };
 }
 
-/** The settings that a mask names, all of them without one. @throws GrpcRefusal INVALID_ARGUMENT */
+/** The settings that a mask names; without a mask all of them. @throws GrpcRefusal INVALID_ARGUMENT */
 export function requireSettings({
   paths,
   settable,
@@ -58,7 +58,7 @@ export function requireSettings({
 
 interface NamedSetting {
   readonly name: QueueSetting;
-  /** Undefined: all of it. */
+  /** Undefined: the whole setting. */
   readonly member: string | undefined;
 }
 

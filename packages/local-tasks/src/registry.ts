@@ -1,6 +1,6 @@
 /**
- * The queues and tasks of one server and every operation on them. Owns which names are taken, and keeps index and storage
- * consistent. Independent of protobuf; arguments are validated.
+ * The queues and tasks of one server and all operations on them. Owns the reserved names, and keeps index and storage consistent.
+ * Independent of protobuf; arguments are validated.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Cancel, ServerClock } from '@cairn/local-kit/time/clock';
@@ -10,11 +10,11 @@ import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
 import { NONE_RUNNING, type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
 import type { TaskStore } from './storage.ts';
 
-/** Limit of the task bodies in memory; others are read from storage when due. */
+/** Limit of task bodies in memory; other bodies are read from storage when due. */
 const CACHED_BYTES = 64 * 1024 * 1024;
 /** Approximate memory of a record besides its body. */
 const RECORD_OVERHEAD_BYTES = 1024;
-/** Interval for the end of tombstones and of tasks that are too old. */
+/** Interval at which expired tombstones and tasks are deleted. */
 const SWEEP_MS = 10 * 60_000;
 
 interface RegistryOptions {
@@ -207,7 +207,7 @@ export class TaskRegistry {
     return runner;
   }
 
-  /** By a task that ended or was deleted. */
+  /** True if a task that ended or was deleted reserves the name. */
   #isTaken(name: string): boolean {
     return (this.#store.tombstone(name) ?? 0) > this.#clock.now();
   }
@@ -237,7 +237,7 @@ export class TaskRegistry {
     for (const entry of this.#entries.values()) if (entry.queue === queue) this.#forget(entry);
   }
 
-  /** Also of a task that fell due while the clock was moved, or while the server was stopped. */
+  /** True also for a task that became due while the clock was moved or the server was stopped. */
   #isBeingDispatched({ queue, dueAt, running }: QueueEntry, now: number): boolean {
     return running.length > 0 || (dueAt <= now && this.#queues.get(queue)?.config.state === 'running');
   }
@@ -246,7 +246,7 @@ export class TaskRegistry {
     const now = this.#clock.now();
     this.#store.forgetTombstonesBefore(now);
     const lives = [...this.#queues.keys()].map((queue) => this.#taskLifeMs(queue));
-    // Without a queue there is no task.
+    // Infinity without a queue, because then there are no tasks.
     const shortest = lives.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
     for (const { name, created } of this.#store.tasksBefore(now - shortest)) {
       const entry = this.#entries.get(name);

@@ -1,6 +1,6 @@
 /**
  * The local Cloud Tasks server: gRPC and REST of v2 and its beta versions on a loopback port for the unmodified `@google-cloud/tasks`, and the
- * routes of an emulator for `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls UNIMPLEMENTED.
+ * emulator routes of `firebase-admin`. Owns listening and the mapping of errors to statuses. grpc-js answers unknown calls with UNIMPLEMENTED.
  */
 
 import { randomInt } from 'node:crypto';
@@ -37,9 +37,9 @@ export interface TasksServerOptions {
   readonly port?: number;
   readonly clock: ServerClock;
   readonly dispatch: Dispatch;
-  /** URL of a queue's function, for a task without one. */
+  /** URL of a queue's function, for tasks without a URL. */
   readonly functionUrl?: (name: string) => string;
-  /** URL of the app that tasks for App Engine are sent to, whatever their service; without it none is taken. */
+  /** URL of the app that receives App Engine tasks of every service; without it such tasks are refused. */
   readonly appEngineUrl?: string;
   /** Source of the ids of unnamed tasks: unique, decimal digits. */
   readonly freshTaskId: () => string;
@@ -150,7 +150,7 @@ async function serve(store: TaskStore, options: TasksServerOptions): Promise<Tas
   };
 }
 
-/** @param version begins its paths in REST */
+/** @param version prefix of its REST paths */
 function locationsOf(version: string): RestService {
   const root = protobuf.Root.fromJSON(locationsProtocol(version) as unknown as protobuf.INamespace);
   return {

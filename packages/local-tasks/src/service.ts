@@ -1,6 +1,6 @@
 /**
- * The calls of `google.cloud.tasks.v2.CloudTasks`, each an operation of the registry. Owns requests and pages. Calls of the beta versions are
- * translated to these (`versions/`).
+ * The calls of `google.cloud.tasks.v2.CloudTasks`, each an operation of the registry. Owns requests and pages. Beta calls are translated to
+ * these (`versions/`).
  */
 
 import { invalid } from './errors.ts';
@@ -17,7 +17,7 @@ interface ServiceOptions {
   readonly registry: TaskRegistry;
   readonly now: () => number;
   readonly freshTaskId: () => string;
-  /** Tasks for App Engine are taken. */
+  /** True if App Engine tasks are accepted. */
   readonly hasAppEngine: boolean;
 }
 
@@ -44,7 +44,7 @@ interface TaskPageRequest {
 interface UpdateRequest {
   readonly queue?: WireQueue | null;
   readonly updateMask?: { readonly paths?: readonly string[] } | null;
-  /** Settings that another version than v2 has. */
+  /** Settings of an API version other than v2. */
   readonly settable?: readonly QueueSetting[];
 }
 

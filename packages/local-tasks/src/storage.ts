@@ -1,8 +1,8 @@
 /**
  * State of the Cloud Tasks server in SQLite: queues, tasks, and the names of ended tasks. Owns the tables and the time of
  * each write; decides nothing. A new task is on disk before `insertTask` returns, so an acknowledged task survives SIGKILL.
- * Starts and results of attempts are written in groups a moment later: a lost result repeats a dispatch, which at-least-once allows. An
- * attempt that was under way when the server was killed counts, unless it had only just started, so that its repetition is recognisable.
+ * Starts and results of attempts are written in groups a moment later, because at-least-once allows a lost result to repeat a dispatch. An
+ * attempt in flight when the server is killed is counted, unless it had just started, so that a handler can recognize the repetition.
  */
 import type { PolicyStore } from '@cairn/local-kit/iam/policies';
 import { POLICY_SCHEMA, POLICY_SQL, policyTable } from '@cairn/local-kit/iam/policy-table';
@@ -34,7 +34,7 @@ interface TaskRow {
   readonly progress: string;
 }
 
-/** Without an index by queue: lists are rare and in order of creation, and each run inserts tasks. */
+/** Has no index by queue, because lists are rare and every run inserts tasks. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS queues (name TEXT PRIMARY KEY, config TEXT NOT NULL) STRICT;
   ${POLICY_SCHEMA}
@@ -45,7 +45,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS tombstones (name TEXT PRIMARY KEY, until REAL NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS tombstones_until ON tombstones (until);`;
 
-/** Progress in the table. `running`: an attempt has started since. */
+/** Progress in the table. `running`: an attempt that has started since. */
 interface StoredProgress extends TaskProgress {
   readonly running?: AttemptStart;
 }
@@ -179,7 +179,7 @@ export class TaskStore {
     this.#db.close();
   }
 
-  /** Attempts of a server that was killed have no answer. Without room on the disk they are not counted. */
+  /** Counts attempts that a killed server left without an answer, unless the disk is full. */
   #countInterrupted(): void {
     for (const { id, progress } of this.#db.statements.interrupted.all()) {
       const { running, ...before } = JSON.parse(String(progress)) as StoredProgress;

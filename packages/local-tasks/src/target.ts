@@ -1,4 +1,4 @@
-/** Validates where a task is sent: to a URL or to an App Engine app. Pure. */
+/** Validates the target of a task: a URL or an App Engine app. Pure. */
 import { failedPrecondition, invalid } from './errors.ts';
 import {
   APP_ENGINE_METHODS_WITH_BODY,
@@ -39,7 +39,7 @@ export interface WireTarget {
 
 const WITH_BODY = { HttpRequest: METHODS_WITH_BODY, AppEngineHttpRequest: APP_ENGINE_METHODS_WITH_BODY };
 type RequestName = keyof typeof WITH_BODY;
-/** The agent that sends tasks to URLs. */
+/** User agent of requests to URLs. */
 export const HTTP_AGENT = 'Google-Cloud-Tasks';
 const APP_ENGINE_AGENT = 'AppEngine-Google; (+http://code.google.com/appengine)';
 const DEFAULT_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
@@ -65,7 +65,7 @@ export function routingFrom({ service, version, instance }: WireRouting): AppEng
   };
 }
 
-/** With the agent that Cloud Tasks sends, which its answers have too. */
+/** Adds the user agent of Cloud Tasks, which its responses have too. */
 function httpTarget(http: NonNullable<WireTarget['httpRequest']>): TaskTarget {
   const url = http.url ?? '';
   if (!url) throw invalid('HttpRequest.url is required.');
@@ -94,7 +94,7 @@ function accountOf(token: { serviceAccountEmail?: string | null }, field: string
   return { serviceAccountEmail: String(token.serviceAccountEmail) };
 }
 
-/** With the headers that Cloud Tasks sets, which its answers have too. */
+/** Adds the headers of Cloud Tasks, which its responses have too. */
 function appEngineTarget(request: NonNullable<WireTarget['appEngineHttpRequest']>): TaskTarget {
   const url = request.relativeUri || '/';
   if (!url.startsWith('/') || /[\s\p{Cc}]/u.test(url) || !URL.canParse(url, 'http://app'))
@@ -146,7 +146,7 @@ function requestFrom(
 
 type Header = readonly [name: string, value: string];
 
-/** @param field that has them. @throws GrpcRefusal INVALID_ARGUMENT */
+/** @param field name of the field with the headers. @throws GrpcRefusal INVALID_ARGUMENT */
 export function requireHeaders(headers: readonly Header[], field: string): void {
   for (const [name, value] of headers) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {

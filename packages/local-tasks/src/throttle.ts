@@ -1,11 +1,11 @@
 /**
- * System throttling: how much of its rate a queue keeps while its target is overloaded. Pure. Cloud Tasks documents which
- * responses slow a queue down and that it recovers once they stop; the steps are ours.
+ * System throttling: reduces the rate of a queue while its target is overloaded. Pure. Cloud Tasks documents which responses slow a
+ * queue down, and that it recovers once they stop; the steps are ours.
  */
 import type { DispatchResult } from './dispatch/attempt.ts';
 import type { TaskTarget } from './model.ts';
 
-/** `share` is what the last overload left of the rate; `at` the time (epoch ms) of the last overload. */
+/** `share`: fraction of the rate after the last overload; `at`: its time, epoch ms. */
 export interface Throttle {
   readonly share: number;
   readonly slowedAt: number;
@@ -14,7 +14,7 @@ export interface Throttle {
 
 export const UNTHROTTLED: Throttle = { share: 1, slowedAt: -Infinity, at: -Infinity };
 
-/** Responses of one overload slow a queue down once; and the time in which a recovering queue doubles its rate. */
+/** Overload responses within this time slow a queue down once. A recovering queue doubles its rate in the same time. */
 export const THROTTLE_STEP_MS = 1000;
 const MIN_SHARE = 1 / 64;
 
@@ -28,7 +28,7 @@ export function afterOverload(throttle: Throttle, now: number): Throttle {
   return { share: Math.max(MIN_SHARE, share / 2), slowedAt: now, at: now };
 }
 
-/** The part of the queue's rate that is left, from `MIN_SHARE` to 1. */
+/** The remaining fraction of the queue's rate, from `MIN_SHARE` to 1. */
 export function shareAt(throttle: Throttle, now: number): number {
   if (throttle.share === 1) return 1;
   const calmMs = now - throttle.at - THROTTLE_STEP_MS;

@@ -1,6 +1,6 @@
 /**
- * The rate limit of one queue: a bucket of `burst` tokens refilled at `perSecond`. A share below 1 slows the refill and
- * lowers the burst alike. Does not read the clock.
+ * The rate limit of one queue: a bucket of `burst` tokens, refilled at `perSecond`. A share below 1 reduces both. Does not read the
+ * clock.
  */
 
 export class TokenBucket {
@@ -22,7 +22,7 @@ export class TokenBucket {
     const elapsed = Math.max(0, now - this.#filledAt);
     this.#tokens = Math.min(Math.max(1, this.#burst * share), this.#tokens + elapsed * perMs);
     this.#filledAt = Math.max(now, this.#filledAt);
-    // A token missing by rounding only counts as available; otherwise a timer for its time would fire repeatedly.
+    // Tolerates rounding errors; otherwise a timer for the token would fire repeatedly.
     if (this.#tokens >= 1 - 1e-9) {
       this.#tokens = Math.max(0, this.#tokens - 1);
       return { taken: true };

@@ -41,7 +41,7 @@ export interface WireQueue {
     maxDoublings?: number | null;
   } | null;
   readonly stackdriverLoggingConfig?: { samplingRatio?: number | null } | null;
-  /** This and the following only in the beta versions. */
+  /** Beta versions only, like the following members. */
   readonly httpTarget?: WireHttpTarget | null;
   readonly taskTtl?: WireTimestamp | null;
   readonly tombstoneTtl?: WireTimestamp | null;
@@ -59,7 +59,7 @@ interface NewTask {
   readonly now: number;
   /** Id of an unnamed task: decimal digits, as in Cloud Tasks. */
   readonly freshId: () => string;
-  /** There is an app that tasks for App Engine can be sent to. */
+  /** True if there is an app for App Engine tasks. */
   readonly hasAppEngine: boolean;
 }
 
@@ -74,7 +74,7 @@ export function taskFrom({ parent, task, now, freshId, hasAppEngine }: NewTask):
     );
   }
   const target = targetFrom(task, hasAppEngine);
-  // A time in the past means now, and the task reports its time of creation.
+  // A past time means now; the task then reports its time of creation.
   const wanted = task.scheduleTime ? timeFrom('Task.schedule_time', task.scheduleTime) : now;
   if (wanted > now + LIMITS.scheduleAheadMs) {
     throw invalid(

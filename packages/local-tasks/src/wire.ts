@@ -1,4 +1,4 @@
-/** Between protobuf messages and the model: tasks and queues. No state, no rules. */
+/** Converts tasks and queues between protobuf messages and the model. No state, no rules. */
 import { fromMs } from '@cairn/local-kit/wire/timestamp';
 import { toWireHttpTarget } from './http-target/wire.ts';
 import type { AppEngineRouting, AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
@@ -7,7 +7,7 @@ import { HTTP_METHODS, LIMITS } from './model.ts';
 const RUNNING = 1;
 const PAUSED = 2;
 
-/** With the members of all versions; the encoding leaves out those that a version does not have. */
+/** Has the members of all versions; the encoder of a version drops unknown members. */
 export function toWireQueue(queue: QueueConfig): object {
   const { rateLimits, retry } = queue;
   return {
@@ -37,7 +37,7 @@ export function toWireQueue(queue: QueueConfig): object {
 const BASIC = 1;
 export const FULL = 2;
 
-/** The basic view leaves out the body, which may be large or secret. */
+/** The basic view omits the body, which may be large or secret. */
 export function toWireTask(task: TaskRecord, view: number): object {
   const { progress } = task;
   const full = view === FULL;
@@ -76,7 +76,7 @@ function toWireTarget({ target, name }: TaskRecord, full: boolean): object {
   };
 }
 
-/** The host is that of the project's app, in production's older form, without a region. */
+/** The host is that of the project's app in production's older form, without a region. */
 function toWireRouting(routing: AppEngineRouting, resource: string): object {
   const { service, version, instance } = routing;
   const app = `${resource.split('/')[1]}.appspot.com`;

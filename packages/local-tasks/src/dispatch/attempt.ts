@@ -1,6 +1,6 @@
 /**
- * One dispatch of one task as an HTTP request, and the meaning of its response. Pure except for the time of the
- * identity token, which is an argument. The headers are those a handler behind Cloud Tasks receives.
+ * The HTTP request of one attempt of a task, and the meaning of its response. Pure. The headers are those that a handler
+ * receives from Cloud Tasks.
  */
 import { status } from '@grpc/grpc-js';
 import type { AttemptStart, TaskProgress, TaskRecord } from '../model.ts';
@@ -30,7 +30,7 @@ export const unsendable = (error: unknown): DispatchResult => ({
   reason: error instanceof Error ? error.message : String(error),
 });
 
-/** Headers of one connection, which the sender of a request decides. */
+/** Headers of a connection, which only the sender of a request sets. */
 export const HOP_BY_HOP = /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** Set by Cloud Tasks, so that tasks cannot forge them. */
@@ -67,7 +67,7 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
   return { url: target.url, method: target.method, headers, body: target.body };
 }
 
-/** As production has it: only App Engine is told a reason, and an attempt without an answer counts as 504 or as 0. */
+/** As in production: only App Engine gets a reason, and an attempt without an answer counts as 504, for App Engine as 0. */
 function aboutRetry(status: number | undefined, isAppEngine: boolean): { previous: number; reason: string } {
   if (!isAppEngine) return { previous: status ?? 504, reason: '' };
   return status === undefined
@@ -75,13 +75,13 @@ function aboutRetry(status: number | undefined, isAppEngine: boolean): { previou
     : { previous: status, reason: 'App Error' };
 }
 
-/** Says for whom it is; no API of Google's accepts it. */
+/** Contains the account and scope; Google's APIs do not accept it. */
 function accessToken(oauth: { serviceAccountEmail: string; scope: string }): string {
   return `local.${Buffer.from(JSON.stringify(oauth)).toString('base64url')}`;
 }
 
 /**
- * A token with Google's claims and no signature (`alg: none`). A handler that verifies tokens refuses it, as it should refuse
+ * A token with Google's claims but without a signature (`alg: none`). A handler that verifies tokens refuses it, as it should refuse
  * an unverified local caller.
  */
 export function identityToken(oidc: { serviceAccountEmail: string; audience: string }, now: number): string {
@@ -133,7 +133,7 @@ export function progressAfter(
   };
 }
 
-/** The task as it is reported while attempts run: they are counted, and the latest of them is its last attempt. */
+/** The task for responses while attempts run: they are counted, and the latest is its last attempt. */
 export function withRunning(task: TaskRecord, running: readonly AttemptStart[]): TaskRecord {
   const [oldest] = running;
   if (oldest === undefined) return task;

@@ -3,7 +3,7 @@ import { request as overHttps } from 'node:https';
 import { request as overHttp } from '@cairn/local-kit/http/node-http';
 import type { DispatchRequest, DispatchResult } from './attempt.ts';
 
-/** Largest response of a function of Google's. Nobody needs the body: beyond, it is not read, and the status counts. */
+/** Largest response of a Google function. The rest is not read, because only the status matters. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export function dispatchOverHttp({

@@ -8,7 +8,7 @@ interface FailedTask {
   readonly attempts: number;
   readonly firstAttemptAt: number;
   readonly now: number;
-  /** Begin of the pause: the failure, or for a task that was run by request, the request. */
+  /** Start of the pause: the time of the failure, or of the RunTask call that ran the task. */
   readonly pauseFrom: number;
   /** Delay requested by the target with `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -19,7 +19,7 @@ interface FailedTask {
  * `maxBackoff`.
  */
 export function backoffMs(config: RetryConfig, failedAttempts: number): number {
-  // Beyond 1,023 doublings the factor is infinite, and its product with 0 not a number.
+  // Avoids NaN: the factor becomes infinite after 1,023 doublings.
   if (config.minBackoffMs === 0) return 0;
   const step = Math.max(0, failedAttempts - 1);
   const doublings = Math.min(step, config.maxDoublings);
@@ -29,8 +29,8 @@ export function backoffMs(config: RetryConfig, failedAttempts: number): number {
 }
 
 /**
- * Gives a task up once all configured limits are reached: of two limits, the later one decides. Without a limit, it is
- * retried for ever.
+ * Gives up a task once all configured limits are reached; of two limits, the later one decides. Without a limit it is
+ * retried forever.
  */
 export function afterFailure(config: RetryConfig, failed: FailedTask): TaskRetryDecision {
   const attemptsLimited = config.maxAttempts !== -1;

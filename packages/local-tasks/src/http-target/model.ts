@@ -1,4 +1,4 @@
-/** The target of a queue, which replaces that of its HTTP tasks (`http_target` of the beta versions). Plain values. */
+/** The target of a queue, which overrides that of its HTTP tasks (`http_target` of the beta versions). Plain values. */
 import type { HttpMethod } from '../model.ts';
 
 export interface HttpTarget {
@@ -14,14 +14,14 @@ export interface HeaderOverride {
   readonly value: string;
 }
 
-/** Absent members leave the task's own; an empty path or query, and port 0, take it away. */
+/** Absent members keep the task's own; an empty path or query and port 0 remove it. */
 export interface UriOverride {
   readonly scheme?: UriScheme | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly path?: string | undefined;
   readonly query?: string | undefined;
-  /** Replaces only what the task's URL does not have. */
+  /** True: only sets parts that the task's URL lacks. */
   readonly isFallback: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The target of a task as the queue changes it. Pure. */
+/** Applies the queue's overrides to the target of a task. Pure. */
 import { METHODS_WITH_BODY, type TaskTarget } from '../model.ts';
 import type { HttpTarget, UriOverride } from './model.ts';
 
@@ -19,7 +19,7 @@ export function overriddenTarget(target: TaskTarget, override: HttpTarget | unde
   };
 }
 
-/** The URL of a task that has none: of the queue alone. Undefined: the queue names no host. */
+/** The URL for a task without one, from the queue alone. Undefined if the queue names no host. */
 export function urlOfQueue(override: HttpTarget | undefined): string | undefined {
   const uri = override?.uri;
   if (!uri?.host) return undefined;

@@ -1,4 +1,4 @@
-/** `http_target` of a queue between the messages of the beta versions and the model. Owns its rules. Pure. */
+/** Converts `http_target` of a queue between the messages of the beta versions and the model. Owns its rules. Pure. */
 import { invalid } from '../errors.ts';
 import { HTTP_METHODS } from '../model.ts';
 import { requireHeaders } from '../target.ts';
@@ -64,7 +64,7 @@ export function toWireHttpTarget({ uri, method, headers, oidc, oauth }: HttpTarg
 }
 
 function uriFrom(wire: WireUriOverride): UriOverride {
-  // Members that were not sent are defaults of the decoded message's prototype.
+  // The spread drops members that were not sent: they are defaults on the prototype of the decoded message.
   const { scheme, host, port, pathOverride, queryOverride }: WireUriOverride = { ...wire };
   const named = scheme === null || scheme === undefined ? undefined : URI_SCHEMES[scheme];
   if (named === undefined && scheme) throw invalid(`UriOverride.scheme ${scheme} is unknown.`);
@@ -80,7 +80,7 @@ function uriFrom(wire: WireUriOverride): UriOverride {
   };
 }
 
-/** A URL takes `1.2` and `0x7f` for other addresses; IPv6 has several spellings of one. */
+/** Accepts no spellings that `URL` rewrites, such as `1.2` and `0x7f`, except for IPv6. */
 function isHost(host: string): boolean {
   const url = `http://${host}`;
   if (!HOST.test(host) || !URL.canParse(url)) return false;

@@ -1,6 +1,6 @@
 /**
- * The part of Cloud Tasks over HTTP/1.1 that `firebase-admin` uses of an emulator (`CLOUD_TASKS_EMULATOR_HOST`): it creates and
- * deletes tasks of a queue, which has the name of its function. Owns the request format; `service.ts` has the operations.
+ * The emulator API that `firebase-admin` uses over HTTP/1.1 (`CLOUD_TASKS_EMULATOR_HOST`): creates and deletes tasks of a queue, which
+ * has the name of its function. Owns the request format; `service.ts` has the operations.
  */
 import type { IncomingMessage } from 'node:http';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
@@ -12,13 +12,13 @@ interface AdminQueueOptions {
   readonly protocol: protobuf.Root;
   createTask(request: never): object;
   deleteTask(request: { readonly name: string }): object;
-  /** URL of a function, for a task without one. */
+  /** URL of a function, for tasks without a URL. */
   functionUrl(name: string): string;
 }
 
-/** Without `/v2`, which begins the paths of Cloud Tasks' own API. */
+/** Has no prefix `/v2`, unlike the paths of Cloud Tasks' own API. */
 const PATH = /^\/(projects\/[^/]+\/locations\/[^/]+\/queues\/([^/]+))\/tasks(?:\/([^/]+))?$/;
-/** A task of 1 MiB with its body in base64, and its other members. */
+/** Enough for a task of 1 MiB with its body in base64. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const BODY: BodyRefusals = {
   maxBytes: MAX_BODY_BYTES,
@@ -27,7 +27,7 @@ const BODY: BodyRefusals = {
 };
 const PACKAGE = 'google.cloud.tasks.v2';
 
-/** Undefined: not a request of `firebase-admin`. @throws GrpcRefusal */
+/** Resolves with undefined for a request that is not from `firebase-admin`. @throws GrpcRefusal */
 export async function adminQueueCall(
   request: IncomingMessage,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * BufferTask: a request that is sent to a queue becomes a task, which is sent to the target of the queue later (REST only; the clients' protocol
- * descriptions do not have the call). Method, headers and body of the request are those of the task.
+ * BufferTask: turns a request to a queue into a task with the same method, headers and body, for the target of the queue. REST only, because
+ * the clients' protocol descriptions lack the call.
  */
 import type { IncomingMessage } from 'node:http';
 import { bytesBody } from '@cairn/local-kit/http/json-body';
@@ -18,11 +18,11 @@ interface BufferOptions {
 
 const PATH =
   /^\/v2(?:beta[23])?\/(projects\/[^/]+\/locations\/[^/]+\/queues\/[^/]+)\/tasks(?:\/([^/]+))?:buffer$/;
-/** About the request to Cloud Tasks, or made anew for the one to the target. */
+/** Headers of the request to Cloud Tasks itself, and those that are set anew for the target. */
 const NOT_OF_THE_TASK =
   /^(?:host|content-length|authorization|accept-encoding|expect|user-agent|x-goog-.*)$/i;
 
-/** Undefined: not such a request. @throws GrpcRefusal */
+/** Resolves with undefined for any other request. @throws GrpcRefusal */
 export async function bufferTaskCall(
   request: IncomingMessage,
   path: string,
@@ -57,7 +57,7 @@ function methodOf(text = 'POST'): HttpMethod {
   return method;
 }
 
-/** A header that is sent several times is one of all its values (RFC 9110, 5.3; cookies: RFC 6265, 5.4), spelt as at first. */
+/** Joins repeated headers under the first spelling (RFC 9110, 5.3; cookies: RFC 6265, 5.4). */
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
   const headers = new Map<string, readonly [name: string, value: string]>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {

@@ -2,7 +2,7 @@
 import { invalid } from '../errors.ts';
 import { requireLocation } from '../names.ts';
 
-/** Regions of Cloud Tasks (docs.cloud.google.com/tasks/docs/locations). Here, a queue can be in any other location too. */
+/** Regions of Cloud Tasks (docs.cloud.google.com/tasks/docs/locations). Here a queue can be in any other location too. */
 const LOCATIONS = [
   'africa-south1',
   'asia-east1',
@@ -57,7 +57,7 @@ interface ListRequest {
 export const locationCalls = {
   GetLocation: ({ name }: { readonly name: string }) => locationOf(requireLocation(name)),
 
-  /** A token of a page is the last id before it. */
+  /** A page token is the last id of the previous page. */
   ListLocations({ name, filter, pageSize = 0, pageToken }: ListRequest) {
     if (!PROJECT.test(name))
       throw invalid(`Invalid resource field value in the request: '${name}' must be "projects/PROJECT_ID".`);

@@ -1,4 +1,4 @@
-/** The description of `google.cloud.location.Locations`, which the package of the client does not have. */
+/** Protocol description of `google.cloud.location.Locations`, which the client's package lacks. */
 
 const LOCATION = {
   fields: {
@@ -27,7 +27,7 @@ const LIST_RESPONSE = {
 
 const bound = (get: string) => ({ '(google.api.http)': { get } });
 
-/** @param version begins its paths in REST, e.g. `v2` */
+/** @param version prefix of its REST paths, e.g. `v2` */
 export function locationsProtocol(version: string) {
   const Locations = {
     methods: {

@@ -1,4 +1,4 @@
-/** The services of the beta versions, which most programs do not call: their descriptions are loaded with the first request. */
+/** The services of the beta versions. Their descriptions are loaded with the first request, because most programs do not call them. */
 import type { RestService } from '@cairn/local-kit/rest/unary-rest';
 import { loadProtocol, onlyScopes, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { lazyDefinition } from '@cairn/local-kit/wire/lazy-service';
@@ -6,11 +6,11 @@ import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc
 import type { ApiVersion } from './translate.ts';
 
 interface LateService {
-  /** Begins its paths in REST, e.g. `v2beta3`. */
+  /** Prefix of its REST paths, e.g. `v2beta3`. */
   readonly id: string;
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
-  /** The same for REST. */
+  /** The service for REST. */
   described(): RestService;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The calls of an earlier version of the API, each the call of v2 with its messages translated. Owns which calls are the same; what
- * differs is in `v2beta2.ts` and `v2beta3.ts`. Pure.
+ * Calls of a beta version of the API: each translates its messages and uses the call of v2. Owns the common part; differences are in
+ * `v2beta2.ts` and `v2beta3.ts`. Pure.
  */
 import { GrpcRefusal } from '@cairn/local-kit/wire/grpc-refusal';
 import { status } from '@grpc/grpc-js';
@@ -12,15 +12,15 @@ export interface ApiVersion {
   /** Full name. */
   readonly service: string;
   readonly settable: readonly QueueSetting[];
-  /** From its messages to those of v2. @throws GrpcRefusal for what is not served */
+  /** Translates a queue to v2. @throws GrpcRefusal for unsupported members */
   queueFrom(queue: never): WireQueue;
   taskFrom(task: never): WireTask;
-  /** A path of an update mask. */
+  /** Translates a path of an update mask to v2. */
   pathFrom(path: string): string;
-  /** From the messages of v2 to its own. */
+  /** Translates a queue from v2. */
   queueTo(queue: object): object;
   taskTo(task: object): object;
-  /** Calls that are not served, and what to do instead. */
+  /** Advice for each unsupported call. */
   readonly absent: Readonly<Record<string, string>>;
 }
 
@@ -102,7 +102,7 @@ export function callsOf(
   };
 }
 
-/** Statistics are what callers read a part of a queue for. */
+/** Refuses a read mask with `stats`, the usual reason for a mask. */
 function requireNoReadMask({
   readMask,
 }: {
@@ -122,7 +122,7 @@ export const pullQueue = () =>
     'Pull queues are not served on this machine. Use tasks that are sent to a URL, or a pull subscription of Pub/Sub.',
   );
 
-/** @param renamed new names by old ones; a name stands for those below it too */
+/** @param renamed new names by old names; also applies to paths below a name */
 export function renamedPath(path: string, renamed: Readonly<Record<string, string>>): string {
   const snake = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const old = Object.keys(renamed).find((name) => snake === name || snake.startsWith(`${name}.`));

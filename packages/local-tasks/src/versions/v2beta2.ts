@@ -1,4 +1,4 @@
-/** `google.cloud.tasks.v2beta2`: what differs from v2. Pure. */
+/** Differences of `google.cloud.tasks.v2beta2` from v2. Pure. */
 import type { WireRouting } from '../target.ts';
 import type { WireQueue, WireTask } from '../validate.ts';
 import { type ApiVersion, pullQueue, renamedPath } from './translate.ts';
@@ -25,7 +25,7 @@ interface BetaTask extends Omit<WireTask, 'appEngineHttpRequest'> {
     | null;
 }
 
-/** Members of a task as v2 answers them that have other names here. */
+/** Members of a task in v2 that have other names in v2beta2. */
 interface AnsweredTask {
   readonly appEngineHttpRequest?: { readonly relativeUri?: string; readonly body?: Uint8Array };
   readonly dispatchCount?: number;

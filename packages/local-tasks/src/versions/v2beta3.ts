@@ -1,4 +1,4 @@
-/** `google.cloud.tasks.v2beta3`: what differs from v2. Pure. */
+/** Differences of `google.cloud.tasks.v2beta3` from v2. Pure. */
 import { GrpcRefusal } from '@cairn/local-kit/wire/grpc-refusal';
 import { status } from '@grpc/grpc-js';
 import type { WireRouting } from '../target.ts';
