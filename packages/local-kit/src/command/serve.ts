@@ -10,11 +10,11 @@ export interface Flag {
   /** Placeholder of the value in the help. */
   readonly value: string;
   readonly help: string;
-  /** The flag may be given several times. */
+  /** Set if the flag may be given several times. */
   readonly multiple?: true;
 }
 
-/** The values that were given. */
+/** Values of the given flags. */
 export interface FlagValues {
   one(name: string): string | undefined;
   all(name: string): readonly string[];
@@ -28,14 +28,14 @@ export interface ServerCommand {
   /** Besides `port`, `data`, `sync`, `project`, `json` and `help`, which all servers have. */
   readonly flags: readonly Flag[];
   /**
-   * Loads the server, after the Node version was checked. @throws FlagError for an invalid value; Error when it cannot
+   * Loads the server, after the Node version was checked. @throws FlagError for an invalid value; Error if it cannot
    * start
    */
   start(common: CommonFlags, values: FlagValues): Promise<{ readonly host: string; stop(): Promise<void> }>;
 }
 
 export interface CommonFlags {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Undefined: everything is kept in memory. */
   readonly data: string | undefined;

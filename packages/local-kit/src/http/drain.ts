@@ -2,15 +2,15 @@
 import type { Server } from 'node:http';
 
 /**
- * Call it when the server is made. The function it returns stops accepting, lets the requests in hand finish,
- * closes each connection as it falls idle (keep-alive would hold the server open for minutes), and resolves when
- * all are gone, or are cut after `graceMs`.
+ * Call it when the server is created. The returned function stops accepting connections, lets current requests finish and closes each
+ * connection once it is idle, because keep-alive would hold the server open for minutes. It resolves when all connections are closed;
+ * after `graceMs` it cuts them.
  */
 export function drainable(server: Server): (graceMs: number) => Promise<void> {
   let draining: Promise<void> | undefined;
   server.on('request', (_request, response) => {
     response.once('close', () => {
-      // The connection counts as idle only after this event.
+      // Deferred, because the connection is idle only after this event.
       if (draining) setImmediate(() => server.closeIdleConnections());
     });
   });

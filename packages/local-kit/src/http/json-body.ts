@@ -1,4 +1,4 @@
-/** Reads the body of a request as bytes, text or JSON, up to a bound. */
+/** Reads the body of a request as bytes, text or JSON, up to a size limit. */
 import type { IncomingMessage } from 'node:http';
 
 export interface BodyRefusals {
@@ -10,7 +10,7 @@ export interface BodyRefusals {
 type SizeRefusal = Pick<BodyRefusals, 'maxBytes' | 'tooLarge'>;
 
 /**
- * Undefined: there is no body.
+ * Resolves with undefined if there is no body.
  *
  * @throws the errors of `refusals`
  */

@@ -1,6 +1,6 @@
 /**
  * Errors of the local cloud's own servers in the format of the API: `application/problem+json` with a stable code,
- * field and help. In a deployment, the platform answers the same statuses with its own texts.
+ * field and help. In a deployment, the platform returns the same statuses with its own texts.
  *
  * Must not: refuse anything itself.
  */
@@ -23,7 +23,7 @@ const UNAVAILABLE: StatusText = {
   help: 'Wait for the time in `Retry-After` and send the same request again.',
 };
 
-/** By status, in the words of the API's own codes (a test compares them). */
+/** Texts by status, equal to those of the API's codes (a test compares them). */
 export const PROBLEMS: Readonly<Record<number, StatusText>> = {
   400: INVALID,
   403: {
@@ -61,7 +61,7 @@ export const PROBLEMS: Readonly<Record<number, StatusText>> = {
 /** Value of `Retry-After`, as in the API. */
 const RETRY_AFTER_S = 2;
 
-/** Help and field, if more is known than the status. */
+/** Optional help and field. */
 export interface More {
   readonly field?: string;
   readonly help?: string;
@@ -91,7 +91,7 @@ export function refusalOf(status: number, detail: string, { field, help }: More 
   return { headers, body };
 }
 
-/** Answers unless an answer has begun; that one is cut, so that the client sees that it is incomplete. */
+/** Sends a problem. If a response has begun, cuts it instead, so that the client sees that it is incomplete. */
 export function refuse(response: ServerResponse, status: number, detail: string, more?: More): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -101,7 +101,7 @@ export function refuse(response: ServerResponse, status: number, detail: string,
   response.writeHead(status, headers).end(body);
 }
 
-/** Call it when the server is created: Node would refuse expectations other than `100-continue` without a reason. */
+/** Refuses expectations other than `100-continue` with a reason, which Node omits. Call it when the server is created. */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request, response) =>
     refuse(response, 417, 'the only supported expectation is 100-continue', {

@@ -1,5 +1,5 @@
 /**
- * Answers invalid HTTP requests, and those whose head is larger than Node reads (16 KiB), with a reason: Node would send an empty
+ * Answers invalid HTTP requests, and those whose head exceeds Node's limit (16 KiB), with a reason, because Node would send an empty
  * body.
  */
 import type { Server, ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { refusalOf, refuse } from './problem.ts';
 interface Unreadable {
   readonly status: number;
   readonly detail: string;
-  /** No field is at fault. Absent: that of the status. */
+  /** Default: the help of the status. */
   readonly help?: string;
 }
 
@@ -21,7 +21,7 @@ const MALFORMED: Unreadable = {
 };
 const TUNNEL: Unreadable = {
   status: 400,
-  detail: 'this server is no proxy and opens no tunnel (CONNECT)',
+  detail: 'this server is not a proxy and opens no tunnel (CONNECT)',
   help: 'Send the request to this server itself.',
 };
 const UNREADABLE: Readonly<Record<string, Unreadable>> = {
@@ -37,8 +37,8 @@ const UNREADABLE: Readonly<Record<string, Unreadable>> = {
 };
 
 /**
- * Call it when the server is created. A request whose body turns out to be malformed is answered if its response has not begun. Any
- * other connection with a response in progress is cut: the client could not tell to which request the answer belongs.
+ * Call it when the server is created. A request with a malformed body gets an answer if its response has not begun. Other connections
+ * with a response in progress are cut, because the client could not tell to which request the answer belongs.
  */
 export function answerUnreadable(server: Server): void {
   const open = new WeakMap<Duplex, Set<ServerResponse>>();

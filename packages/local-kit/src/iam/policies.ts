@@ -3,7 +3,7 @@
  * changes, as IAM documents them. Enforces nothing: every caller on this machine has all permissions, and a test of
  * permissions returns all.
  *
- * Must not: know which resources there are, or keep a policy anywhere.
+ * Must not: know the resources, or store policies itself.
  */
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
@@ -23,7 +23,7 @@ export interface RoleBinding {
 }
 
 export interface IamPolicy {
-  /** Grows with every change of the policy: its etag. */
+  /** Increases with every change of the policy; used as its etag. */
   readonly revision: number;
   readonly bindings: readonly RoleBinding[];
 }
@@ -99,13 +99,13 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
       const before = store.policy(name);
       const bindings = takesBindings(updateMask?.paths) ? bindingsFrom(policy) : (before?.bindings ?? []);
       requireCurrent(before, policy.etag);
-      // Follows the clock like production's, so that a resource that is created again under an old name gets no old etag.
+      // Follows the clock as in production, so that a recreated resource never gets an old etag.
       const revision = Math.max((before?.revision ?? 0) + 1, Math.floor(now() * 1000));
       store.putPolicy(name, { revision, bindings });
       return toWire({ revision, bindings }, CONDITIONAL);
     },
 
-    /** All that are asked for; none of a resource that is missing, as documented. */
+    /** Returns all requested permissions; none for a missing resource, as documented. */
     TestIamPermissions({ resource, permissions }: TestPermissionsRequest) {
       for (const permission of permissions ?? []) {
         if (!PERMISSION.test(permission)) {
@@ -123,7 +123,7 @@ export function iamCalls({ store, now, requireResource }: IamOptions) {
   };
 }
 
-/** Without a mask: the bindings. The etag is compared in any case. */
+/** True without a mask. The etag is always compared. */
 function takesBindings(paths: readonly string[] | null | undefined): boolean {
   if (!paths || paths.length === 0) return true;
   for (const path of paths) {
@@ -177,7 +177,7 @@ function bindingFrom({ role, members, condition }: WireBinding): RoleBinding {
   };
 }
 
-/** No etag: whatever there is is replaced. */
+/** Without an etag the policy is always replaced. */
 function requireCurrent(before: IamPolicy | undefined, etag: WirePolicy['etag']): void {
   if (!etag || etag.length === 0) return;
   const etagBytes = typeof etag === 'string' ? Buffer.from(etag, 'base64') : Buffer.from(etag);
@@ -197,7 +197,7 @@ function etagOf(policy: IamPolicy | undefined): Buffer {
   return etag;
 }
 
-/** Callers that do not request version 3 see a conditional role under a name that no role has. */
+/** Callers that do not request version 3 get a placeholder name for a conditional role. */
 function toWire(policy: IamPolicy | undefined, requestedVersion: number): object {
   const bindings = policy?.bindings ?? [];
   const conditional = bindings.some(({ condition }) => condition);
@@ -219,5 +219,5 @@ const invalid = (message: string) => new GrpcRefusal(status.INVALID_ARGUMENT, me
 const auditUnimplemented = () =>
   new GrpcRefusal(status.UNIMPLEMENTED, 'Policy.audit_configs is not implemented by the local cloud.');
 
-/** Bounds names in errors: the answer must fit gRPC's headers. */
+/** Truncates names in errors, so that the answer fits gRPC's headers. */
 const shown = (name: string) => name.slice(0, 200).replace(/[^\x20-\x7e]/g, '?');

@@ -1,37 +1,37 @@
 /**
- * The form in which a caller asks for an answer, by the system parameters of Google's APIs
+ * The requested form of an answer, by the system parameters of Google's APIs
  * (docs.cloud.google.com/apis/docs/system-parameters). Pure.
  */
 import protobuf from 'protobufjs';
 import { camelCase, hasJsonOfItsOwn, JsonShapeError } from '../wire/proto-json.ts';
 
-/** About the caller or the form of the answer: no call has such a field. */
+/** Parameters about the caller or the form of the answer, which are not fields of any call. */
 const SYSTEM =
   /^(?:\$.*|alt|key|pp|prettyPrint|fields|(?:access|oauth|bearer)_token|callback|quotaUser|upload.*)$/;
 /** The depth of protobuf's own parsers. */
 const MAX_DEPTH = 100;
-/** Characters of the request that a refusal repeats. */
+/** Most characters of the request in an error. */
 const MAX_SHOWN = 100;
 
 export const isSystemParameter = (name: string): boolean => SYSTEM.test(name);
 
-/** The members of a message that the caller asks for. */
+/** The requested members of a message. */
 interface FieldsMask {
   readonly isWhole: boolean;
-  /** By names in JSON, with the masks of a member's several spellings; `*` stands for every member, the named ones too. */
+  /** Masks by JSON name; a member with several spellings has several masks. `*` applies to all members, including named ones. */
   readonly members: ReadonlyMap<string, readonly FieldsMask[]>;
 }
 
-/** As it is written. */
+/** A mask before names are resolved. */
 interface WrittenMask {
   isWhole: boolean;
   readonly members: Map<string, WrittenMask>;
 }
 
 /**
- * The mask that `fields` is; undefined: there is none, and all of an answer is kept.
+ * Parses the parameter `fields`; undefined if it is missing, so that the whole answer is kept.
  *
- * @throws JsonShapeError for a form that is not served, or a member that the answer cannot have
+ * @throws JsonShapeError for an unsupported form, or a member that the answer cannot have
  */
 export function fieldsMask(type: protobuf.Type, query: URLSearchParams): FieldsMask | undefined {
   const values = (name: string) => [...query.getAll(`$${name}`), ...query.getAll(name)].filter(Boolean);
@@ -42,13 +42,13 @@ export function fieldsMask(type: protobuf.Type, query: URLSearchParams): FieldsM
   return text === '' ? undefined : ofType(type, parse(text), []);
 }
 
-/** The part of a message in JSON that the mask keeps. */
+/** The part of a JSON message that the mask keeps. */
 export const kept = (json: unknown, mask: FieldsMask): unknown => keptBy([mask], json);
 
 /**
- * Undefined: nothing. Each part of a mask leads to one depth, so that the masks are never more than what was written.
+ * Returns undefined if nothing is kept. Each part of a mask applies at one depth, so the masks never multiply.
  *
- * @param masks all that lead to this value
+ * @param masks all masks that apply to this value
  */
 function keptBy(masks: readonly FieldsMask[], json: unknown): unknown {
   if (masks.some(({ isWhole }) => isWhole)) return json;
@@ -62,7 +62,7 @@ function keptBy(masks: readonly FieldsMask[], json: unknown): unknown {
   return Object.fromEntries(parts) as object;
 }
 
-/** The grammar is `a/b,c(d,e/f)`, in which a dot separates as a slash does. */
+/** Parses the grammar `a/b,c(d,e/f)`, in which a dot equals a slash. */
 function parse(text: string): WrittenMask {
   const tokens = text.match(/[^/.,()]+|[/.,()]/g) ?? [];
   let at = 0;
@@ -97,7 +97,7 @@ function memberOf({ members }: WrittenMask, name: string): WrittenMask {
   return member;
 }
 
-/** The mask with the members' names in JSON. */
+/** Resolves the members to their JSON names. */
 function ofType(type: protobuf.Type, mask: WrittenMask, above: readonly string[]): FieldsMask {
   return withMembers(mask, (name, below) => {
     if (name === '*') return [[name, ofAny(below)]];
@@ -107,7 +107,7 @@ function ofType(type: protobuf.Type, mask: WrittenMask, above: readonly string[]
   });
 }
 
-/** The types below `*` are several, and may be maps, whose keys are any: a name that none of them has keeps nothing. */
+/** Names below `*` are not checked, because there may be several types, and maps with any key. Unknown names keep nothing. */
 function ofAny(mask: WrittenMask): FieldsMask {
   return withMembers(mask, (name, below) => {
     const inner = ofAny(below);
@@ -115,7 +115,7 @@ function ofAny(mask: WrittenMask): FieldsMask {
   });
 }
 
-/** The members of a map are its keys, which are any. */
+/** A map may have any key as a member. */
 function ofField(field: protobuf.Field, mask: WrittenMask, path: readonly string[]): FieldsMask {
   const { resolvedType } = field;
   const values = (below: WrittenMask, above: readonly string[]): FieldsMask => {

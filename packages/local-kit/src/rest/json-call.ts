@@ -1,4 +1,4 @@
-/** Requests and answers of one call in JSON, as its gRPC handler takes and gives them. */
+/** Converts the requests and answers of one call between JSON and the messages of its gRPC handler. */
 
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
@@ -6,11 +6,11 @@ import { fromJson, toJson } from '../wire/proto-json.ts';
 import { fieldsMask, kept } from './answer-form.ts';
 
 export interface JsonCall {
-  /** @throws JsonShapeError if it is not the JSON of the call's request */
+  /** @throws JsonShapeError if the JSON does not match the call's request */
   request(json: unknown): object;
   /**
-   * @param query may ask for a part of each answer
-   * @throws JsonShapeError if the answer cannot have the form that it asks for
+   * @param query may request a part of each answer
+   * @throws JsonShapeError if the answer cannot have the requested form
    */
   answersIn(query?: URLSearchParams): (message: object) => unknown;
 }
@@ -18,8 +18,8 @@ export interface JsonCall {
 /**
  * Undefined if the protocol has no such call.
  *
- * @param protocol the described protocol, without opaque types
- * @param service the same as gRPC serves it
+ * @param protocol the complete protocol description
+ * @param service the same service for gRPC
  */
 export function jsonCall(
   name: string,

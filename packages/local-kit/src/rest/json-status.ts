@@ -1,7 +1,7 @@
-/** Statuses of gRPC in the JSON of Google's APIs. */
+/** Converts gRPC statuses to the JSON of Google's APIs. */
 import { status } from '@grpc/grpc-js';
 
-/** By canonical code, as Google's APIs map it (google.rpc.Code). */
+/** HTTP status by canonical code, as in Google's APIs (google.rpc.Code). */
 const HTTP_STATUS: Partial<Record<status, number>> = {
   [status.CANCELLED]: 499,
   [status.INVALID_ARGUMENT]: 400,
@@ -28,7 +28,7 @@ export interface JsonStatus {
   };
 }
 
-/** A status as handlers of gRPC give it. */
+/** A status of a gRPC handler. */
 export interface HandlerStatus {
   readonly code: status;
   readonly details: string;

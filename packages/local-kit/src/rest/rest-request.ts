@@ -1,6 +1,6 @@
 /**
- * A request of REST as a client means it: with a POST in place of another method (`X-HTTP-Method-Override`), which clients send when
- * the address would be too long or a proxy lets no other method through.
+ * Reads a REST request and resolves a POST in place of another method (`X-HTTP-Method-Override`), which clients send if the URL would be
+ * too long or a proxy allows no other method.
  */
 import type { IncomingMessage } from 'node:http';
 import { type BodyRefusals, jsonBody, textBody } from '../http/json-body.ts';
@@ -8,10 +8,10 @@ import { JsonShapeError } from '../wire/proto-json.ts';
 import type { RestRequest } from './routes.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
-/** Methods whose calls take parameters only. */
+/** Methods whose calls have parameters only. */
 const BODILESS = ['GET', 'DELETE'];
 
-/** @throws the errors of `refusals`, and JsonShapeError for a body that the other method cannot have */
+/** @throws the errors of `refusals`; JsonShapeError for a body that the other method cannot have */
 export async function restRequest(
   request: IncomingMessage,
   { pathname: path, searchParams }: URL,
@@ -33,5 +33,5 @@ export async function restRequest(
   return { ...asked, query: new URLSearchParams([...searchParams, ...parameters]), body: undefined };
 }
 
-/** Clients that always send JSON send this for nothing. */
+/** True for `{}` too, which clients that always send JSON send without parameters. */
 const isEmpty = (body: unknown) => body === undefined || JSON.stringify(body) === '{}';

@@ -1,6 +1,6 @@
 /**
- * Maps a REST request to its call and request message as JSON: the bindings (`google.api.http`) are from the client's
- * own protocol description, as the unmodified client uses them. Pure.
+ * Maps a REST request to its call and its request message as JSON, by the bindings (`google.api.http`) in the client's own protocol
+ * description. Pure.
  */
 
 import protobuf from 'protobufjs';
@@ -11,7 +11,7 @@ export interface RestRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Parsed JSON; undefined when there is none. */
+  /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
 }
 
@@ -25,9 +25,9 @@ interface RestBinding {
   readonly type: protobuf.Type;
   readonly verb: string;
   readonly pattern: RegExp;
-  /** Ends in a verb such as `:commit`. */
+  /** True if the path ends in a verb such as `:commit`. */
   readonly hasOwnVerb: boolean;
-  /** In the order of the pattern's groups; `document.name` is a field of a field. */
+  /** Fields by the pattern's groups, in order; may be nested, such as `document.name`. */
   readonly pathFields: readonly string[];
   readonly body: string | undefined;
 }
@@ -39,7 +39,7 @@ interface Rule extends Readonly<Record<string, unknown>> {
 
 const VERBS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
-/** HTTP bindings of all calls, those with a verb of their own first: `…/documents:commit` is no document. */
+/** HTTP bindings of all calls. Those with a verb come first, because `…/documents:commit` also matches a document pattern. */
 export function bindingsOf(...services: readonly protobuf.Service[]): readonly RestBinding[] {
   const methods = services.flatMap((service) => service.methodsArray);
   const bindings = methods.flatMap((method) => {
@@ -53,7 +53,7 @@ export function bindingsOf(...services: readonly protobuf.Service[]): readonly R
   return bindings.sort((a, b) => Number(b.hasOwnVerb) - Number(a.hasOwnVerb));
 }
 
-/** Services read a policy by GET, too, of which the description of IAM, which has their paths as `**`, says nothing. */
+/** Adds GET for reading a policy, which services support although the description of IAM does not list it. */
 function readOf({ name }: protobuf.Method, { post }: Rule): readonly Rule[] {
   return name === 'GetIamPolicy' && String(post).includes('=**}') ? [{ get: post }] : [];
 }
@@ -87,9 +87,9 @@ function bindingOf(method: protobuf.Method, rule: Rule): RestBinding {
 }
 
 /**
- * Undefined when no method is bound to the path.
+ * Returns undefined if no method is bound to the path.
  *
- * @param fits decides by the first value of the path where patterns of several calls match it
+ * @param fits decides by the first value of the path if the patterns of several calls match
  * @throws JsonShapeError if the request does not match the message
  */
 export function restCall(

@@ -1,6 +1,6 @@
 /**
- * REST of services whose calls have one request and one response: a request is converted to the bytes of the gRPC request and handled by
- * the same handler, so both answer alike. Refuses web pages and callers under foreign host names.
+ * REST for services whose calls have one request and one response. A request is converted to the bytes of the gRPC request and passed to the
+ * same handler, so both get the same answer. Refuses web pages and callers under foreign host names.
  *
  * Must not: depend on the meaning of calls.
  */
@@ -26,19 +26,19 @@ import { bindingsOf, restCall } from './routes.ts';
 
 export interface RestService {
   readonly protocol: protobuf.Service;
-  /** The same service as gRPC serves it. */
+  /** The same service for gRPC. */
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
 }
 
 interface UnaryRestOptions {
   readonly services: readonly RestService[];
-  /** Services that are loaded with their first request, by what their paths begin with, e.g. `/v1beta1/`. */
+  /** Services that are loaded with their first request, by the prefix of their paths, e.g. `/v1beta1/`. */
   readonly loadedLater?: Readonly<Record<string, () => readonly RestService[]>>;
   /** Names the server in the text of a defect. */
   readonly name: string;
   readonly maxBodyBytes: number;
-  /** Answers requests that are not of the services' own API. Undefined: it does not know this one either. */
+  /** Answers requests outside the services' API. Resolves with undefined for an unknown request. */
   readonly otherwise?: (request: IncomingMessage, path: string) => Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ interface BoundCall {
   readonly handler: handleUnaryCall<object, object>;
 }
 
-/** Calls by their names, which no two services of a table share. */
+/** Calls by name; names are unique in a table. */
 interface RestTable {
   readonly bindings: ReturnType<typeof bindingsOf>;
   readonly calls: ReadonlyMap<string, BoundCall>;
@@ -85,7 +85,7 @@ export function unaryRest(options: UnaryRestOptions): Server {
     const refused = refusedCaller(request.headers, 'no pages');
     if (refused !== undefined) throw new GrpcRefusal(status.PERMISSION_DENIED, refused);
     const url = new URL(request.url ?? '/', 'http://local');
-    // Tools send this request to learn whether an emulator is up.
+    // Tools send this request to check that an emulator is up.
     if (request.method === 'GET' && url.pathname === '/') return 'Ok\n';
     const other = await otherwise?.(request, url.pathname);
     if (other !== undefined) return other;
@@ -114,7 +114,7 @@ export function unaryRest(options: UnaryRestOptions): Server {
   return server;
 }
 
-/** Rejects with the handler's status. A caller that is gone cancels the call. */
+/** Rejects with the handler's status. The call is cancelled if its caller disconnects. */
 function handled(
   handler: handleUnaryCall<object, object>,
   request: object,
@@ -139,7 +139,7 @@ function send(response: ServerResponse, code: number, body: unknown): void {
   const isText = typeof body === 'string';
   response.writeHead(code, {
     'content-type': isText ? 'text/plain' : 'application/json; charset=utf-8',
-    // The rest of a body that was refused unread would be taken for the next request.
+    // Closes the connection after an error, because the unread rest of a body would be parsed as the next request.
     ...(response.req.complete ? {} : { connection: 'close' }),
   });
   response.end(isText ? body : JSON.stringify(body));

@@ -1,13 +1,13 @@
 /**
- * Writes a growing write-ahead log to the disk in the background. A checkpoint first waits until the disk has the whole log, in the middle of a
- * call; with this most of it is there already.
+ * Writes a growing write-ahead log to disk in the background, because a checkpoint blocks a call until the whole log is on disk. This way
+ * most of it already is.
  *
- * Must not: count as a sync of commits. What is written meanwhile is not waited for.
+ * Must not: count as a sync of commits, because it does not wait for later writes.
  */
 import { close, fdatasync, openSync } from 'node:fs';
 import { logOf } from './witness.ts';
 
-/** About 4 MiB of small documents: the disk needs a few ms for the rest. */
+/** Rows between two syncs: about 4 MiB of small documents, which take the disk a few ms. */
 const ROWS = 1_000;
 
 export class EarlySync {
@@ -22,19 +22,19 @@ export class EarlySync {
     this.#log = logOf(database);
   }
 
-  /** Call after a commit. @param rows that it changed, of which nearly each is in a page of its own */
+  /** Call after a commit. @param rows number of changed rows, most of which are in different pages */
   wrote(rows: number): void {
     this.#rows += rows;
-    // Elsewhere a sync waits for the cache of the disk too, which that of SQLite does not.
+    // Linux only: on other systems this sync waits for the disk's cache too, which SQLite's does not.
     if (this.#rows < ROWS || this.#isSyncing || process.platform !== 'linux') return;
     this.#rows = 0;
     try {
       this.#fd ??= openSync(this.#log, 'r');
     } catch {
-      return; // The folder was removed, or the process has too many files: SQLite meets that itself, and says so.
+      return; // The folder was removed, or the process has too many open files; SQLite reports that itself.
     }
     this.#isSyncing = true;
-    // A disk that cannot write says so to SQLite's own sync too, which fails the checkpoint.
+    // Errors are ignored, because SQLite's own sync gets them too and fails the checkpoint.
     fdatasync(this.#fd, () => {
       this.#isSyncing = false;
       if (this.#isClosed) this.#release();

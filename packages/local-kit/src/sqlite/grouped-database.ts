@@ -1,7 +1,6 @@
 /**
- * A SQLite database owned by one server. Owns its settings, its prepared statements, transactions, and deferrable group
- * writes: losing those repeats a delivery, which at-least-once allows. Data that must be durable before a response is
- * written immediately.
+ * An SQLite database owned by one server. Owns its settings, prepared statements, transactions and deferred group writes. Losing a
+ * deferred write repeats a delivery, which at-least-once allows. Data that must be durable before a response is written immediately.
  *
  * Must not: know the meaning of the tables.
  */
@@ -14,9 +13,9 @@ export type StorageChoice = { readonly kind: 'memory' } | ({ readonly kind: 'sql
 
 interface SqliteFile {
   readonly file: string;
-  /** True: starts with the readable data of damaged files. */
+  /** True: opens the readable data of damaged files. */
   readonly acceptDamage?: boolean;
-  /** Each commit is on the disk before it is acknowledged, so that it survives a power cut. */
+  /** True: each commit is on disk before it is acknowledged, so that it survives a power cut. */
   readonly sync?: boolean;
 }
 
@@ -24,24 +23,24 @@ export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, strin
   readonly storage: StorageChoice;
   readonly schema: string;
   readonly sql: Sql;
-  /** Carries out one write of a group, inside the group's transaction. */
+  /** Executes one write of a group, inside the group's transaction. */
   readonly apply: (write: Later) => void;
 }
 
 type SqlRow = Record<string, SQLOutputValue>;
 
-/** A prepared statement; `run` is a transaction of its own outside of one. */
+/** A prepared statement. Outside of a transaction, `run` is its own transaction. */
 export interface Statement {
   run(...values: SQLInputValue[]): StatementResultingChanges;
   get(...values: SQLInputValue[]): SqlRow | undefined;
   all(...values: SQLInputValue[]): SqlRow[];
 }
 
-/** The size of a few hundred commits. The databases of most servers stay smaller. */
+/** Size of a few hundred commits. The logs of most servers stay smaller. */
 const RESERVED_LOG_BYTES = 4 * 1024 * 1024;
 /** Time a server waits for its predecessor to release the file, ms. */
 const BUSY_MS = 5_000;
-/** Longest time for which a write that may be lost waits for another group, if each group waits for the disk, ms. */
+/** Longest time that a deferred write waits for another group if each group waits for the disk, ms. */
 const HOLD_BACK_MS = 100;
 /** Time between retries of deferred writes after the disk was full, ms. */
 const NO_ROOM_PAUSE_MS = 1_000;
@@ -87,9 +86,9 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
   }
 
   /**
-   * Atomic, and durable when this returns.
+   * Runs `work` in a transaction, which is durable when this returns.
    *
-   * @throws StorageFullError when there is no room
+   * @throws StorageFullError if the disk is full
    */
   transaction<Result>(work: () => Result): Result {
     try {
@@ -99,7 +98,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     }
   }
 
-  /** Deferred: written with others at the end of the event-loop step; on a full disk, once there is room. */
+  /** Defers a write to the end of the event-loop step, to be grouped with others. On a full disk it is written once there is room. */
   later(write: Later): void {
     this.#later.push(write);
     if (this.#flushScheduled) return;
@@ -107,7 +106,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     setImmediate(() => this.#flushScheduledWrites());
   }
 
-  /** The same for a write that is not worth a wait for the disk: then it goes with the next group, or alone after {@link HOLD_BACK_MS}. */
+  /** Like {@link later}, but if groups wait for the disk, the write joins the next group or is written after {@link HOLD_BACK_MS}. */
   laterIfCheap(write: Later): void {
     if (!this.#isSynced) {
       this.later(write);
@@ -137,7 +136,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     }
   }
 
-  /** For readers: applies deferred writes, unless there is no room for them. At-least-once allows that. */
+  /** Applies deferred writes before a read, unless the disk is full, which at-least-once allows. */
   catchUp(): void {
     try {
       this.flush();

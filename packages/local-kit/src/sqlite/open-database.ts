@@ -1,24 +1,24 @@
-/** Opens the SQLite database of a server: checks its file, then gives it its settings, its schema and a witness of its commits. */
+/** Opens the SQLite database of a server: checks the file, applies settings and schema, and attaches a witness of its commits. */
 import { DatabaseSync } from 'node:sqlite';
 import { reserveLog } from './reserve-log.ts';
 import { checkDatabase, markFormat, synchronous, Witness } from './witness.ts';
 
-/** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
+/** 32 MB of log between checkpoints. Checkpoints are rare, because each blocks a call until the disk has written. */
 export const CHECKPOINT_PAGES = 8_000;
 
 export interface OpenParams {
-  /** Undefined: in memory. */
+  /** Undefined for a database in memory. */
   readonly file: string | undefined;
-  /** Starts with the readable data of a damaged file. */
+  /** True: opens the readable data of a damaged file. */
   readonly acceptDamage: boolean;
-  /** Each commit is on the disk before it is acknowledged. */
+  /** True: each commit is on disk before it is acknowledged. */
   readonly sync: boolean;
   /** Time to wait for another owner of the file, ms. */
   readonly busyMs: number;
   /** Settings of this server, as `PRAGMA` statements. */
   readonly settings?: string;
   readonly schema: string;
-  /** Length that the log has from the beginning, with `sync`. */
+  /** Initial length of the log with `sync`. */
   readonly reservedLogBytes: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Gives a write-ahead log its full length before the first commits. A sync of bytes that are overwritten writes them alone; one of a file
- * that grew writes the file system's own journal too, and takes about twice as long.
+ * Gives a write-ahead log its full length before the first commits. Syncing a file that grew takes about twice as long as syncing overwritten
+ * bytes, because it writes the file system's journal too.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { logOf } from './witness.ts';
@@ -8,11 +8,11 @@ import { logOf } from './witness.ts';
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * SQLite ignores the zeros: it reads frames until one lacks the checksum and salt of its log. It overwrites them from the end of its own
- * frames on. An orderly end removes the log.
+ * SQLite ignores the zeros, because it reads frames only until one lacks the checksum and salt of its log. Its next frames overwrite them.
+ * An orderly shutdown removes the log.
  *
  * @param database file of a database in WAL mode that is open and was read
- * @param bytes of the log between two checkpoints. Where the disk has no room for them the log grows as it is written
+ * @param bytes length of the log. If the disk lacks the room, the log grows as it is written
  */
 export function reserveLog(database: string, bytes: number): void {
   const fd = openSync(logOf(database), 'r+');

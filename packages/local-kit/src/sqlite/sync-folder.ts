@@ -1,7 +1,7 @@
-/** Syncs a folder: without it a new or renamed file may be gone after a power cut, although its bytes were synced. */
+/** Syncs a folder. Otherwise a power cut may undo the creation or renaming of a file, although its bytes were synced. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** @throws the error of the system, such as `EIO` */
+/** @throws the error of the operating system, such as `EIO` */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

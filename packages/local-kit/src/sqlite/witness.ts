@@ -1,10 +1,10 @@
 /**
- * Detects lost commits. SQLite silently drops the rest of its write-ahead log after a damaged frame.
- * So each commit counts itself in the database, and the number of the newest one is written into a file beside it,
- * which says at the next start how many there must be. After an orderly shutdown that file also has a checksum of the database.
+ * Detects lost commits, because SQLite silently drops the rest of its write-ahead log after a damaged frame. Each commit increments a
+ * counter in the database, and the newest number is written to a file beside it. At the next start the two are compared. After an orderly
+ * shutdown that file also contains a checksum of the database.
  *
- * Must not: make a commit more durable than it was. The number of the newest one reaches the operating system; the disk may keep an older
- * one, which asks for fewer commits.
+ * Must not: require more durability than the commits have. The file is not synced at each commit, so after a power cut it may have an older
+ * number, which requires fewer commits.
  */
 import {
   closeSync,
@@ -30,7 +30,7 @@ const SCHEMA = `
   INSERT INTO commits SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM commits);`;
 const COUNT = "UPDATE commits SET number = ?, at = unixepoch('subsec')";
 const READ_BYTES = 4 * 1024 * 1024;
-/** As long as an owner that is ending may keep the file. */
+/** Time for which a server that is ending may keep the file. */
 const HANDOVER_MS = 2_000;
 
 /**
@@ -40,23 +40,23 @@ const HANDOVER_MS = 2_000;
 export const synchronous = (sync: boolean) => `PRAGMA synchronous = ${sync ? 'FULL' : 'NORMAL'};`;
 
 /**
- * Format of the files of all servers, kept as `user_version` of each database; files without one have 0. Raise it with each change after
- * which an earlier version would misread what is written, or lose it.
+ * Format of the files of all servers, stored as `user_version` of each database; files without it have 0. Increment it with each change
+ * after which an earlier version would misread or lose data.
  */
 export const DATA_FORMAT = 1;
 
-/** The header of a database, and the place of its `user_version`. Source: https://www.sqlite.org/fileformat.html#the_database_header */
+/** Size of the database header, which contains `user_version`. Source: https://www.sqlite.org/fileformat.html#the_database_header */
 const HEAD_BYTES = 100;
 const FORMAT_AT = 60;
 
 /**
- * Files that this process has open in SQLite, by their identity, with the number of owners. They must not be opened by other means: closing any
- * descriptor of a file drops all locks that the process has on it, and another server could share the file.
+ * Files that this process has open in SQLite, by identity, with the number of owners. They must not be opened by other means, because closing
+ * any descriptor of a file releases all locks of the process on it; then another server could open the file.
  * Source: https://www.sqlite.org/howtocorrupt.html (2.2)
  */
 const openHere = new Map<string, number>();
 
-/** Its name may be spelled in several ways. */
+/** Identity of a file, because a path may have several spellings. */
 function identityOf(file: string): string {
   const { dev, ino } = statSync(file, { bigint: true });
   return `${dev}:${ino}`;
@@ -64,15 +64,15 @@ function identityOf(file: string): string {
 
 interface MarkParams {
   readonly file: string;
-  /** In the header of the file, as {@link checkDatabase} returned it. */
+  /** Format in the header of the file, as {@link checkDatabase} returned it. */
   readonly format: number;
 }
 
 /**
- * Marks a database that was just opened for writing with the format, in the file itself, where it is read without SQLite. Call before its schema is
- * changed.
+ * Writes the format to the header of a database that was just opened for writing, where it can be read without SQLite. Call before the schema
+ * is changed.
  *
- * @throws NewerDataError if only the log has the mark of a later version
+ * @throws NewerDataError if the log, but not the header, has the format of a later version
  */
 export function markFormat(db: DatabaseSync, { file, format }: MarkParams): void {
   const found = Number(db.prepare('PRAGMA user_version').get()?.user_version);
@@ -83,12 +83,12 @@ export function markFormat(db: DatabaseSync, { file, format }: MarkParams): void
     throw new Error(`${file} is in use by another process: its format could not be written.`);
 }
 
-/** The file was written by a later version, in a format that this one does not know. */
+/** A later version wrote the file in an unknown format. */
 export class NewerDataError extends Error {
   override readonly name = 'NewerDataError';
 }
 
-/** The message has the loss and the way to continue. */
+/** The message describes the loss and how to continue. */
 export class DamagedDataError extends Error {
   override readonly name = 'DamagedDataError';
 }
@@ -100,13 +100,13 @@ export class Witness {
   readonly #fd: number | undefined;
   readonly #sync: boolean;
   readonly #identity: string | undefined;
-  /** The newest one that is committed; this process alone writes to the database. */
+  /** Number of the newest commit. Only this process writes to the database. */
   #number = 0;
 
   /**
-   * @param file of the database; undefined: it is in memory, and there is nothing to find again
-   * @param sync the file of the number is on the disk when this returns: one that a power cut left empty would be refused as unreadable.
-   *   Later numbers overwrite it in place, within one sector
+   * @param file file of the database; undefined if it is in memory
+   * @param sync true: the file of the number is on disk when this returns, because a file that a power cut left empty would be refused as
+   *   unreadable. Later numbers overwrite it in place, within one sector
    */
   constructor(db: DatabaseSync, file: string | undefined, sync = false) {
     db.exec(SCHEMA);
@@ -132,7 +132,7 @@ export class Witness {
     openHere.set(this.#identity, (openHere.get(this.#identity) ?? 0) + 1);
   }
 
-  /** Carries out `work` as one counted transaction. @throws what `work` and the database throw, with nothing written */
+  /** Runs `work` as one counted transaction. @throws errors of `work` and of the database, after a rollback */
   transaction<Result>(work: () => Result): Result {
     try {
       this.#db.exec('BEGIN IMMEDIATE');
@@ -142,19 +142,19 @@ export class Witness {
       this.record();
       return result;
     } catch (error) {
-      // For lack of room SQLite may have rolled back already.
+      // If the disk is full, SQLite may already have rolled back.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
   }
 
-  /** Call inside each other transaction. */
+  /** Call inside each transaction that {@link transaction} does not run. */
   count(): void {
     if (this.#fd === undefined) return;
     this.#next.run(this.#number + 1);
   }
 
-  /** Call after its commit, before it is acknowledged. */
+  /** Call after the commit, before it is acknowledged. */
   record(): void {
     if (this.#fd === undefined) return;
     this.#number += 1;
@@ -170,7 +170,7 @@ export class Witness {
     closeSync(this.#fd);
   }
 
-  /** Call in place of {@link close} if the rest of the owner cannot be created. Records no orderly end. */
+  /** Call instead of {@link close} if the owner cannot be created. Records no orderly shutdown. */
   abandon(): void {
     this.#leave();
     if (this.#fd !== undefined) closeSync(this.#fd);
@@ -186,7 +186,7 @@ export class Witness {
 
 export interface Checking {
   readonly file: string;
-  /** Puts damaged files aside as `*.damaged`, and continues with the data that can be read. */
+  /** True: renames damaged files to `*.damaged` and continues with the readable data. */
   readonly acceptDamage: boolean;
 }
 
@@ -197,7 +197,7 @@ export interface Checking {
  * @throws NewerDataError; DamagedDataError unless damage is accepted
  */
 export function checkDatabase({ file, acceptDamage }: Checking): number {
-  // Before anything else is read: a later format may keep the number of commits in another way.
+  // Checked first, because a later format may store the number of commits in another way.
   const format = formatOf(file);
   if (format > DATA_FORMAT) throw newerData(file, format);
   const damage = damageOf(file);
@@ -219,7 +219,7 @@ function newerData(file: string, format: number): NewerDataError {
   );
 }
 
-/** 0 for a file that has none, or is damaged. Read without SQLite, which would make files beside it. */
+/** 0 for a file without a format or with damage. Read without SQLite, which would create files beside it. */
 function formatOf(file: string): number {
   if (!existsSync(file) || openHere.has(identityOf(file))) return 0;
   const fd = openSync(file, 'r');
@@ -255,7 +255,7 @@ function damageOf(file: string): string | undefined {
 /** 0 for a file that does not exist. */
 const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The newest readable commit, or the problem of the file. */
+/** The newest readable commit, or a description of the damage. */
 function newestCommit(file: string): { readonly number: number; readonly at: number } | string {
   return unlessDamaged(file, (db) => {
     const problem = quickCheck(db);
@@ -266,13 +266,13 @@ function newestCommit(file: string): { readonly number: number; readonly at: num
   });
 }
 
-/** The first problem of the content of a database, in one line. */
+/** The first damage of the content of a database, in one line. */
 export function quickCheck(db: DatabaseSync): string | undefined {
   const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
   return result === 'ok' ? undefined : result.replaceAll('\n', ' ');
 }
 
-/** True if a server can continue with what is readable: each table, at its beginning at least. */
+/** True if a server can continue with the readable data: at least the beginning of each table. */
 function isUsable(file: string): boolean {
   if (sizeOf(file) === 0) return false;
   const problem = unlessDamaged(file, (db) => {
@@ -283,7 +283,7 @@ function isUsable(file: string): boolean {
   return problem === undefined;
 }
 
-/** Reads from the database, or returns the problem if SQLite finds damage meanwhile. */
+/** Reads from the database, or returns a description of the damage that SQLite finds. */
 function unlessDamaged<T>(file: string, read: (db: DatabaseSync) => T): T | string {
   const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
   try {
@@ -302,7 +302,7 @@ const besides = (file: string) => `${file}-commits`;
 /** SQLite's write-ahead log of a database. */
 export const logOf = (file: string) => `${file}-wal`;
 
-/** Lines have one length, so that each overwrites the one before in one write. */
+/** Lines have a constant length, so that one write replaces the previous line. */
 const line = (number: number, sum?: number) =>
   `${String(number).padStart(16, '0')} ${sum === undefined ? '-'.repeat(8) : hex(sum)} ${hex(crc32(`${number} ${sum ?? ''}`))}\n`;
 
@@ -313,7 +313,7 @@ interface Note {
   readonly checksum: number | undefined;
 }
 
-/** Undefined: written by a version without such a file, or there is no data yet. */
+/** Undefined if an earlier version without this file wrote the data, or if there is no data yet. */
 function readNote(file: string): Note | 'unreadable' | undefined {
   if (!existsSync(besides(file))) return undefined;
   const text = readFileSync(besides(file), 'utf8');

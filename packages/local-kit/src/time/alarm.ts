@@ -1,4 +1,4 @@
-/** At most one timer of a clock, for the next of many due times. */
+/** A single timer of a clock for the earliest of many due times. */
 import type { Cancel, ServerClock } from './clock.ts';
 
 export class Alarm {
@@ -11,7 +11,7 @@ export class Alarm {
     this.#wake = wake;
   }
 
-  /** Replaces the timer; undefined: there is none. */
+  /** Replaces the timer; undefined removes it. */
   set(atMs: number | undefined): void {
     if (this.#timer?.atMs === atMs) return;
     this.#timer?.cancel();

@@ -12,7 +12,7 @@ export interface ServerClock {
   now(): number;
   /** Calls `wake` once, as soon as `now() >= timeMs`; never within this call. */
   at(timeMs: number, wake: () => void): Cancel;
-  /** Calls `wake` after `ms` of the machine's time: for running work, which a moved clock does not lengthen. */
+  /** Calls `wake` after `ms` of the machine's time, for limits of running work, which moving the clock must not change. */
   after(ms: number, wake: () => void): Cancel;
 }
 
@@ -20,7 +20,7 @@ export interface MovableClock extends ServerClock {
   /** Offset of this clock from its source, in milliseconds. */
   offsetMs(): number;
   /**
-   * Moves the clock forward. Moving it back is refused: stored times must never lie in the future.
+   * Moves the clock forward. Moving it back is refused, because stored times must never be in the future.
    *
    * @throws RangeError for a move backwards, or beyond {@link LATEST_MS}
    */
@@ -29,7 +29,7 @@ export interface MovableClock extends ServerClock {
   onAdvance(listener: (offsetMs: number) => void): void;
 }
 
-/** The year 3000: beyond any use, and far below the last time that a date or Firestore can hold. */
+/** The year 3000: later than any use needs, and far below the limits of dates and Firestore. */
 export const LATEST_MS = Date.UTC(3000, 0);
 
 /** Node fires a timer with a longer delay immediately; a later wake-up is rearmed. */
@@ -42,8 +42,8 @@ interface WaitingTimer {
 }
 
 /**
- * A clock over `source` (milliseconds since the epoch, `Date.now` in a main). Its timers do not keep the process
- * alive: a server does that by its open port.
+ * A clock over `source` (milliseconds since the epoch, `Date.now` in a main). Its timers do not keep the process alive; the open
+ * port of a server does.
  */
 export function movableClock(source: () => number): MovableClock {
   let offset = 0;
@@ -88,7 +88,7 @@ export function movableClock(source: () => number): MovableClock {
       try {
         for (const listener of listeners) listener(offset);
       } catch (error) {
-        // A move that cannot be stored is undone: after a restart the clock would run back.
+        // A move that cannot be stored is undone, because after a restart the clock would run back.
         offset -= ms;
         throw error;
       }

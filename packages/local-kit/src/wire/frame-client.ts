@@ -1,6 +1,6 @@
 /**
- * The calling end of frames (frames.ts) for programs of the local cloud: listeners only, over an open connection. Workers use
- * `packages/cairn/src/platform/clients/wire.ts`, which must not need this package.
+ * The client side of frames (frames.ts) for programs of the local cloud, over an open connection. Workers use
+ * `packages/cairn/src/platform/clients/wire.ts`, which must not depend on this package.
  *
  * Must not: open a connection, or repeat a call.
  */
@@ -9,7 +9,7 @@ import { END, FrameReader, framed, MORE, PAUSE, PREFACE, RESUME } from './frames
 
 const MAX_CALL_ID = 0xffff_ffff;
 
-/** Reason of the end of a call: a gRPC status; undefined: the connection was lost. */
+/** Reason why a call failed. `code`: a gRPC status; undefined if the connection was lost. */
 export interface FrameFailure {
   readonly code: number | undefined;
   readonly details: string;
@@ -17,13 +17,13 @@ export interface FrameFailure {
 
 export interface FrameListener {
   onMessage(message: Buffer): void;
-  /** Called at the end; undefined: without an error. Not called after the caller has ended it. */
+  /** Called at the end; undefined means success. Not called if the caller ended the call. */
   onEnd(failure: FrameFailure | undefined): void;
 }
 
 export interface FrameCall {
   end(): void;
-  /** Messages in transit still arrive. */
+  /** Pauses the sender; messages in transit still arrive. */
   pause(): void;
   resume(): void;
 }
@@ -58,7 +58,7 @@ export class FrameClient {
     });
   }
 
-  /** False once a call would not reach the peer. */
+  /** False if a call would not reach the peer. */
   get isOpen(): boolean {
     return this.#isOpen && this.#socket.writable;
   }
@@ -96,7 +96,7 @@ export class FrameClient {
       head.writeUInt8(path.length, 4);
       head.write(path, 5, 'latin1');
     });
-    // Calls of one step of the event loop leave together.
+    // Calls of one step of the event loop are sent together.
     if (this.#socket.writableCorked === 0) {
       this.#socket.cork();
       setImmediate(() => this.#socket.uncork());
@@ -107,7 +107,7 @@ export class FrameClient {
   #answerCall(frame: Buffer): void {
     const id = frame.readUInt32LE(0);
     const call = this.#calls.get(id);
-    // Its caller has ended it.
+    // The caller has already ended the call.
     if (!call) return;
     const code = frame.readUInt8(4);
     const payload = frame.subarray(5);

@@ -1,6 +1,6 @@
 /**
- * Serves the calls of gRPC services that have one request by frames (frames.ts), with the handlers that grpc-js has: the same messages,
- * statuses and refusals, without what HTTP/2 costs for each call.
+ * Serves gRPC calls with one request by frames (frames.ts), with the same handlers, messages and statuses as grpc-js, but without the cost
+ * of HTTP/2 per call.
  *
  * Must not: depend on the meaning of calls.
  */
@@ -20,10 +20,10 @@ import type {
 } from '@grpc/grpc-js';
 import { FrameReader, framed, MORE, PAUSE, PREFACE, RESUME } from './frames.ts';
 
-/** Most concurrent calls of one connection, without listeners; beyond, it is not read. */
+/** Most concurrent calls of one connection, without listeners. At the limit the connection is not read. */
 const MAX_UNDER_WAY = 1_000;
 const NOTHING = Buffer.alloc(0);
-/** Statuses of gRPC, whose library a worker of the local cloud need not load. */
+/** gRPC statuses, defined here so that a worker need not load the gRPC library. */
 const STATUS = { OK: 0, UNKNOWN: 2, UNIMPLEMENTED: 12, INTERNAL: 13 } as const;
 
 type WireMethod = MethodDefinition<object, object>;
@@ -41,21 +41,21 @@ type ServedFrameCall =
       readonly handler: handleBidiStreamingCall<object, object>;
     };
 
-/** As in grpc-js, which sets the flag before the event. */
+/** As in grpc-js, the flag is set before the event. */
 type FrameCall = EventEmitter & { cancelled: boolean };
 type CallListener = FrameCall & { isPaused: boolean };
 
-/** The outcome of a call that did not succeed, as handlers tell it. */
+/** Error that a handler reports. */
 type HandlerFailure = Partial<ServiceError>;
 
 export interface ServedService {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
-  /** Methods with a stream of requests of which callers send the first only, and then listen until they end the call. */
+  /** Methods with a stream of requests, of which callers send only the first and then listen until they end the call. */
   readonly listeners?: readonly string[];
 }
 
-/** Takes over connections whose next bytes are the preface. */
+/** Takes over a connection whose next bytes are the preface. */
 export type ServeFrames = (socket: Socket) => void;
 
 export function frameServer(services: readonly ServedService[]): ServeFrames {
@@ -99,7 +99,7 @@ class FrameConnection {
     try {
       for (const frame of this.#frames.read(piece.subarray(skipped))) this.#serve(frame);
     } catch {
-      // Not a peer of this protocol, or out of sync: the rest cannot be read.
+      // The peer uses another protocol or is out of sync, so the rest cannot be read.
       this.#socket.destroy();
     }
     this.#readOrRest();
@@ -121,7 +121,7 @@ class FrameConnection {
     const { method } = served;
     let request: object;
     try {
-      // A copy: decoded messages keep pieces of it, and the bytes around it belong to other calls.
+      // Copied, because decoded messages keep references to these bytes, and the buffer around them belongs to other calls.
       request = method.requestDeserialize(Buffer.from(frame.subarray(5 + pathLength)));
     } catch (error) {
       this.#answer(
@@ -151,7 +151,7 @@ class FrameConnection {
     }
     call.once('error', (failure: HandlerFailure) => end(failure, NOTHING));
     const stream = Object.assign(call, {
-      // HTTP/2 has headers to send before a refusal; a frame has none.
+      // No-op, because frames have no headers to send before an error.
       sendMetadata: () => {},
       write: (message: object) => {
         if (this.#underWay.has(call)) this.#answer(id, MORE, method.responseSerialize(message));
@@ -180,7 +180,7 @@ class FrameConnection {
     call.emit('data', request);
   }
 
-  /** The listener may have ended by itself meanwhile. */
+  /** Handles a word about a listener, which may already have ended. */
   #onWord(id: number, word: number | undefined): void {
     const call = this.#listeners.get(id);
     if (!call) return;
@@ -200,7 +200,7 @@ class FrameConnection {
       head.writeUInt32LE(id, 0);
       head.writeUInt8(code, 4);
     });
-    // Answers of one step of the event loop leave together.
+    // Answers of one step of the event loop are sent together.
     if (this.#socket.writableCorked === 0) {
       this.#socket.cork();
       process.nextTick(() => this.#socket.uncork());

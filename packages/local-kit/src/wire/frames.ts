@@ -1,32 +1,32 @@
 /**
- * The short way by which the workers of a local cloud call its servers: on the port of the server, a connection that begins with
- * {@link PREFACE} carries frames instead of HTTP/2. A frame is its length (u32, little endian, without itself), the number of the
+ * Fast protocol by which workers of a local cloud call its servers. On the port of a server, a connection that begins with
+ * {@link PREFACE} carries frames instead of HTTP/2. A frame consists of the length of the rest (u32, little endian), the number of the
  * call (u32), and then
  *
- * - of a request: the length of the method's path (u8), the path (`/google.firestore.v1.Firestore/Commit`), the request message;
- * - of an answer: the gRPC status (u8), and the response message, or the text of the status if it is not 0. The messages of a method that
- *   answers by a stream come before it, each in a frame with {@link MORE} as its status; the answer itself is then empty;
- * - of a word about a listener, from its caller: a request without a path, and {@link END}, {@link PAUSE} or {@link RESUME} (u8). It has no answer.
+ * - for a request: the length of the method's path (u8), the path (`/google.firestore.v1.Firestore/Commit`), the request message;
+ * - for an answer: the gRPC status (u8), and the response message, or the text of a status other than 0. A method with a stream of answers
+ *   first sends its messages, each in a frame with the status {@link MORE}; the final answer is then empty;
+ * - for a word from a caller about its listener: an empty path, and {@link END}, {@link PAUSE} or {@link RESUME} (u8). It has no answer.
  *
- * The worker's end is `packages/cairn/src/platform/clients/wire.ts`.
+ * The client of workers is `packages/cairn/src/platform/clients/wire.ts`.
  */
 
-/** Neither HTTP/2 nor any method of HTTP/1.1 begins like this. */
+/** Differs from the beginning of HTTP/2 and of every method of HTTP/1.1. */
 export const PREFACE = Buffer.from('CWIRE1\n');
-/** Instead of a status: a message of a stream that continues. No status of gRPC. */
+/** Pseudo status of a stream message that is not the last; not a gRPC status. */
 export const MORE = 255;
-/** Words of a caller to a listener: end, pause, or continue. An empty word equals {@link END}. */
+/** Words of a caller about its listener: end, pause or continue. An empty word equals {@link END}. */
 export const END = 0;
 export const PAUSE = 1;
 export const RESUME = 2;
-/** Well above what any server accepts as a request. */
+/** Well above the request limit of every server. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
-/** The frame in one piece if the payload is small: a write of its own costs more than to copy that. */
+/** Payloads up to this size are copied into the frame, because copying costs less than a separate write. */
 const COPIED_BYTES = 16 * 1024;
 
-/** A head of a frame, with room for its length before it, and its payload; to be written in their order. */
+/** The pieces of a frame, in order. @param fill writes the head, without the length */
 export function framed(
   headBytes: number,
   payload: Uint8Array,
@@ -46,10 +46,10 @@ export function framed(
 export class FrameReader {
   #pieces: Buffer[] = [];
   #held = 0;
-  /** Bytes without which nothing more can be read. */
+  /** Number of bytes needed before anything more can be read. */
   #wanted = LENGTH_BYTES;
 
-  /** The frames that are whole now, without their lengths. @throws Error for one that is too long */
+  /** Returns the frames that are now complete, without their lengths. @throws Error for a frame that is too long */
   read(piece: Buffer): Buffer[] {
     this.#pieces.push(piece);
     this.#held += piece.length;

@@ -1,8 +1,8 @@
-/** Refusals of the local servers: a gRPC status and the sentence that the caller sees. */
+/** Errors of the local servers for callers: a gRPC status and a message. */
 import { status } from '@grpc/grpc-js';
 import { StorageFullError } from '../sqlite/storage-full.ts';
 
-/** Thrown by a handler, answered to the caller as this status. */
+/** Thrown by a handler and sent to the caller as this status. */
 export class GrpcRefusal extends Error {
   override readonly name = 'GrpcRefusal';
   readonly code: status;
@@ -13,7 +13,7 @@ export class GrpcRefusal extends Error {
   }
 }
 
-/** @param server names the server of the defect, for any other error */
+/** @param server name of the server, for the text of an unexpected error */
 export function grpcStatusOf(error: unknown, server: string): { code: status; details: string } {
   if (error instanceof GrpcRefusal) return { code: error.code, details: error.message };
   if (error instanceof StorageFullError) return { code: status.UNAVAILABLE, details: error.message };

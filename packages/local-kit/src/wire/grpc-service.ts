@@ -1,6 +1,6 @@
 /**
- * Turns a service of a client library's own protocol description into a service that grpc-js can serve. The
- * messages are therefore exactly those the unmodified client sends. Independent of the meaning of calls.
+ * Converts a service of a client library's own protocol description to a service that grpc-js can serve, so that the messages are
+ * exactly those of the unmodified client. Independent of the meaning of calls.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import protobuf from 'protobufjs';
 
 const require = createRequire(import.meta.url);
 
-/** The part of a protocol description that a server may read or change before it is loaded. */
+/** The part of a protocol description that a server may read or change before loading it. */
 export interface ProtocolJson {
   nested?: Record<string, ProtocolJson>;
   fields?: Record<string, { type: string; id?: number }>;
@@ -18,8 +18,8 @@ export interface ProtocolJson {
 }
 
 /**
- * Loads the JSON protocol description that ships inside an installed package, e.g. `build/protos/v1.json`.
- * `reshape` may replace types by others of the same encoding.
+ * Loads the JSON protocol description of an installed package, e.g. `build/protos/v1.json`. `reshape` may replace types with others of the
+ * same encoding.
  */
 export function loadProtocol(
   packageName: string,
@@ -32,12 +32,12 @@ export function loadProtocol(
   return protobuf.Root.fromJSON(reshape(JSON.parse(readFileSync(path, 'utf8'))));
 }
 
-/** Types of `google.protobuf` in messages; the others describe descriptions, and have as many fields as a service. */
+/** Types of `google.protobuf` that messages use. The other types describe protocols and have as many fields as a service. */
 const WELL_KNOWN = /^(?:Timestamp|Duration|Empty|FieldMask|Any|Struct|\w*Value)$/;
 
 /**
- * For `reshape`: only these scopes and the well-known types. Descriptions also have earlier versions, other services and the types of options,
- * which are more than half of the time that loading takes.
+ * For `reshape`: keeps only these scopes and the well-known types. Descriptions also contain earlier versions, other services and types of
+ * options, which take more than half of the loading time.
  *
  * @param scopes full names, e.g. `google.firestore.v1`
  * @throws Error for a scope that the description does not have
@@ -68,8 +68,8 @@ function copyScope(from: ProtocolJson, to: ProtocolJson, scope: string): void {
 
 /**
  * The grpc-js definition of one service: method names as in the protocol (`RunQuery`), messages decoded.
- * `plainAnswers`: the server answers in the protocol's own terms (numbers for enums, bytes for bytes), so nothing is
- * converted before encoding; an answer that is bytes already is sent as it is.
+ * `plainAnswers`: the server's answers need no conversion before encoding (numbers for enums, bytes for bytes); an answer that is
+ * already bytes is sent unchanged.
  */
 export function serviceDefinition(
   root: protobuf.Root,

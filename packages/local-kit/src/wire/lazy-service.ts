@@ -1,4 +1,4 @@
-/** A gRPC service whose protocol description is loaded with its first call, so that a server that nobody asks for it does not wait for it. */
+/** A gRPC service whose protocol description is loaded with its first call, so that it does not delay the start of a server. */
 import type { ServiceDefinition } from '@grpc/grpc-js';
 
 /**

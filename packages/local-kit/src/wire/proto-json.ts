@@ -1,14 +1,14 @@
 /**
  * The JSON form of protobuf messages (protobuf.dev/programming-guides/json), by the reflection of a loaded protocol.
- * `fromJson` gives a value that `Type.fromObject` takes, `toJson` takes a decoded message. Owns the mapping alone; knows no
+ * `fromJson` returns a value for `Type.fromObject`; `toJson` takes a decoded message. Owns only the mapping; knows no
  * transport.
  */
 import protobuf from 'protobufjs';
 
-/** The limit of protobuf's own parsers; a request that nests deeper is refused before the stack overflows. */
+/** The limit of protobuf's own parsers; it also prevents a stack overflow. */
 const MAX_DEPTH = 100;
 
-/** The text is for the caller. */
+/** The message is for the caller. */
 export class JsonShapeError extends Error {}
 
 type JsonText = unknown;
@@ -24,7 +24,7 @@ export function fromJson(type: protobuf.Type, json: JsonText, depth = 0): object
   const message: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(json)) {
     const field = fieldOf(type, key);
-    // Null is a value of one enum alone, and means "not set" elsewhere.
+    // Null is a value of one enum only; elsewhere it means "not set".
     if (value === null && !isNullValue(field)) continue;
     if (field.partOf?.oneof.some((other) => Object.hasOwn(message, other))) {
       throw new JsonShapeError(`${type.name}.${field.partOf.name} is set twice, also by "${key}".`);
@@ -34,7 +34,7 @@ export function fromJson(type: protobuf.Type, json: JsonText, depth = 0): object
   return message;
 }
 
-/** Leaves out members with their default value that cannot be distinguished from unset ones, as protobuf's printers do. */
+/** Omits members with default values that cannot be distinguished from unset ones, as protobuf's printers do. */
 export function toJson(type: protobuf.Type, message: object): JsonText {
   const special = SPECIAL[type.fullName];
   if (special) return special.write(message as JsonFields);
@@ -55,12 +55,12 @@ export function toJson(type: protobuf.Type, message: object): JsonText {
   return json;
 }
 
-/** Its JSON is not an object of its fields: a timestamp, for example, is a text. */
+/** True if the JSON of the type is not an object of its fields; a timestamp, for example, is a text. */
 export function hasJsonOfItsOwn(type: protobuf.Type): boolean {
   return Object.hasOwn(SPECIAL, type.fullName);
 }
 
-/** By its JSON name or its name in the protocol. @throws JsonShapeError */
+/** Finds a field by its JSON name or its name in the protocol. @throws JsonShapeError */
 export function fieldOf(type: protobuf.Type, key: string): protobuf.Field {
   const name = camelCase(key);
   const field = Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
@@ -147,9 +147,9 @@ function writeValue(field: protobuf.Field, value: unknown): JsonText {
   if (resolvedType) return isNullValue(field) ? null : (resolvedType.valuesById[value as number] ?? value);
   if (field.type === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  // JSON.stringify drops the sign; parsers of protobuf take a number as a text too.
+  // A text, because JSON.stringify drops the sign; protobuf's parsers accept numbers as texts too.
   if (Object.is(value, -0)) return '-0';
-  // 64-bit integers are texts; protobufjs has them as objects.
+  // 64-bit integers are texts in JSON and objects in protobufjs.
   return typeof value === 'object' ? String(value) : value;
 }
 
@@ -158,7 +158,7 @@ interface Special {
   write(message: JsonFields): JsonText;
 }
 
-/** `google.protobuf.*Value`: the value alone. */
+/** `google.protobuf.*Value`: only the value. */
 function wrapper(scalar: string): Special {
   const field = new protobuf.Field('value', 1, scalar);
   return {
@@ -192,7 +192,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     },
     write: ({ seconds, nanos }) => `${Number(seconds ?? 0)}${fractionOf(nanos)}s`,
   },
-  // A text of paths in camel case; protobuf has a list in snake case.
+  // A text of paths in camel case; in protobuf a list in snake case.
   '.google.protobuf.FieldMask': {
     read(json) {
       if (typeof json !== 'string')
@@ -214,7 +214,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   },
 };
 
-/** 0, 3, 6 or 9 digits, as the mapping asks. */
+/** 0, 3, 6 or 9 digits, as the mapping requires. */
 function fractionOf(nanos: unknown): string {
   const digits = String(nanos ?? 0).padStart(9, '0');
   const shown = digits.replace(/(?:000){1,3}$/, '');

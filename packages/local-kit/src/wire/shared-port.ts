@@ -1,6 +1,6 @@
 /**
- * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts): the first bytes of a connection identify its protocol, and it
- * is passed to that server in this process. No cost per gRPC call, one check per connection.
+ * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts). The first bytes of a connection identify its protocol, and the connection
+ * is passed to that server in this process. This costs one check per connection and nothing per gRPC call.
  */
 import type { Server as HttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { PREFACE } from './frames.ts';
 
 /** First bytes of the preface of HTTP/2; no method of HTTP/1.1 begins with them. */
 const HTTP2 = Buffer.from('PRI');
-/** A connection without data for this time is closed; clients of all kinds send first. */
+/** A new connection without data for this time is closed, because all clients send first. */
 const SILENCE_MS = 60_000;
 
 export interface SharedPort {

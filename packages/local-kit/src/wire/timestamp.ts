@@ -1,4 +1,4 @@
-/** `google.protobuf.Timestamp` and `Duration` as protobufjs decodes them, in milliseconds and microseconds. */
+/** Converts `google.protobuf.Timestamp` and `Duration` of protobufjs to milliseconds and microseconds. */
 
 /** An int64: a number below 2^53, or a Long. */
 export type Int64 = number | { toNumber(): number };
@@ -20,7 +20,7 @@ export const integer = (value: Int64 | null | undefined) =>
 
 export const toMs = (value: WireTimestamp) => integer(value.seconds) * 1000 + (value.nanos ?? 0) / 1e6;
 
-/** Microseconds; a fraction of one is cut. */
+/** Microseconds, truncated. */
 export const toMicros = (value: WireTimestamp) =>
   integer(value.seconds) * 1e6 + Math.floor((value.nanos ?? 0) / 1000);
 
@@ -32,7 +32,7 @@ export function fromMicros(micros: number): { seconds: number; nanos: number } {
   return { seconds, nanos: (micros - seconds * 1e6) * 1000 };
 }
 
-/** By the rules of protobuf. */
+/** True if protobuf allows the value. */
 export function isDuration(value: WireTimestamp): boolean {
   const seconds = integer(value.seconds);
   const nanos = value.nanos ?? 0;
@@ -40,7 +40,7 @@ export function isDuration(value: WireTimestamp): boolean {
   return Math.abs(seconds) <= MAX_DURATION_S && Math.abs(nanos) <= MAX_NANOS && sameSign;
 }
 
-/** By the rules of protobuf. */
+/** True if protobuf allows the value. */
 export function isTime(value: WireTimestamp): boolean {
   const seconds = integer(value.seconds);
   const nanos = value.nanos ?? 0;
