@@ -1,14 +1,14 @@
-/** One scenario by gRPC and by REST, each at a server of its own: what differs is a defect of the REST of the local servers. */
+/** Runs one scenario over gRPC and over REST, each on its own server. A difference is a defect of the local REST. */
 
 /** A call of a generated client, and its request. */
 export type Step = readonly [call: string, request: object];
 
 type Caller = Readonly<Record<string, (request: object) => Promise<readonly unknown[]>>>;
 
-/** Values that the two servers draw at random. */
+/** Values that the servers generate at random. */
 const DRAWN = /^(messageId|messageIds|ackId|revisionId|etag|nextPageToken)$/;
 
-/** Outcomes by step: the response, or the code of the refusal. @param clients the first that has the call makes it */
+/** Outcomes by step: the response or the error code. @param clients the first one with the method makes the call */
 export async function outcomesOf(steps: readonly Step[], clients: readonly object[]): Promise<unknown[]> {
   const outcomes: unknown[] = [];
   for (const [call, request] of steps) {
@@ -23,7 +23,7 @@ export async function outcomesOf(steps: readonly Step[], clients: readonly objec
   return outcomes;
 }
 
-/** Without what the two transports write differently: unset members, texts of whole numbers, names of enums. */
+/** Removes differences of format: unset members, integers as text, names of enums. */
 function plain(response: unknown): unknown {
   const text = JSON.stringify(response, (key, value: unknown) => {
     if (DRAWN.test(key) && value) return '*';

@@ -1,4 +1,4 @@
-/** The Firestore client reads and writes the same by the wire of the local cloud as by gRPC. */
+/** The Firestore client gets the same results by frames as over gRPC. */
 import { FieldPath, FieldValue, Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { callsByFrames } from '../../packages/cairn/src/platform/clients/calls-by-frames.ts';

@@ -89,7 +89,7 @@ describe('the control port', () => {
   test.each([
     ['github', githubFaults],
     ['slack', slackFaults],
-  ])('sets, counts and clears the faults of %s, of which Google has no like', async (name, faults) => {
+  ])('sets, counts and clears the faults of %s, which is not a Google service', async (name, faults) => {
     const fault = { kind: 'rate-limit', status: 429, retryAfterS: 3 };
     const rules = [{ call: 'POST /x', probability: 1, times: 1, fault }];
     const path = `/faults/${name}`;

@@ -63,7 +63,7 @@ describe('development values', () => {
     let isFull = false;
     const values = openDevValues(file, counter(), {
       write(name, text) {
-        // Part of it is written before the disk is full.
+        // A part is written before the disk is full.
         writeFileSync(name, isFull ? text.slice(0, 10) : text);
         if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
       },
@@ -174,7 +174,7 @@ describe('the lock of a data directory', () => {
     lockDataDir(dir, 4711)();
   });
 
-  test('of a dead process is taken over, whatever its file says', () => {
+  test('of a dead process is taken over, whatever its file contains', () => {
     const dir = folder();
     lockDataDir(dir, process.pid)();
     expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe(`${process.pid}\n`);

@@ -1,4 +1,4 @@
-/** Both ends of the wire of the local cloud: that of its servers and that of its workers. */
+/** Both sides of the frame protocol: that of the servers and that of the workers. */
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -49,10 +49,10 @@ interface Sends {
 }
 type Reply = (error: object | null, answer?: object) => void;
 
-/** Listeners under way, by what they asked for. */
+/** Active listeners by their requests. */
 const followed = new Map<string, Sends>();
 
-/** @param cancelled told of each call of `Never` whose caller has gone, with the call */
+/** @param cancelled called with each call of `Never` whose caller is gone */
 async function serve(port = 0, cancelled: (call: Texts) => void = () => {}): Promise<SharedPort> {
   const implementation = {
     Echo: (call: Texts, reply: Reply) => setImmediate(() => reply(null, call.request)),
@@ -64,7 +64,7 @@ async function serve(port = 0, cancelled: (call: Texts) => void = () => {}): Pro
       for (let i = 0; i < Number(count); i += 1) call.write({ text: `message ${i}` });
       if (end === undefined) call.end();
       else call.emit('error', { code: Number(end), details: `ends with ${end}` });
-      // After the end nothing reaches the caller.
+      // Nothing reaches the caller after the end.
       call.write({ text: 'late' });
       call.end();
     },

@@ -210,19 +210,16 @@ describe('faults on request', () => {
     ['cut-before', { kind: 'cut-before' }, 'no answer', 0],
     ['lost-answer', { kind: 'lost-answer' }, 'no answer', 1],
     ['rate-limit', { kind: 'rate-limit', status: 403 }, [403, 'API rate limit exceeded'], 0],
-  ] as const)(
-    '%s: what was answered, and how often it was applied',
-    async (kind, fault, answered, applied) => {
-      const { octokit, server } = await start();
-      server.faults.set([{ call: comment, probability: 1, times: 1, fault }], 1);
-      expect(await refusal(octokit(comment, { ...ISSUE, body }))).toEqual(answered);
-      expect(server.applied()).toEqual(applied === 0 ? {} : { [MARK]: applied });
-      expect((await octokit(comments, ISSUE)).data).toHaveLength(applied);
-      expect(server.calls()[0]).toMatchObject({ fault: kind, applied: applied === 1, marker: MARK });
-      await octokit(comment, { ...ISSUE, body });
-      expect(server.applied()).toEqual({ [MARK]: applied + 1 });
-    },
-  );
+  ] as const)('%s: the answer, and the number of applied calls', async (kind, fault, answered, applied) => {
+    const { octokit, server } = await start();
+    server.faults.set([{ call: comment, probability: 1, times: 1, fault }], 1);
+    expect(await refusal(octokit(comment, { ...ISSUE, body }))).toEqual(answered);
+    expect(server.applied()).toEqual(applied === 0 ? {} : { [MARK]: applied });
+    expect((await octokit(comments, ISSUE)).data).toHaveLength(applied);
+    expect(server.calls()[0]).toMatchObject({ fault: kind, applied: applied === 1, marker: MARK });
+    await octokit(comment, { ...ISSUE, body });
+    expect(server.applied()).toEqual({ [MARK]: applied + 1 });
+  });
 
   test.each([
     ['hang-before', 0],

@@ -18,7 +18,7 @@ async function withServer(handle: RequestListener, work: (port: number) => Promi
   }
 }
 
-/** All that comes back until the connection is closed. */
+/** Everything received until the connection is closed. */
 async function sent(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -31,7 +31,7 @@ const HEAD = 'POST /api/v1/runs HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chu
 const goodChunk = fc
   .string({ unit: fc.constantFrom(...'abc{}":1'), minLength: 1, maxLength: 40 })
   .map((data) => `${data.length.toString(16)}\r\n${data}\r\n`);
-/** No size of a chunk, or no end of one. */
+/** A chunk with an invalid size or without an end. */
 const badChunk = fc.oneof(
   fc.constantFrom(
     'zz\r\nab\r\n',

@@ -3,7 +3,7 @@ import { assertFewRefused, untilTaken } from '../../scripts/demo/refusals.ts';
 
 const REQUESTS = 40;
 
-/** Requests to a cloud that refuses each one so often that its number says. */
+/** Sends requests to a cloud that refuses each one a given number of times. */
 async function requests(gateway: string, refusals: (request: number) => number): Promise<void> {
   const sent = Array.from({ length: REQUESTS }, async (_, i) => {
     let left = refusals(i);
@@ -16,7 +16,7 @@ async function requests(gateway: string, refusals: (request: number) => number):
   await Promise.all(sent);
 }
 
-test('a cloud that refuses each request at first is told from one that is busy for a while', async () => {
+test('a cloud that refuses each request at first is distinguished from one that is busy for a while', async () => {
   await requests('always', () => 1);
   expect(() => assertFewRefused({ gateway: 'always' })).toThrow('40 of 40 requests were answered with 503');
   await requests('busy', (i) => (i < REQUESTS / 4 ? 5 : 0));

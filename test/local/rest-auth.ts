@@ -1,4 +1,4 @@
-/** Options with which Google's generated clients send REST to a local server instead of gRPC. */
+/** Options with which Google's generated clients use REST instead of gRPC with a local server. */
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -14,7 +14,7 @@ export function restOptions(host: string): never {
     protocol: 'http',
     apiEndpoint,
     port: Number(port),
-    // With neither key nor file the client would look for the machine's own credentials.
+    // Without a key or file the client would search for the machine's own credentials.
     authClient: new PassThroughClient(),
   } as never;
 }

@@ -1,4 +1,4 @@
-/** Parameters that every REST call takes: partial answers, and a POST in place of another method. */
+/** Parameters of every REST call: partial answers, and a POST in place of another method. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fieldsMask, kept } from '../../packages/local-kit/src/rest/answer-form.ts';
@@ -136,17 +136,17 @@ describe('a partial answer', () => {
   });
 });
 
-/** The name of a member as the protocol has it. */
+/** The name of a member in the protocol. */
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Paths to what is no object; places in lists are no part of them. */
+/** Paths to values that are not objects, without list indexes. */
 function leafPaths(value: unknown, above: readonly string[] = []): (readonly string[])[] {
   if (Array.isArray(value)) return value.flatMap((one) => leafPaths(one, above));
   if (typeof value !== 'object' || value === null) return [above];
   return Object.entries(value).flatMap(([name, inner]) => leafPaths(inner, [...above, name]));
 }
 
-/** The same paths with the first part of each written once. */
+/** The same paths, grouped by their first part. */
 function grouped(paths: readonly string[]): string {
   const heads = [...new Set(paths.map((path) => path.split('/')[0] ?? ''))];
   const parts = heads.map((head) => {
@@ -250,7 +250,7 @@ describe('a request over REST', () => {
     const upperCase = post('GET', 'fields=name', 'Application/X-WWW-Form-Urlencoded; charset=utf-8');
     expect(await ask(queueUrl(), upperCase)).toEqual([200, { name: QUEUE }]);
     expect(await ask(`${queueUrl()}:pause`, post('', '{}'))).toMatchObject([200, { state: 'PAUSED' }]);
-    // Only a POST stands for another method.
+    // Only a POST can replace another method.
     expect(await ask(queueUrl(), { headers: { 'x-http-method-override': 'DELETE' } })).toMatchObject([
       200,
       { name: QUEUE },

@@ -29,7 +29,7 @@ describe('when a schedule fires next', () => {
   });
 
   test.each(['sometimes', 'every blue moon', 'every noday 10:00', '* * *', '61 * * * *', 'every 0 minutes'])(
-    "'%s' is refused with what is understood",
+    "'%s' is refused with the supported formats",
     (text) => {
       expect(() => readSchedule(text, { timeZone: 'UTC', minuteMs: MINUTE })).toThrow(ScheduleError);
     },
@@ -137,7 +137,7 @@ describe('the scheduler', () => {
     jobs.stop();
   });
 
-  test('a job with a new schedule leaves out the slots during which its former execution is under way', async () => {
+  test('a job with a new schedule skips slots while its previous execution is running', async () => {
     const { promise, resolve } = Promise.withResolvers<DispatchResult>();
     const { jobs, requests, advance } = scheduler([promise]);
     jobs.start([spec('30 10 * * *')]);

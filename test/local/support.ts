@@ -1,9 +1,9 @@
 /** Helpers for tests of local servers: wait for a condition, and inspect a refusal. */
 
-/** Far more than anything takes on a busy machine; less than a test may take. */
+/** Longer than anything takes on a busy machine, and shorter than the timeout of a test. */
 const PATIENCE_MS = 120_000;
 
-/** Looks again every few milliseconds until `condition` holds; fails after `withinMs`. */
+/** Polls every few milliseconds until `condition` holds; fails after `withinMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { BuildTriggers } from '../../../packages/local/src/dev/build-triggers.ts';
 
-/** Most builds that a build starts by what it writes, the first time. */
+/** Most builds that a build starts by writing sources, until it is recognized. */
 const MAX_REPEATS = 3;
 
-/** Builds as `cairn dev` runs them: a change during one has it run once more, a doubt after a quiet time. */
+/** Runs builds as `cairn dev` does: once more after a change during a build, and after a quiet time if the cause is uncertain. */
 class Codebase {
   readonly #triggers = new BuildTriggers();
   readonly #writes: readonly string[];
@@ -19,8 +19,8 @@ class Codebase {
   }
 
   /**
-   * @param during files that are saved meanwhile, one in each build
-   * @param afterQuiet a file that is saved in a build after a quiet time
+   * @param during files that a person saves meanwhile, one in each build
+   * @param afterQuiet a file that a person saves during the build after a quiet time
    */
   edit(path: string, during: readonly string[] = [], afterQuiet?: string): void {
     const saved = [...during];

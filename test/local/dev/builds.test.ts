@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A build that watches, as `tsc --watch` does: it clears the screen, says something, writes its module and stays. */
+/** A watching build like `tsc --watch`: clears the screen, prints a line, writes its module and keeps running. */
 const WATCHING = String.raw`
 process.stdout.write('\x1b[2J\x1b[3J\x1b[HFound 0 errors.\n');
 require('node:fs').writeFileSync('index.js', '');

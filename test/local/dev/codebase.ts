@@ -1,9 +1,9 @@
-/** Codebases for tests, of files in memory. */
+/** Codebases of files in memory. */
 import { codebasesOf, type DevCodebase, type ProjectFiles } from '../../../packages/local/src/dev/project.ts';
 
 export const TSCONFIG = { compilerOptions: { rootDir: 'src', outDir: 'lib' } };
 
-/** @param links folders of packages in `node_modules`, with the folder that each is a link to */
+/** @param links target folder of each link in `node_modules` */
 export function filesOf(
   content: Readonly<Record<string, unknown>>,
   links: Readonly<Record<string, string>> = {},

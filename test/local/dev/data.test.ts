@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Ends by itself: the data is opened before the functions are loaded. */
+/** Ends by itself, because the data is opened before the functions are loaded. */
 const starting = (changes: Partial<DevOptions> = {}) =>
   dev({
     folder,

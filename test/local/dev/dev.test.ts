@@ -49,7 +49,7 @@ export const onValue = v1.database.ref('/a').onWrite(() => {});
 export const cairn = cairnFunctions({ workflows: [order] });
 `;
 
-/** Its first step ends when the file is there. */
+/** Workflow whose first step ends when the file exists. */
 const ORDER = (version: string) => `
 import { existsSync } from 'node:fs';
 import { defineWorkflow } from 'cairn';
@@ -68,7 +68,7 @@ export const order = defineWorkflow({
 });
 `;
 
-/** The last one is also a parameter, and as a secret undeclared. */
+/** The last one is also a parameter; no function declares it as a secret. */
 const SECRETS = (value: string) => `DECLARED=${value}\nUNDECLARED=${value}\nPARAMETER=${value}\n`;
 
 const write = (name: string, text: string) => writeFileSync(join(folder, 'functions/src', name), text);
@@ -105,7 +105,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The first line of the event that is told after `from` lines. */
+/** The first line of the event after `from` lines. */
 function said(event: string, from = 0): Promise<Told> {
   return eventually(event, async () => received.slice(from).find((line) => line.event === event), LIMIT_MS);
 }
@@ -124,7 +124,7 @@ async function api<T>(path: string, body?: object): Promise<T> {
 }
 
 test(
-  'functions have the secrets that they declare, from the load of their module and also after an edit, and no others: those are not deployed with them',
+  'functions have exactly the secrets that they declare, while their module loads and after an edit, as in a deployment',
   async () => {
     const seen = async () => (await fetch(`${ready.functionsUrl}/values`)).json();
     const parameters = { PARAMETER: 'p', bucket: 'demo-cairn', plan: '' };
@@ -209,7 +209,7 @@ test(
     write('order.ts', ORDER('two'));
     write('index.ts', INDEX('two'));
     await said('reloaded', from);
-    // Both files, if the first change was loaded before the second one was made.
+    // Writes both files again, in case the first change was loaded before the second.
     await eventually('both edits to be served', async () => (await hello()) === 'two' || undefined, LIMIT_MS);
 
     from = received.length;
@@ -235,7 +235,7 @@ test(
       },
       LIMIT_MS,
     );
-    // On a slow machine the body has not ended within its grace, and was begun again by later workers.
+    // On a slow machine the body may exceed its grace period, so later workers start it again.
     expect(run.result).toEqual({ ship: expect.stringMatching(/^(?:one|two|four), four$/) });
     const { items } = await api<{ items: { type: string }[] }>(`/runs/${runId}/events`);
     expect(items.map(({ type }) => type)).not.toContain('orphan_detected');
@@ -244,11 +244,11 @@ test(
     await once(child, 'exit');
     expect(ready.pids.workers.filter(isAlive)).toEqual([]);
   },
-  // It waits seven times.
+  // The test waits seven times.
   7 * LIMIT_MS,
 );
 
-test('a port that is taken is named, with the server that would use it', async () => {
+test('a used port is named, with the server that would use it', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

@@ -16,7 +16,7 @@ describe('a line for a person', () => {
     ['JSON of something else', '{"a":1}', '08:30:05Z  cairn  {"a":1}'],
     ['a brace', '{ not json', '08:30:05Z  cairn  { not json'],
     [
-      'what a body logs, with run and step, and further members',
+      'a line that a body logs, with run and step, and further members',
       {
         severity: 'INFO',
         message: 'step_log: charging',
@@ -133,7 +133,7 @@ test('a line for a program has time, source, severity, message and all logged me
   });
 });
 
-describe('why functions could not be loaded', () => {
+describe('the reason why functions could not be loaded', () => {
   test('paths are relative to the project, and frames of packages and Node are omitted', () => {
     const text = [
       'the functions could not be loaded:',

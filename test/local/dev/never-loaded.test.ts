@@ -16,7 +16,7 @@ async function serving(
   module: string,
   use: (dev: {
     edit(text: string): void;
-    /** Message of the next event of that name. */
+    /** Resolves with the message of the next event of that name. */
     said(event: string): Promise<string>;
   }) => Promise<void>,
 ): Promise<void> {

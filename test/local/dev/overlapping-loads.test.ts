@@ -5,7 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
 import { until } from '../support.ts';
 
-/** The check of its workers waits for a file. */
+/** Module whose workers are checked only once a file exists. */
 const MODULE = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { onRequest } from 'firebase-functions/https';
@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('parameters without a value are those of the workers that serve, also if the check of earlier ones ends later', async () => {
+test('reports parameters without a value of the serving workers, even if the check of earlier workers ends later', async () => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-loads-'));
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(

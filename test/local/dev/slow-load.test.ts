@@ -17,7 +17,7 @@ function loading() {
   return { work, timer, pauses, result, reports: () => reports };
 }
 
-test('a module that does not load is reported once its time is over, and its result still counts', async () => {
+test('a module that does not load within the limit is reported, and its later result still counts', async () => {
   const { work, timer, pauses, result, reports } = loading();
   expect([pauses, reports()]).toEqual([[SLOW_LOAD_MS], 0]);
   timer.resolve();

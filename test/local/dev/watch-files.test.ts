@@ -9,7 +9,7 @@ let root: string;
 let folder: string;
 let reported: Set<string>;
 let errors: unknown[];
-/** Paths that a watcher has met. */
+/** Paths that a watcher has seen. */
 let asked: Set<string>;
 let stop: () => Promise<void>;
 beforeEach(() => {
@@ -44,7 +44,7 @@ function build(text: string): void {
   writeFileSync(join(folder, 'main.js'), text);
 }
 
-/** Writes the file again until that is reported: the watcher needs a while to see the folder. */
+/** Writes the file repeatedly until a change is reported, because the watcher needs time to start. */
 async function editsAreReported(): Promise<void> {
   reported.clear();
   let text = 0;
@@ -114,7 +114,7 @@ describe('a folder', () => {
   test('that is missing at first is reported once when it is there', async () => {
     asked.clear();
     const look = watchOther();
-    // Its watcher has begun with the folder above.
+    // The watcher of the missing folder watches its parent.
     await until(() => asked.has(root), 'the watcher to begin');
     mkdirSync(join(root, 'built'));
     writeFileSync(join(root, 'built/main.js'), '');

@@ -21,7 +21,7 @@ const MIB = 1_048_576;
 
 const bench = setRawBench();
 
-/** Requests that no client library builds, and what their refusal must say. */
+/** Requests that no client library builds, and the expected error. */
 const refused: [string, string, object, RegExp][] = [
   ['a write that does nothing', 'Commit', commit({}), /^empty write operation/],
   ['a write to nothing', 'Commit', commit({ update: {} }), /Invalid resource name/],

@@ -22,7 +22,7 @@ function indexesFile(contents: object): string {
 const byShard = (db: Firestore) =>
   db.collection('runs').where('shard', '==', 1).where('wakeAt', '<=', 5).orderBy('wakeAt');
 
-/** Each query fails without any declaration, and passes with exactly what the refusal says to add. */
+/** Queries that fail without a declaration, and succeed with exactly the one in the error. */
 const queries: [string, (db: Firestore) => Query][] = [
   ['an equality and a range', byShard],
   [
@@ -236,7 +236,7 @@ test('a collection group is complete and current from its first query on, also a
   expect(await names(again.db, 'c')).toEqual(inOrder.slice(1));
   await again.stop();
 
-  // Other indexes: all entries are made anew.
+  // With other indexes all entries are rebuilt.
   const declared = { indexes: [{ collectionGroup: 'c', fields: [{ fieldPath: 'n', order: 'ASCENDING' }] }] };
   const rebuilt = await startBench({ storage, indexesFile: indexesFile(declared) });
   expect(await names(rebuilt.db, 'c')).toEqual(inOrder.slice(1));

@@ -11,7 +11,7 @@ import { firestoreService } from '../../../packages/local-firestore/src/wire/pro
 import { connect, PROJECT } from './support/client.ts';
 
 const KILLS = 10;
-/** Commits acknowledged before each kill: the storm is under way, its next commits are in flight. */
+/** Acknowledged commits before each kill, so that further commits are in flight. */
 const COMMITS_BEFORE_KILL = 40;
 const WRITERS = 16;
 const MEMBERS = 5;
@@ -45,7 +45,7 @@ test(`after ${KILLS} SIGKILLs during a write storm every acknowledged commit is 
 
   expect(acknowledged.size).toBeGreaterThanOrEqual((KILLS * COMMITS_BEFORE_KILL) / 2);
   for (const [group, members] of groups) {
-    // Every member carries the number of the commit that wrote it: they agree or the commit was torn.
+    // Each member has the number of the commit that wrote it. Different numbers mean that a commit was not atomic.
     expect({ group, count: members.length, versions: new Set(members).size }).toEqual({
       group,
       count: MEMBERS,
@@ -108,7 +108,7 @@ function writesOf(group: string, version: number): object[] {
   });
 }
 
-/** A client without retries: what the dead server did not acknowledge fails at once. */
+/** A client without retries, so that a commit fails at once if the server dies before acknowledging it. */
 function rawClient(host: string): { commit: Storm['commit']; close(): void } {
   const Client = makeClientConstructor(firestoreService(), 'Firestore');
   const client = new Client(host, credentials.createInsecure());

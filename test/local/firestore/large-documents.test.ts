@@ -59,7 +59,7 @@ test('a rolled-back change is not read', async () => {
   const twice = { ...put('x', 2), entries: { added: [ENTRY], removed: [] } };
   expect(() => failed.apply(DATABASE, 2, [twice])).toThrow('UNIQUE');
   expect(scanned(storage)).toEqual(['a', 'a']);
-  // Until the step of the event loop ends, all is refused.
+  // Everything is refused until the step of the event loop ends.
   await new Promise((resolve) => setImmediate(resolve));
   storage.apply(DATABASE, 2, [put('c', 2, id)]);
   expect(scanned(storage)).toEqual(['c', 'c']);

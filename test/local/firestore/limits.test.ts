@@ -28,7 +28,7 @@ const query = (db: Firestore, op: WhereFilterOp, operand: unknown) =>
 const filtered = (list: Query, count: number) =>
   range(count).reduce((q, i) => q.where(`f${i}`, '==', i), list);
 
-/** Refused requests, and the message that tells the caller what to change. */
+/** Refused requests, and the message that states what to change. */
 const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
   [
     'a document over 1 MiB',

@@ -13,12 +13,12 @@ import { decodeDocument } from '../../../packages/local-firestore/src/wire/docum
 
 const DATABASE = 'projects/p/databases/d';
 const LOCK_TIMEOUT_MS = 1_000;
-/** Event-loop turns within which everything that can happen has happened: a commit is durable after one. */
+/** Event-loop turns after which everything has settled; a commit is durable after one. */
 const TURNS = 6;
 
 /**
- * A script is a list of [step, what settles because of it]. A step is `who verb argument`; transactions are numbered in
- * the order they begin, `p`, `q` are plain writers. A step that is not in the list after it waits.
+ * A script is a list of [step, steps that it settles]. A step is `actor verb argument`. Transactions are numbered in the order in which
+ * they begin; `p` and `q` are plain writers. A step that is not in its own list waits.
  */
 type Script = readonly (readonly [string, readonly string[]])[];
 
@@ -38,7 +38,7 @@ const scripts: Record<string, Script> = {
     ['1 read a', ['1 read a: 0']],
     ['p write b=5', ['p write b=5: ok']],
   ],
-  'a rollback lets the writer go on': [
+  'a rollback releases the waiting writer': [
     ['1 read a', ['1 read a: 0']],
     ['p write a=5', []],
     ['1 rollback', ['1 rollback: ok', 'p write a=5: ok']],
@@ -59,7 +59,7 @@ const scripts: Record<string, Script> = {
     ['1 commit a=1', ['1 commit a=1: ok']],
     ['2 commit a=2', ['2 commit a=2: ABORTED']],
   ],
-  'and also when the younger asks first': [
+  'the younger is refused even if it commits first': [
     ['1 read a', ['1 read a: 0']],
     ['2 read a', ['2 read a: 0']],
     ['2 commit a=2', []],
@@ -73,13 +73,13 @@ const scripts: Record<string, Script> = {
     ['3 commit -', ['3 commit -: ABORTED']],
     ['1 commit -', ['1 commit -: ok', '2 commit a=2: ok']],
   ],
-  'a plain write waits for a reader, though that began after it had come': [
+  'a plain write waits for an older reader that locks a second document later': [
     ['1 read a', ['1 read a: 0']],
     ['p write a=5', []],
     ['1 read b', ['1 read b: 10']],
     ['1 commit b=1', ['1 commit b=1: ok', 'p write a=5: ok']],
   ],
-  'of a circle the younger readers give way at once': [
+  'in a cycle the younger readers are aborted at once': [
     ['1 read a', ['1 read a: 0']],
     ['2 read b', ['2 read b: 10']],
     ['3 read c', ['3 read c: 20']],
@@ -87,7 +87,7 @@ const scripts: Record<string, Script> = {
     ['2 commit c=1', ['3 commit a=1: ABORTED', '2 commit c=1: ok']],
     ['1 commit b=1', ['1 commit b=1: ok']],
   ],
-  'crossed reads and writes are no write skew': [
+  'crossed reads and writes cause no write skew': [
     ['1 read a', ['1 read a: 0']],
     ['1 read b', ['1 read b: 10']],
     ['2 read a', ['2 read a: 0']],
@@ -95,7 +95,7 @@ const scripts: Record<string, Script> = {
     ['1 commit a=1', ['1 commit a=1: ok']],
     ['2 commit b=1', ['2 commit b=1: ABORTED']],
   ],
-  'an aborted transaction is told so at its next step': [
+  'an aborted transaction fails at its next step': [
     ['1 read a', ['1 read a: 0']],
     ['2 read a', ['2 read a: 0']],
     ['2 commit a=2', []],
@@ -120,55 +120,55 @@ const scripts: Record<string, Script> = {
     ['1 read a', ['1 read a: 0']],
     ['3 read a', []],
     ['1 commit -', ['1 commit -: ok']],
-    // The read is answered to its client only once what it saw is durable; here it is seen before that.
+    // A client gets the answer only once the data that was read is durable; this test sees it earlier.
     ['2 commit -', ['3 read a: 5', '2 commit -: ok', 'p write a=5: ok']],
   ],
-  'writers go in the order they came': [
+  'writers proceed in the order of arrival': [
     ['1 read a', ['1 read a: 0']],
     ['p write a=5', []],
     ['q write a=6', []],
     ['1 commit -', ['1 commit -: ok', 'p write a=5: ok', 'q write a=6: ok']],
     ['2 read a', ['2 read a: 6']],
   ],
-  'a query is protected from a document that would come into it': [
+  'a write that adds a document to a query waits for its reader': [
     ['1 query <15', ['1 query <15: a,b']],
     ['p write n=3', []],
     ['1 query <15', ['1 query <15: a,b']],
     ['1 commit -', ['1 commit -: ok', 'p write n=3: ok']],
   ],
-  'and from one that would leave it, by a change or by its end': [
+  'a write that removes a document from a query, by a change or a deletion, waits for its reader': [
     ['1 query <15', ['1 query <15: a,b']],
     ['p write b=99', []],
     ['q delete a', []],
     ['1 commit -', ['1 commit -: ok', 'p write b=99: ok', 'q delete a: ok']],
   ],
-  'but not from one outside its range': [
+  'a write outside the range of a query does not wait': [
     ['1 query <15', ['1 query <15: a,b']],
     ['p write n=30', ['p write n=30: ok']],
     ['q write c=16', ['q write c=16: ok']],
   ],
-  'an empty range is protected as well': [
+  'a write into an empty range waits for its reader': [
     ['1 query >50', ['1 query >50: ']],
     ['p write n=60', []],
     ['1 commit -', ['1 commit -: ok', 'p write n=60: ok']],
   ],
-  'a query with a limit protects what it has looked at': [
+  'a query with a limit locks the range that it has read': [
     ['1 first 2', ['1 first 2: a,b']],
     ['p write c=21', ['p write c=21: ok']],
     ['q write n=5', []],
     ['1 commit -', ['1 commit -: ok', 'q write n=5: ok']],
   ],
-  'two that each count and then add do not both succeed': [
+  'two transactions that each count and then add do not both succeed': [
     ['1 query <15', ['1 query <15: a,b']],
     ['2 query <15', ['2 query <15: a,b']],
     ['1 commit x=1', ['1 commit x=1: ok']],
     ['2 commit y=2', ['2 commit y=2: ABORTED']],
   ],
-  'a commit that cannot be done waits for no query and ends its transaction': [
+  'a commit that fails its precondition waits for no query and ends its transaction': [
     ['1 query <15', ['1 query <15: a,b']],
     ['p create c=1', ['p create c=1: ALREADY_EXISTS']],
   ],
-  'who waits too long is refused, and its own locks with it': [
+  'a transaction that waits too long is aborted and loses its locks': [
     ['1 read a', ['1 read a: 0']],
     ['2 read b', ['2 read b: 10']],
     ['2 commit a=1', []],
@@ -182,7 +182,7 @@ const scripts: Record<string, Script> = {
     ['+1', ['p write a=5: ok']],
     ['1 commit -', ['1 commit -: INVALID_ARGUMENT']],
   ],
-  'a busy one after 270': [
+  'a busy transaction ends after 270 seconds': [
     ['1 read a', ['1 read a: 0']],
     ...Array.from(
       { length: 5 },
@@ -195,7 +195,7 @@ const scripts: Record<string, Script> = {
     ['+20000', []],
     ['1 read a', ['1 read a: INVALID_ARGUMENT']],
   ],
-  'a read-only transaction locks nothing and sees one moment': [
+  'a read-only transaction locks nothing, and all its reads see one moment': [
     ['1 readonly', ['1 readonly: ok']],
     ['p write a=5', ['p write a=5: ok']],
     ['q delete b', ['q delete b: ok']],
@@ -218,7 +218,7 @@ describe('locks', () => {
   });
 });
 
-/** Plays scripts on a store, in memory, with a clock of its own. Documents a, b, c hold 0, 10, 20. */
+/** Plays scripts on a store in memory with its own clock. Documents a, b, c have the values 0, 10, 20. */
 class Stage {
   #now = 1_000_000;
   readonly store: TransactionalStore;

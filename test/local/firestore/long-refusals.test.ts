@@ -1,4 +1,4 @@
-/** A refusal that names what a request gave must reach the client, however long that is and whatever it is written in. */
+/** An error that quotes the request reaches the client, whatever the length and characters of the quote. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { setRawBench } from './support/raw-bench.ts';
@@ -8,7 +8,7 @@ const INVALID_ARGUMENT = 3;
 const bench = setRawBench();
 
 const where = (...filters: object[]) => ({ where: { compositeFilter: { op: 'AND', filters } } });
-/** Calls that refuse `text`, by what it is there. */
+/** Calls that refuse `text`, by its role in the request. */
 const PLACES: Readonly<Record<string, (text: string) => readonly [string, object]>> = {
   'the name of a document': (text) => ['GetDocument', { name: text }],
   'the name of a document with a slash at its end': (text) => ['GetDocument', { name: doc(`${text}/`) }],
@@ -23,11 +23,11 @@ const PLACES: Readonly<Record<string, (text: string) => readonly [string, object
   ],
 };
 
-describe('a long text is told in part:', () => {
+describe('a long text is truncated in the error:', () => {
   test.each(Object.keys(PLACES))('%s', async (place) => {
     const request = PLACES[place] as (typeof PLACES)[string];
     const unit = fc.constantFrom('x', '"', 'é', '漢', '😀');
-    // One character before a pair decides where the cut falls.
+    // A single character before surrogate pairs shifts the position of the cut.
     const text = fc
       .tuple(fc.constantFrom('', 'x'), unit, fc.integer({ min: 1, max: 40_000 }))
       .map(([first, one, count]) => first + one.repeat(count));

@@ -287,7 +287,7 @@ describe('field paths', () => {
 });
 
 test('the difference of index entries transforms those of one version into those of the next', () => {
-  // Not String(): as UTF-8 text, different bytes become the same replacement character.
+  // Hexadecimal, because as UTF-8 text different bytes could become the same replacement character.
   const hex = (entry: Buffer) => entry.toString('hex');
   const document = { database: 1, segments: ['c', 'd'], isListed: true };
   const all = (fields: Fields | undefined) =>
@@ -321,7 +321,7 @@ test('index entries are counted of the whole document, and only of what is to be
     sizes && new Map(sizes.map((length, i) => [`f${i}`, list(length)]));
   fc.assert(
     fc.property(version, version, fc.boolean(), (before, after, isUpdate) => {
-      // An update that leaves the first list as it is.
+      // An update that keeps the first list.
       const next = isUpdate && before && after ? ([before[0], after[1]] as const) : after;
       const versions = { before: fieldsFor(before), after: fieldsFor(next) };
       // Each field in both directions, each element of a list, the document's name.

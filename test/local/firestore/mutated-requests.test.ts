@@ -41,7 +41,7 @@ test('for any bytes the server returns a status, stays up, and stores only reada
       query({ orderBy: [{ field: { fieldPath: 'a' } }], startAt: { values: [one] }, limit: { value: 3 } }),
     ],
   ];
-  // Names come first and are long: an edit of one is refused for its name, so most edits are of what follows.
+  // Most edits are after the long names at the beginning, because an edited name is refused at once.
   const place = fc.noBias(fc.nat(999)).map((x) => (x / 1_000) ** 0.3);
   const edits = fc.array(fc.tuple(place, fc.nat(255)), { minLength: 1, maxLength: 3 });
   const mutation = fc.record({

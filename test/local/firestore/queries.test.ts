@@ -11,7 +11,7 @@ import { toQuery } from './support/to-query.ts';
 
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
-/** `QUERY_ROUNDS=13` before the command asks thousands. */
+/** `QUERY_ROUNDS=13` before the command runs thousands of queries. */
 const ROUNDS = Number(process.env.QUERY_ROUNDS ?? 1);
 const DOCS = 60;
 const QUESTIONS = 200;

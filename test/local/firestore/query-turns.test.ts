@@ -1,8 +1,8 @@
-/** Turns of queries, in an event loop that the test moves. */
+/** Turns of queries, in a simulated event loop. */
 import { expect, test } from '@jest/globals';
 import { type EventLoop, QueryTurns } from '../../../packages/local-firestore/src/service/query-turns.ts';
 
-/** An event loop with its queries: each takes the time that its name says, in ms. */
+/** An event loop with queries, whose names contain their durations in ms. */
 function loop() {
   let now = 0;
   const callbacks: (() => void)[] = [];
@@ -42,7 +42,7 @@ test('after a long query each waiting one has a turn of its own, in the order of
   for (const name of ['a100', 'b100', 'c1']) await query(name);
   expect(done).toEqual([['a100']]);
   await turn();
-  // One that arrives meanwhile does not overtake.
+  // A query that arrives meanwhile does not overtake.
   await query('d1');
   await turn();
   await turn();

@@ -1,6 +1,6 @@
 /**
- * Refusals have the words of Google's servers, which callers show, look up and match. The texts are those that Google's emulator
- * gives for the same requests.
+ * Error messages are those of Google's servers, because callers show them and match on them. The texts are those of Google's emulator
+ * for the same requests.
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -234,11 +234,11 @@ test.each<[string, object, string]>([
     { database, documents: [doc('h/a')], readTime: { seconds: 4e9 } },
     "The requested 'read_time' cannot be in the future.",
   ],
-])('%s %# is refused in the words of Google', async (method, request, details) => {
+])('%s %# is refused with the message of Google', async (method, request, details) => {
   expect(await bench.raw.call(method, request)).toMatchObject({ code: INVALID_ARGUMENT, details });
 });
 
-test('a document of another version is told with both versions, a missing one as version 0', async () => {
+test('an error about the version has both versions; that of a missing document is 0', async () => {
   await bench.raw.call('Commit', commit(set('h/versioned')));
   const at = (path: string) =>
     bench.raw.call('Commit', commit({ ...set(path), currentDocument: { updateTime: { seconds: 5 } } }));
@@ -251,7 +251,7 @@ test('a document of another version is told with both versions, a missing one as
   expect(await at('h/none')).toMatchObject({ code: 9, details: expect.stringMatching(words('0')) });
 });
 
-test('a required update time beyond the years of a timestamp is an invalid argument, not a version', async () => {
+test('a required update time outside the years of a timestamp is an invalid argument', async () => {
   const currentDocument = { updateTime: { seconds: -1e12 } };
   expect(await bench.raw.call('Commit', commit({ ...set('h/a'), currentDocument }))).toMatchObject({
     code: INVALID_ARGUMENT,
@@ -259,7 +259,7 @@ test('a required update time beyond the years of a timestamp is an invalid argum
 });
 
 test.each(['PESSIMISTIC', 'OPTIMISTIC'])(
-  'a %s transaction that gives way is told of contention',
+  'a %s transaction that is aborted gets the message about contention',
   async (concurrencyMode) => {
     const begin = async () => {
       const { messages } = await bench.raw.call('BeginTransaction', {
@@ -282,7 +282,7 @@ test.each(['PESSIMISTIC', 'OPTIMISTIC'])(
 );
 
 describe('a random query', () => {
-  /** Every refusal that Google's emulator gave for such queries. */
+  /** All errors of Google's emulator for such queries. */
   const WORDS = [
     /^Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query\.$/,
     /^'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'\.$/,
@@ -298,7 +298,7 @@ describe('a random query', () => {
     /^Cursor has too many values\.$/,
     /^Cursor __key__ value is not a document reference\.$/,
   ];
-  /** The only such refusal that is FAILED_PRECONDITION. */
+  /** The only one of these errors that is FAILED_PRECONDITION. */
   const isDescendingGroup = (details: string) =>
     details ===
     "collection group queries are only allowed if they're at the root or they're an ascending primary key scan";
@@ -344,7 +344,7 @@ describe('a random query', () => {
     { requiredKeys: ['from'] },
   );
 
-  test('is answered, or refused in the words of Google', async () => {
+  test('is answered, or refused with a message of Google', async () => {
     await fc.assert(
       fc.asyncProperty(
         queries,

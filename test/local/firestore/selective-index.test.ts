@@ -1,4 +1,4 @@
-/** The choice among several indexes that serve a query: the one that finds the fewest documents is read. */
+/** A query reads the index with the fewest matches if several indexes serve it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const INDEXES = {
   ],
 };
 const COUNT = 40;
-/** Each value belongs to another number of documents: `common` to most, `rare` to two. */
+/** Values have different frequencies: most documents have `common`, two have `rare`. */
 const documentOf = (n: number) => ({
   at: n,
   type: 'one',

@@ -9,17 +9,17 @@ import { type Bench, startBench } from './support/client.ts';
 import { Chooser } from './support/random-queries.ts';
 
 /**
- * Every history has a few documents in a collection of its own and several actors at once: transactions that read,
- * query and write, plain writes, read-only transactions. Each committed actor leaves the time of its commit; replaying
- * the actors one after the other in that order must give each of them exactly what it saw. That is a serial order, and
- * it covers phantoms, since queries are replayed as well. `HISTORIES=2000` before the command looks at more of them.
+ * Every history has its own collection with a few documents, and several concurrent actors: transactions that read, query
+ * and write, plain writes, read-only transactions. Each committed actor records the time of its commit. A sequential replay
+ * in that order must give each actor exactly the results that it saw. So the order is serial, also for phantoms, because
+ * queries are replayed too. `HISTORIES=2000` before the command checks more histories.
  */
 const HISTORIES = Number(process.env.HISTORIES ?? 60);
 const AT_ONCE = 60;
 const ACTORS = 3;
 /** The client is most of the cost: 2,000 take about a minute when other work shares the cores. */
 const TIMEOUT_MS = 240_000;
-/** Histories in which a mutant must be found, and those that are looked at together until it is. */
+/** Most histories until a mutant is found, and the number that is checked concurrently. */
 const MUTANT_HISTORIES = { most: 60, atOnce: 12 };
 const OPTIMISTIC_HISTORIES = Math.ceil(HISTORIES / 8);
 const IDS = ['a', 'b', 'c', 'd'];
@@ -37,7 +37,7 @@ interface Actor {
 }
 
 const require = createRequire(import.meta.url);
-/** Inside the client: what it waits with between attempts. */
+/** Internal function of the client that waits between attempts. */
 const { setTimeoutHandler } = require(
   join(dirname(require.resolve('@google-cloud/firestore')), 'backoff.js'),
 ) as {
@@ -130,7 +130,7 @@ describe('serializability of transactions of which half are optimistic', () => {
 
 const seedsIn = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-/** Violations of the first histories that have any; empty if none of all has. */
+/** Violations of the first histories with any; empty if no history has one. */
 async function firstViolations(
   look: (from: number, to: number) => Promise<readonly string[][]>,
 ): Promise<readonly string[]> {
@@ -157,7 +157,7 @@ async function violationsOf(collection: string, seed: number): Promise<string[]>
   );
 }
 
-/** Undefined when the actor gave up: what it did not commit left no trace, which the others' replay shows. */
+/** Undefined if the actor gave up. The replay of the others shows that it left no trace. */
 async function act(
   db: Firestore,
   collection: string,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadProtocol, serviceDefinition } from '../../../packages/local-kit/src/wire/grpc-service.ts';
 import { type Bench, PROJECT, startBench } from './support/client.ts';
 
-/** The calls that the Node client never makes, made with the protocol as it ships. */
+/** Calls that the Node client never makes, with the protocol description that it contains. */
 const ROOT = `projects/${PROJECT}/databases/(default)/documents`;
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;

@@ -1,4 +1,4 @@
-/** Two writes of one document in a commit: what each may require of it. The outcomes are those of Google's emulator. */
+/** Allowed preconditions of two writes of one document in a commit. The outcomes are those of Google's emulator. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { setRawBench } from './support/raw-bench.ts';
@@ -14,7 +14,7 @@ const kind = fc.constantFrom<'set' | 'update' | 'delete'>('set', 'update', 'dele
 const write = fc.record({ kind, requirement });
 type Asked = Readonly<{ kind: 'set' | 'update' | 'delete'; requirement: Requirement }>;
 
-/** The code of the answer. */
+/** The expected status code. */
 function expectedOf(first: Asked, second: Asked, isStored: boolean): number {
   const isVersion = ({ requirement: asked }: Asked) => asked === 'current' || asked === 'other';
   if (first.kind === 'delete' && second.requirement === 'exists') return INVALID_ARGUMENT;
@@ -25,11 +25,11 @@ function expectedOf(first: Asked, second: Asked, isStored: boolean): number {
   return code[first.requirement];
 }
 
-test('the second requires what can be after the first, and the version from before both', async () => {
+test('the second write may require only a state that is possible after the first, and the version before both', async () => {
   let count = 0;
   await fc.assert(
     fc.asyncProperty(write, write, fc.boolean(), async (first, second, isStored) => {
-      // Nobody can know the version of a document that is missing.
+      // A missing document has no version that could be required.
       const isAskable = isStored || ![first, second].some(({ requirement: r }) => r === 'current');
       fc.pre(isAskable);
       const path = `two/${count++}`;

@@ -178,7 +178,7 @@ describe('the port', () => {
       expect(await ask(`${method} /console.json`, 'localhost')).toMatch(/ 404 /);
   });
 
-  /** All that comes back until the connection is closed. */
+  /** Everything received until the connection is closed. */
   async function sent(request: string): Promise<string> {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     socket.write(request);

@@ -12,7 +12,7 @@ import type { HostingConfig } from '../../../packages/local/src/gateway/rewrites
 import { siteOf } from '../../../packages/local/src/gateway/site.ts';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 
-/** Functions of these names; `drive` of an installation says where its runs are. */
+/** Functions with these names; `drive` of an installation has the location of its runs. */
 function functions(...names: readonly string[]): Map<string, FunctionSpec> {
   return new Map(
     names.map((name) => {
@@ -42,7 +42,7 @@ describe('an installation is found among the functions', () => {
       '/webhooks/github',
       ['b-githubWebhook'],
     ],
-    ["an app's own function `api` is none of it", ['api', 'orders'], '/v1/runs', []],
+    ["an app's own function `api` does not belong to it", ['api', 'orders'], '/v1/runs', []],
     ['paths of its own only', ['api', 'drive'], '/orders', []],
   ])('%s', (_, names, path, found) => {
     expect(targets(names, path)).toEqual(found);

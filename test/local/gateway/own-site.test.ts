@@ -1,4 +1,4 @@
-/** The order in which Hosting looks for what answers a path (https://firebase.google.com/docs/hosting/full-config#hosting_priority_order). */
+/** Priority of Hosting's rules (https://firebase.google.com/docs/hosting/full-config#hosting_priority_order). */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** @param files of the folder `public`; each has its name as its text */
+/** @param files files in `public`, each containing its name */
 async function siteWith(hosting: object, files: readonly string[]) {
   folder = mkdtempSync(join(tmpdir(), 'cairn-own-site-'));
   mkdirSync(join(folder, 'public/assets'), { recursive: true });
@@ -38,7 +38,7 @@ async function siteWith(hosting: object, files: readonly string[]) {
   };
 }
 
-test('a function for all other paths, without a page of its own, leaves the files of the site to it', async () => {
+test('a function for all other paths does not hide the files of the site', async () => {
   const ask = await siteWith({ rewrites: [{ source: '**', function: 'ssr' }] }, ['assets/app.css', 'a.html']);
   expect(await ask('/assets/app.css')).toBe('assets/app.css');
   expect(await ask('/a.html')).toBe('a.html');
@@ -75,7 +75,7 @@ test('a path of a Cloud Run service goes to no later function or page, and is an
   });
 });
 
-test('a path that only a segment with a dot at its beginning keeps from a function is answered with that', async () => {
+test('a path that no function gets because a segment begins with a dot is answered with that reason', async () => {
   const rewrites = [
     { source: '/app/api/**', function: 'api' },
     { source: '/app/**', destination: '/app.html' },

@@ -64,7 +64,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** The path as it stands: `fetch` would take its `..` out before it sends it. */
+/** Sends the path unchanged, while `fetch` would resolve `..`. */
 function ask(path: string, { method = 'GET', headers = {} } = {}): Promise<Answer> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
@@ -100,14 +100,11 @@ describe('the site', () => {
     expect(headers['content-security-policy']).toBe("default-src 'none'");
   });
 
-  test.each(['/', '/runs/run_1', '/assets/app.js'])(
-    'tells of %s without its content where that is asked for',
-    async (path) => {
-      const { status, headers, text } = await ask(path, { method: 'HEAD' });
-      expect({ status, text }).toEqual({ status: 200, text: '' });
-      expect(headers['content-security-policy']).toBe("default-src 'none'");
-    },
-  );
+  test.each(['/', '/runs/run_1', '/assets/app.js'])('answers HEAD for %s without content', async (path) => {
+    const { status, headers, text } = await ask(path, { method: 'HEAD' });
+    expect({ status, text }).toEqual({ status: 200, text: '' });
+    expect(headers['content-security-policy']).toBe("default-src 'none'");
+  });
 
   test.each(['/nothing', '/runs.html', '/assets', '/assets/', '/assets/nothing.js', '/runs/.hidden', '/%00'])(
     'has nothing at %s',
@@ -134,7 +131,7 @@ describe('the site', () => {
     expect(sent.headers['content-type']).toBe('application/problem+json');
   });
 
-  test.each(['POST', 'PUT', 'DELETE'])('is for reading: %s finds nothing', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE'])('is read-only: %s finds nothing', async (method) => {
     const answers = await Promise.all(['/', '/runs', '/assets/app.js'].map((path) => ask(path, { method })));
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
@@ -153,7 +150,7 @@ describe('the site', () => {
     '/.built-of',
     '/runs/..%2f..%2f..%2fpackage.json',
     '/runs/../../../package.json',
-  ])('leads nowhere out of its folder: %s', async (path) => {
+  ])('serves nothing outside its folder: %s', async (path) => {
     const { status, text } = await ask(path);
     expect(status).toBe(404);
     expect(text).not.toContain(SECRET);

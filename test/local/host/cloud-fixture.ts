@@ -1,4 +1,4 @@
-/** A local cloud in this process over the fixture functions, and what a test asks of it. */
+/** A local cloud in this process over the fixture functions, with helpers for tests. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import {
   startLocalCloud,
 } from '../../../packages/local/src/cloud.ts';
 
-// Otherwise the client looks for Google's metadata server on the network.
+// Otherwise the client searches for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
 
 const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
@@ -89,7 +89,7 @@ export function workTask(functionsUrl: string, data: object, name = 'work'): obj
 
 export const WORK_QUEUE = 'projects/demo-cairn/locations/us-central1/queues/work';
 
-/** Puts one task for each value into the queue of that function. */
+/** Enqueues one task for each value in the queue of the function. */
 export async function enqueue(
   { tasks, functionsUrl }: { readonly tasks: string; readonly functionsUrl: string },
   name: string,
@@ -103,7 +103,7 @@ export async function enqueue(
   await client.close();
 }
 
-/** Puts one task for each value into the queue of the fixture's `work` function. */
+/** Enqueues one task for each value in the queue of the fixture's `work` function. */
 export function enqueueWork(cloud: LocalCloud, ...data: object[]): Promise<void> {
   return enqueue(cloud, 'work', ...data);
 }

@@ -9,7 +9,7 @@ beforeAll(() => {
   process.env.GCLOUD_PROJECT = 'demo-shop';
 });
 
-/** The answer of a function to a request; undefined: it has returned without one. */
+/** The answer of a function to a request; undefined if it returned without one. */
 async function answerTo(call: unknown, request: { headers?: object; body?: object }) {
   const [found] = functionsOf({ one: call }, 'us-central1');
   let answered: number | undefined;

@@ -1,4 +1,4 @@
-/** Requests on their way to a worker by its link: what may happen before the worker has them. */
+/** Requests to a worker by its link, until the worker has them. */
 import { once } from 'node:events';
 import {
   createServer,
@@ -33,7 +33,7 @@ const SPEC: FunctionSpec = {
   takesWhole: true,
 };
 
-/** The same for tests that wait for the end of that time. */
+/** A function with a short timeout, for tests that wait for it. */
 const IMPATIENT: FunctionSpec = { ...SPEC, timeoutSeconds: 1 };
 
 interface Response {
@@ -60,12 +60,12 @@ let worker: Server;
 let front: Server;
 let link: FrameClient;
 let forwarder: Forwarder;
-/** Places of workers: those held at this moment, and all that were ever taken. */
+/** Slots of workers: currently used, and total number of acquisitions. */
 let places: number;
 let taken: number;
-/** Users that took them. */
+/** Users that acquired them. */
 let users: (string | undefined)[];
-/** True for each that was to go by frames. */
+/** For each acquisition, true if the request was to go by frames. */
 let framed: (boolean | undefined)[];
 let spec: FunctionSpec;
 
@@ -128,7 +128,7 @@ test.each<[string, Record<string, string>, number, boolean]>([
   },
 );
 
-/** A request whose body has ten bytes, of which the first five are sent. */
+/** A request with a body of ten bytes, of which only five are sent. */
 function begin() {
   const { port } = front.address() as AddressInfo;
   const outgoing = request({ port, method: 'POST', headers: { 'content-length': 10 } });
@@ -161,7 +161,7 @@ test('a request aborted before its body is complete occupies no slot', async () 
   expect(taken).toBe(0);
 });
 
-test('a place is taken by the caller of a request, and by the queue of a task', async () => {
+test('the user of a slot is the caller of a request, or the queue of a task', async () => {
   const { port } = front.address() as AddressInfo;
   const ask = (headers: Record<string, string>) =>
     fetch(`http://127.0.0.1:${port}/`, { headers }).then((answer) => answer.text());
@@ -280,9 +280,9 @@ describe('a request that its worker left to another', () => {
   let signals: (AbortSignal | undefined)[];
   let isMovable: boolean;
   let isShared: boolean;
-  /** Without a code: the connection broke. */
+  /** No code if the connection broke. */
   let failure: { code: number | undefined; details: string };
-  /** Time until which the worker was to take the request. */
+  /** Deadline by which the worker had to take the request. */
   let takeBy: number | undefined;
   beforeEach(() => {
     signals = [];
@@ -330,7 +330,7 @@ describe('a request that its worker left to another', () => {
     signal,
   });
 
-  test.each([true, false])('had a time to take it if it may move (%p)', async (may) => {
+  test.each([true, false])('had a deadline for taking it if the request may move (%p)', async (may) => {
     isMovable = may;
     const queue = new AbortController();
     const result = moving.dispatch(SPEC, '/', task(queue.signal));

@@ -34,7 +34,7 @@ describe('a worker that becomes idle', () => {
     return () => void response.emit('close');
   }
 
-  /** As long as a process must be idle. A request may begin right before a look. */
+  /** Advances by the required idle time. */
   const idle = (times = 1) => jest.advanceTimersByTime(times * IDLE_LOOKS * LOOK_EVERY_MS);
 
   test('frees memory when idle after its first request, once', () => {
@@ -128,7 +128,7 @@ describe('a worker that becomes idle', () => {
 });
 
 test('a collection restores the V8 flags, so that later modules come from the compile cache', () => {
-  // In a process of its own: other tests of this one have set flags.
+  // In a separate process, because other tests of this one have set flags.
   const code = `
     import { cachedDataVersionTag } from 'node:v8';
     import { collectAll } from ${JSON.stringify(IDLE_GC)};

@@ -27,7 +27,7 @@ test('several workers share the requests; stopping waits for a running task and 
   await until(() => fixture?.trace('work').length === 1, 'the task to start');
   await cloud.stop();
   expect(workers.some(isAlive)).toBe(false);
-  // A spare that is still starting has nothing to let finish.
+  // A spare that is still starting has no requests to finish.
   expect(fixture.trace('sigterm').map(({ pid }) => pid)).toEqual(
     expect.arrayContaining([...(roles.requests ?? []), ...(roles.tasks ?? [])]),
   );
@@ -70,6 +70,6 @@ test('a module that cannot be loaded fails the start, with the reason and what t
     /could not be loaded:\nError: broken on purpose\nLeave that out\.\n\s+at .*index\.ts/s,
   );
   await expect(start).rejects.toHaveProperty('name', 'FunctionsNotLoadedError');
-  // Nothing of another worker that is started in vain.
+  // No further worker is started in vain.
   expect(received).toEqual([]);
 });

@@ -26,7 +26,7 @@ beforeEach(() => {
   loading = new Loading(true, () => now);
 });
 
-/** Those of the workers that are told to load. */
+/** The workers that are told to load. */
 function told(...workers: readonly Facts[]): Facts[] {
   const found: Facts[] = [];
   loading.check(workers.map((facts) => ({ ...facts, warmUp: () => found.push(facts) })));
@@ -80,7 +80,7 @@ describe('a spare', () => {
     expect(told(worker, later)).toEqual([worker, later]);
   });
 
-  test('loads at rest if the first request of a function will get it', () => {
+  test('loads while idle if it will get the first request of a function', () => {
     const onLoaded = loading.knowing(() => ({}));
     onLoaded([API, MANY], []);
     expect(told(spare)).toEqual([]);
@@ -127,7 +127,7 @@ describe('a pool', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('has its worker load at rest, and its spare after the first task, each once', async () => {
+  test('lets its worker load while idle, and its spare after the first task, each once', async () => {
     const loads = join(folder, 'loads');
     const { pool, env } = makePool({ keepsSpare: true });
     env.LOADS = loads;

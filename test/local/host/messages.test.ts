@@ -15,7 +15,7 @@ const ENVELOPE = {
   subscription: 'projects/p/subscriptions/s',
 };
 
-/** The only function of a module, as the host has it; `calls` is what it was given. */
+/** The only function of a module, as loaded by the host; `calls` records its arguments. */
 function loaded(take: (event: unknown) => unknown = () => undefined) {
   const calls: { data: { message: { json: unknown }; subscription: string }; source: string; id: string }[] =
     [];

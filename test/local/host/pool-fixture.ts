@@ -13,7 +13,7 @@ export const SPEC: FunctionSpec = {
   secrets: [],
 };
 export const MANY: FunctionSpec = { ...SPEC, name: 'many', concurrency: 80 };
-/** One that may share the workers of tasks, and one that may not. */
+/** A function that may share task workers, and one that may not. */
 export const API: FunctionSpec = { ...MANY, name: 'api', trigger: { kind: 'https' }, takesWhole: true };
 export const PLAIN: FunctionSpec = { ...MANY, name: 'plain', trigger: { kind: 'https' } };
 
@@ -21,7 +21,7 @@ interface PoolOptions {
   readonly keepsSpare: boolean;
   /** Messages that workers send besides their own. */
   readonly says?: readonly unknown[];
-  /** Workers answer no probe as long as this file is there. */
+  /** Workers answer no probe while this file exists. */
   readonly blocked?: string;
 }
 

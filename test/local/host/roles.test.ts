@@ -9,7 +9,7 @@ let fixture: CloudFixture;
 afterEach(() => fixture.stop());
 
 const answers = async () => (await fetch(`${fixture.cloud.gateway}/echo/x`)).status;
-/** The process that answers a function which shares the worker of the tasks. */
+/** Process id of the worker that serves a function that may share task workers. */
 const whole = async () => Number(await (await fetch(`${fixture.cloud.functionsUrl}/whole`)).text());
 const role = (name: string) => fixture.cloud.pids.roles[name] ?? [];
 const noted = (event: string, id: string) => fixture.trace(event).filter((line) => line.id === id);
@@ -36,7 +36,7 @@ test('an unresponsive worker is killed, and its task is redelivered to another',
   await enqueue(fixture.cloud, 'spin', { id: 'stuck' });
   await soon(() => noted('spin-done', 'stuck').length > 0, 'a later delivery to end');
   const [first, second] = noted('spin', 'stuck');
-  // The first and the next one, but for those that met a worker which a slow machine kept silent just then.
+  // Usually the first and second delivery; on a slow machine others may have failed in between.
   expect(Number(second?.retryCount)).toBeGreaterThan(Number(first?.retryCount));
   expect(noted('spin-done', 'stuck').map(({ pid }) => pid)).not.toContain(first?.pid);
   expect(isAlive(first?.pid)).toBe(false);
@@ -54,7 +54,7 @@ test('a task that was sent to a blocked worker goes to the spare', async () => {
   signalTo(blocked, 'SIGKILL');
 });
 
-test('a function that takes one task at a time has a process of its own for each, which ends afterwards', async () => {
+test('a function with concurrency 1 has a separate process for each task, which ends afterwards', async () => {
   fixture = await startFixture();
   await soon(() => role('spare').length === 1, 'the spare');
   const others = [...role('requests'), ...role('tasks')];
@@ -65,7 +65,7 @@ test('a function that takes one task at a time has a process of its own for each
   await soon(() => fixture.trace('single-done').length === 3, 'the third task');
   const pids = fixture.trace('single').map(({ pid }) => pid);
   expect(new Set(pids).size).toBe(3);
-  // One may be the worker of the tasks that was idle while no spare was ready: it serves no more tasks.
+  // One may be a task worker that was idle while no spare was ready; it serves no more tasks.
   expect([...role('requests'), ...role('tasks')].filter((pid) => pids.includes(pid))).toEqual([]);
   expect(pids.filter((pid) => !others.includes(pid)).length).toBeGreaterThanOrEqual(2);
   expect(fixture.log.join('\n')).not.toContain('starting another');

@@ -42,14 +42,14 @@ test('they do not share it if the request could not leave a worker that a body b
   expect((await serve(API)).port).toBe(task.port);
 });
 
-/** A task that its worker did not take in time, beside the one that blocks it. */
+/** Blocks a worker with a task, and gives it a second task that it does not take in time. */
 async function blockWorker() {
   const held = [await pool.acquire(MANY), await pool.acquire(MANY)];
   held[1]?.late();
   return { port: held[0]?.port, release: () => held.forEach(({ release }) => void release()) };
 }
 
-/** A request under way, and how often it was told to leave its worker. */
+/** Starts a request, and counts how often it was told to leave its worker. */
 async function begin() {
   const lease = await pool.acquire(API, FRAMES);
   const begun = { ...lease, told: 0 };
@@ -59,7 +59,7 @@ async function begin() {
   return begun;
 }
 
-test('they have workers of their own once a body blocks one, and the requests under way leave it', async () => {
+test('they have separate workers once a body blocks one, and current requests leave it', async () => {
   await until(() => pidsOf('spare').length === 1, 'the spare to be ready');
   const request = await begin();
   const blocked = await blockWorker();
@@ -73,7 +73,7 @@ test('they have workers of their own once a body blocks one, and the requests un
   expect(own.port).not.toBe(blocked.port);
 });
 
-test('until a worker of the requests serves, they are in those of tasks; then they leave these', async () => {
+test('requests stay in task workers until a request worker serves, and then leave them', async () => {
   const blocked = await blockWorker();
   blocked.release();
   const request = await begin();
@@ -84,7 +84,7 @@ test('until a worker of the requests serves, they are in those of tasks; then th
   expect((await serve(API)).port).toBe(port);
 });
 
-test('they have workers of their own once one of them has died', async () => {
+test('they have separate workers once one of them has died', async () => {
   await serve(MANY);
   const [pid] = pidsOf('tasks');
   signalTo(pid, 'SIGKILL');
@@ -97,7 +97,7 @@ test('they have workers of their own once one of them has died', async () => {
 test.each([
   ['a request', API],
   ['the first task', MANY],
-])('they go on sharing it if it was late with %s alone, as on a busy machine', async (_what, spec) => {
+])('they continue to share it if only %s was late, as on a busy machine', async (_what, spec) => {
   const late = await pool.acquire(spec, FRAMES);
   late.late();
   late.release();
@@ -108,7 +108,7 @@ test.each([
 test.each([
   ['does not answer a probe', true],
   ['hangs in its first task', false],
-])('a request leaves a worker that %s, and they have workers of their own', async (_what, isUsed) => {
+])('a request leaves a worker that %s, and they have separate workers', async (_what, isUsed) => {
   if (isUsed) await serve(MANY);
   const task = await pool.acquire(MANY);
   const request = await begin();

@@ -1,4 +1,4 @@
-/** The end of the sharing of workers between requests and tasks. */
+/** End of the sharing of workers between requests and tasks. */
 import { expect, test } from '@jest/globals';
 import { type SharedWorker, Sharing } from '../../../packages/local/src/host/workers/sharing.ts';
 import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
@@ -6,7 +6,7 @@ import type { WorkerLease } from '../../../packages/local/src/host/workers/worke
 const SLOW = 150;
 const QUICK = 20;
 
-/** Answers each probe by the next of the answers. */
+/** Answers each probe with the next answer. */
 class FakeWorker implements SharedWorker {
   probes = 0;
   isUsedByBoth = true;
@@ -26,7 +26,7 @@ class FakeWorker implements SharedWorker {
   takeAnswerTime = () => (this.probes === 0 ? undefined : this.#answers.shift());
 }
 
-/** Number of the check that names the worker; undefined: none of ten. */
+/** Number of the check that reports the worker; undefined if none of ten does. */
 function checkThatNames(sharing: Sharing<FakeWorker>, worker: FakeWorker): number | undefined {
   return Array.from({ length: 10 }, (_, check) => check).find(() => sharing.check([worker]).length > 0);
 }
@@ -40,7 +40,7 @@ test.each([
   expect(checkThatNames(new Sharing<FakeWorker>(true), new FakeWorker(...answers))).toBe(expected);
 });
 
-test('each worker is judged by its own answers, and the one at fault is named', () => {
+test('each worker is judged by its own answers, and the blocked one is reported', () => {
   const sharing = new Sharing<FakeWorker>(true);
   const workers = [new FakeWorker(SLOW, QUICK), new FakeWorker(SLOW, SLOW)];
   expect([sharing.check(workers), sharing.check(workers)]).toEqual([[], []]);
@@ -55,15 +55,18 @@ test('a worker that only one kind uses is not probed', () => {
   expect(worker.probes).toBe(0);
 });
 
-test.each([true, false])('one that hangs with a task is named, also without probes (sharing: %p)', (isOn) => {
-  const sharing = new Sharing<FakeWorker>(isOn);
-  const worker = new FakeWorker();
-  worker.isUsedByBoth = false;
-  worker.hangs = true;
-  expect(sharing.check([worker])).toEqual([worker]);
-  worker.tasks = 0;
-  expect(sharing.check([worker])).toEqual([]);
-});
+test.each([true, false])(
+  'a worker that hangs with a task is reported, even without probes (sharing: %p)',
+  (isOn) => {
+    const sharing = new Sharing<FakeWorker>(isOn);
+    const worker = new FakeWorker();
+    worker.isUsedByBoth = false;
+    worker.hangs = true;
+    expect(sharing.check([worker])).toEqual([worker]);
+    worker.tasks = 0;
+    expect(sharing.check([worker])).toEqual([]);
+  },
+);
 
 test('it ends once, and does not begin without roles', () => {
   const sharing = new Sharing(true);
@@ -74,7 +77,7 @@ test('it ends once, and does not begin without roles', () => {
   ).toBeUndefined();
 });
 
-test('requests are moved from one worker, or from all, as long as they are there, and told how long theirs is silent', () => {
+test('requests are asked to leave one worker, or all, while they are in it, with its time of silence', () => {
   const sharing = new Sharing<FakeWorker>(true);
   const moved: [string, number][] = [];
   const workers = [new FakeWorker(), new FakeWorker()] as const;

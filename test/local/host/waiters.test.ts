@@ -4,7 +4,7 @@ import { Waiters } from '../../../packages/local/src/host/workers/waiters.ts';
 import type { WorkerLease } from '../../../packages/local/src/host/workers/worker-lease.ts';
 import { API } from './pool-fixture.ts';
 
-test('a request that only a worker of its own may serve holds up none that could share one', async () => {
+test('a request that needs a separate worker does not delay requests that can share one', async () => {
   let isFree = false;
   const lease = {} as WorkerLease;
   const waiters = new Waiters(({ byFrames }) => (isFree && byFrames ? lease : undefined));
@@ -19,7 +19,7 @@ test('a request that only a worker of its own may serve holds up none that could
   isFree = true;
   waiters.serve();
   await new Promise((resolve) => setImmediate(resolve));
-  // Before a spare that is not loaded would do.
+  // Before it would accept an unloaded spare.
   expect(served).toEqual([lease]);
   await sharing;
   waiters.refuseAll('the end');

@@ -5,7 +5,7 @@ import { Watchdog } from '../../../packages/local/src/host/workers/watchdog.ts';
 
 const TICK_MS = 500;
 
-/** A worker that sends no heartbeat and no answer between checks, and notes the signals that it got. */
+/** A worker that sends neither heartbeats nor answers, and records its signals. */
 function worker(pid: number, memoryLimitMib = 2_048) {
   const signals: string[] = [];
   let silentMs = 0;

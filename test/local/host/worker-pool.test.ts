@@ -193,7 +193,7 @@ test('a user that takes all places it may have delays itself, and neither the ot
 });
 
 test('a worker of an isolated function serves one request, and exits normally', async () => {
-  // Those of earlier requests may still be ending.
+  // Workers of earlier requests may still be ending.
   const seen = new Set<number>();
   const fresh = () => {
     const pids = alone().filter((pid) => !seen.has(pid));
@@ -266,7 +266,7 @@ test('a worker that requests need and that cannot be loaded is logged with its s
   env.FAILS = '';
 });
 
-test('whatever code of functions says by the channel of its worker, the worker serves on', async () => {
+test('messages that code of functions sends by the worker’s channel do not disturb the worker', async () => {
   const wrong = [null, 1, 'loaded', [], {}, { functions: [] }, { port: 2 }];
   const kinds = ['loaded', 'ready', 'failed', 'constructor', '__proto__'];
   const says = [
@@ -299,7 +299,7 @@ test('the first spare starts at a pause between requests, or late', async () => 
     await pool.stop();
 
     await startPool({ keepsSpare: true });
-    // A request, because a task without heartbeats, which no fake time brings, counts as blocking.
+    // A request, because fake time brings no heartbeats, and a task without heartbeats counts as blocking.
     const { release } = await pool.acquire(API, { byFrames: true });
     jest.advanceTimersByTime(9_800);
     expect(pool.pids).toHaveLength(1);

@@ -55,7 +55,7 @@ test('a worker that does not answer a probe is late after half a second, and blo
   expect(state()).toBe('responding');
 });
 
-test('all who suspect a worker wait for the same answer', async () => {
+test('concurrent suspicions of a worker wait for the same answer', async () => {
   const both = [worker.suspect(), worker.suspect()].map(async (answer) => {
     await answer;
     return state();
@@ -65,7 +65,7 @@ test('all who suspect a worker wait for the same answer', async () => {
 });
 
 test.each([4_000, 60_000, 100_000_000])(
-  'a pause of %i ms of the cloud is no silence of its workers',
+  'a pause of the cloud of %i ms does not count as silence of its workers',
   (ms) => {
     const seen = [0, ms, ms].map((paused) => {
       now += paused;

@@ -80,7 +80,7 @@ test('a scheduled call ends with its stopped worker, and the next one goes to an
   const watched = await startFixture({ watchdogSeconds: 1, tickSeconds: 1 });
   try {
     await until(() => watched.trace('minutely').length > 0, 'a call');
-    // A slow machine may have kept an earlier one silent for as long.
+    // On a slow machine an earlier worker may have been silent too.
     const before = watched.trace('minutely');
     const stopped = before.at(-1)?.pid;
     signalTo(stopped, 'SIGSTOP');

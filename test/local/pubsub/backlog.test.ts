@@ -37,16 +37,16 @@ const steps = fc.array(
   { maxLength: 80, size: 'max' },
 );
 
-/** Checks deliveries against publications without knowledge of heaps, queues or leases. */
+/** Checks deliveries against publications, independent of heaps, queues and leases. */
 class Witness {
   readonly published = new Map<number, string>();
   readonly acked = new Set<number>();
   readonly failures = new Map<number, number>();
-  /** By key: the place in the key's order that was last delivered and not given back since. */
+  /** By key: the last delivered position that was not returned since. */
   readonly reached = new Map<string, number>();
-  /** Deliveries whose outcome is open, by ack id. */
+  /** Outstanding deliveries by ack id. */
   readonly open = new Map<string, { id: number; who: number; until: number }>();
-  /** Ids that went void because an earlier message of the key failed. */
+  /** Ids that became invalid because an earlier message of the key failed. */
   readonly voided: string[] = [];
   readonly #oneOfKey: boolean;
 
@@ -70,7 +70,7 @@ class Witness {
     this.reached.set(key, place);
   }
 
-  /** The message comes again, and with it all later ones of its key. */
+  /** The message and all later ones of its key are redelivered. */
   failed(id: number): void {
     this.failures.set(id, (this.failures.get(id) ?? 0) + 1);
     const key = this.published.get(id);
@@ -169,7 +169,7 @@ class Trial {
     const due = [...this.witness.open].filter(([, { until }]) => until <= this.now);
     const next = this.backlog.nextChange(this.now - ms);
     if (due.length > 0) expect(next).toBeLessThanOrEqual(this.now);
-    // Those that ran out are told before the backlog fails them, oldest deadline first, as time would.
+    // Expired deliveries are recorded before the backlog fails them, in the order of their deadlines.
     for (const [ackId] of due) this.witness.open.delete(ackId);
     this.backlog.expire(this.now);
     for (const consumer of this.consumers) {
@@ -178,7 +178,7 @@ class Trial {
     }
   }
 
-  /** Subscribers that acknowledge everything end with nothing left. */
+  /** Acknowledges everything, after which nothing must be left. */
   drain(): void {
     for (let round = 0; this.witness.acked.size < this.witness.published.size; round++) {
       expect(round).toBeLessThan(1_000);
@@ -202,7 +202,7 @@ describe('whatever subscribers do', () => {
     ['pull', false],
     ['push', true],
   ])(
-    '%s: nothing is lost, nothing comes while it is out or after it is done, and each key keeps its order',
+    '%s: no message is lost, or redelivered while outstanding or after its end, and each key keeps its order',
     (_how, oneOfKey) => {
       fc.assert(
         fc.property(steps, fc.integer({ min: 1, max: 6 }), (list, maxMessages) => {

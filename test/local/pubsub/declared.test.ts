@@ -1,4 +1,4 @@
-/** Exports, imports, keys and transforms: stored, returned as they were given, and named as not applied. */
+/** Exports, imports, keys and transforms are stored, returned unchanged, and reported as not applied. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ const TOLD: readonly Step[] = [
 
 const clients = ({ publisher, subscriber }: PubsubFixture) => [publisher, subscriber];
 
-test('each setting is told as it was given, after a restart too', async () => {
+test('each setting is returned unchanged, also after a restart', async () => {
   const storage = { kind: 'sqlite', file: join(folder, 'told.sqlite'), sync: false } as const;
   const first = await startPubsub(storage);
   const created = await outcomesOf(CREATE, clients(first));
@@ -73,7 +73,7 @@ test('each setting is told as it was given, after a restart too', async () => {
   await second.stop();
 });
 
-test('settings that have a state are told as active, whatever the caller gives', async () => {
+test('settings with a state are returned as active, whatever the caller sends', async () => {
   const pubsub = await startPubsub();
   const made = (id: string, settings: object): Step => [
     'createSubscription',
@@ -144,7 +144,7 @@ test('an update replaces what its mask names and keeps the others', async () => 
   await pubsub.stop();
 });
 
-/** Every kind of value that these settings have, 64-bit numbers and durations included. */
+/** Transforms with all kinds of values, including 64-bit numbers and durations. */
 const anyTransforms = fc.array(
   fc.record(
     { javascriptUdf: fc.constant({ functionName: 'f', code }), disabled: fc.boolean() },

@@ -113,7 +113,7 @@ describe('an acknowledgement', () => {
     const onDisk = () => new DatabaseSync(file).prepare('SELECT message FROM pending').all();
     expect(onDisk()).toHaveLength(1);
     expect(broker.feed(SUBSCRIPTION).acknowledge(ackIds).done).toEqual(ackIds);
-    // In the same turn: a write that is put off is not there yet.
+    // Read in the same turn, before any deferred write.
     expect(onDisk()).toEqual([]);
     broker.stop();
   });

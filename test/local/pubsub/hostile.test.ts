@@ -77,7 +77,7 @@ function streamed(requests: readonly (Buffer | object)[]): Promise<StatusObject>
   });
 }
 
-/** The server still does its work: publish, deliver, acknowledge. */
+/** Checks that the server still publishes, delivers and acknowledges. */
 async function works(): Promise<void> {
   const name = `${PROJECT}/subscriptions/probe`;
   await pubsub.subscriber.createSubscription({ name, topic: TOPIC });

@@ -1,4 +1,4 @@
-/** Whatever is done to a subscription, in any order: no call finds a defect of the server, and no message is lost. */
+/** Random operations on a subscription in any order: no call is an internal error, and no message is lost. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC, text } from './pubsub-fixture.ts';
@@ -20,7 +20,7 @@ const step = fc.constantFrom<Step>(
   'reconfigure',
 );
 
-test('every message that nobody acknowledged is delivered in the end', async () => {
+test('every unacknowledged message is delivered in the end', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 3, maxLength: 25 }),

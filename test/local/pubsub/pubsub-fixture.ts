@@ -1,4 +1,4 @@
-/** A Pub/Sub server with the unmodified client, a recording push target, and a clock the test moves. */
+/** A Pub/Sub server with the unmodified client, a push target that records requests, and a clock that the test moves. */
 import { type ClientConfig, type Message, PubSub, type Subscription, v1 } from '@google-cloud/pubsub';
 import { credentials } from '@grpc/grpc-js';
 import type { StorageChoice } from '../../../packages/local-kit/src/sqlite/grouped-database.ts';
@@ -6,7 +6,7 @@ import { type MovableClock, movableClock } from '../../../packages/local-kit/src
 import { type PubsubServer, startPubsubServer } from '../../../packages/local-pubsub/src/server.ts';
 import type { DispatchRequest, DispatchResult } from '../../../packages/local-tasks/src/dispatch/attempt.ts';
 
-// Otherwise the client looks for Google's metadata server on the network.
+// Otherwise the client searches for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
 
 export const PROJECT = 'projects/demo-cairn';
@@ -16,9 +16,9 @@ export const SUBSCRIPTION = `${PROJECT}/subscriptions/reader`;
 export type Answer = DispatchResult | ((request: DispatchRequest) => Promise<DispatchResult>);
 
 export interface PubsubFixture {
-  /** The client people use, pointed here by the environment as they would. */
+  /** The usual client, configured by the environment. */
   readonly client: PubSub;
-  /** The generated clients: one method a call. */
+  /** The generated clients, with one method per call. */
   readonly publisher: v1.PublisherClient;
   readonly subscriber: v1.SubscriberClient;
   readonly server: PubsubServer;
@@ -27,9 +27,9 @@ export interface PubsubFixture {
   readonly pushes: DispatchRequest[];
   /** Responses to the next pushes, in order; then 204. */
   readonly answers: Answer[];
-  /** Sentences for whoever runs the server. */
+  /** Notices for the person who runs the server. */
   readonly notices: string[];
-  /** From now on, what is published is delivered when the test says so. @returns what delivers it */
+  /** Holds deliveries of new messages back. @returns a function that delivers them */
   holdDeliveries(): () => void;
   /** Ends the server but not the clients. */
   kill(): Promise<void>;
@@ -44,7 +44,7 @@ export const answered = (status: number): DispatchResult => ({
 
 let generations = 0;
 
-/** Time stands still unless the test moves it, so that deadlines and pauses are exact. */
+/** The clock stands still unless the test moves it, so that deadlines and pauses are exact. */
 export async function startPubsub(
   storage: StorageChoice = { kind: 'memory' },
   dispatch?: (request: DispatchRequest) => Promise<DispatchResult>,
@@ -104,14 +104,14 @@ export async function startPubsub(
   };
 }
 
-/** Subscribes with the streaming client and keeps what comes; `take` says what becomes of each message. */
+/** Subscribes with the streaming client and records messages; `take` handles each message. */
 export function listen(subscription: Subscription, take: (message: Message) => void): Message[] {
   const received: Message[] = [];
   subscription.on('message', (message: Message) => {
     received.push(message);
     take(message);
   });
-  // Errors of a stream that the test ends on purpose are no failures; what is waited for decides.
+  // Ignores errors of a stream that the test ends on purpose.
   subscription.on('error', () => {});
   return received;
 }

@@ -38,7 +38,7 @@ const envelope = (index: number) =>
     message: { data: string; messageId: string };
   };
 const dataOf = (index: number) => Buffer.from(envelope(index).message.data, 'base64').toString();
-/** Everything that is due now has been pushed once a call that came later is answered. */
+/** Resolves when all due messages have been pushed: a later call is then answered. */
 const settled = async () => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   await pubsub.publisher.getTopic({ topic: TOPIC });

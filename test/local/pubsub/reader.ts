@@ -1,7 +1,7 @@
 /** Common operations of tests on one topic and one subscription: publish, pull, acknowledge, return. */
 import { type PubsubFixture, SUBSCRIPTION, TOPIC, text } from './pubsub-fixture.ts';
 
-/** `pubsub` is asked anew each time: every test has its own server. */
+/** Calls `pubsub` each time, because every test has its own server. */
 export function readerOf(pubsub: () => PubsubFixture) {
   const subscribe = (options: object = {}) =>
     pubsub().subscriber.createSubscription({ name: SUBSCRIPTION, topic: TOPIC, ...options });

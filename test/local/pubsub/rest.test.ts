@@ -165,7 +165,7 @@ test('a caller that is gone takes no message', async () => {
     });
   const leave = new AbortController();
   const waiting = pull(leave.signal);
-  // The server has seen what came before once a later request is answered.
+  // Once a later request is answered, the server has handled the earlier ones.
   await ask('GET', '/');
   leave.abort();
   await expect(waiting).rejects.toThrow();

@@ -29,7 +29,7 @@ describe('what was published and not acknowledged', () => {
     const [pulled] = await before.subscriber.pull({ subscription: SUBSCRIPTION, maxMessages: 10 });
     const ackIds = (pulled.receivedMessages ?? []).slice(0, 2).map(({ ackId }) => String(ackId));
     await before.subscriber.acknowledge({ subscription: SUBSCRIPTION, ackIds });
-    // A call that comes later is answered later: the acknowledgement is written by then.
+    // A later call is answered after the acknowledgement was written.
     await before.publisher.getTopic({ topic: TOPIC });
     first.child.kill('SIGKILL');
     await first.ended;
@@ -99,7 +99,7 @@ test('ids are unique across restarts, including those of messages without subscr
     if (ids.length === 0) await publisher.createTopic({ name: TOPIC });
     if (!deaf)
       await subscriber.createSubscription({ name: SUBSCRIPTION, topic: TOPIC, filter: 'attributes:heard' });
-    // With a listener, the one that it hears lies between two that it does not.
+    // The message that the filter passes is between two that it drops.
     const messages = [{}, { heard: '1' }, {}].map((attributes) => ({ data: Buffer.from('m'), attributes }));
     const [{ messageIds }] = await publisher.publish({ topic: TOPIC, messages });
     ids.push(...(messageIds ?? []).map(Number));

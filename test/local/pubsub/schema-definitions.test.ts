@@ -37,7 +37,7 @@ const WIDE = {
     { name: 'note', type: ['null', 'string'] },
   ],
 };
-/** Values of WIDE. */
+/** Messages of the type above. */
 const CITY = fc.record({
   name: fc.string({ unit: 'binary', maxLength: 20 }),
   flag: fc.boolean(),
@@ -92,7 +92,7 @@ describe('Avro', () => {
     ['no JSON', /JSON/],
     ['{"name":"a","count":1,"count":"b","note":null}', undefined],
     ['{"name":"a","count":"b","count":1,"note":null}', /long/],
-  ])('takes %j as JSON, or says why not: %s', (message, reason) => {
+  ])('accepts %j as JSON, or refuses it with the reason: %s', (message, reason) => {
     const check = () => avro(NAME, COUNT, NOTE).check(bytes(message), 'JSON');
     if (reason) expect(check).toThrow(reason);
     else expect(check).not.toThrow();
@@ -132,7 +132,7 @@ describe('Avro', () => {
     const definition = parseDefinition('AVRO', JSON.stringify(WIDE));
     fc.assert(
       fc.property(CITY, fc.constantFrom(...WIDE.fields), (city, { name }) => {
-        // JSON has no number that is infinite.
+        // JSON has no infinite numbers.
         const message = JSON.parse(type.toString({ ...city, ratio: 0.5 }));
         definition.check(bytes(message), 'JSON');
         delete message[name];
@@ -204,7 +204,7 @@ describe('Protocol Buffers', () => {
     ['', ''],
     ['with a comment of the word', '/* null */ '],
     ['after a member of the name', 'message M { message null {} optional null nil = 1; '],
-  ])('a definition %s that is cut off is refused in words about it', (_what, before) => {
+  ])('a truncated definition %s is refused with that reason', (_what, before) => {
     for (let end = 0; end < PROTO.length; end++) {
       let reason = '';
       try {
@@ -251,7 +251,7 @@ describe('Protocol Buffers', () => {
     [{ seal: '!' }, /not of type bytes/],
     [[], /object/],
     ['no JSON', /JSON/],
-  ])('takes %j as JSON, or says why not: %s', (message, reason) => {
+  ])('accepts %j as JSON, or refuses it with the reason: %s', (message, reason) => {
     const check = () => proto.check(bytes(message), 'JSON');
     if (reason) expect(check).toThrow(reason);
     else expect(check).not.toThrow();

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => pubsub.stop());
 
-/** Watches a topic; `now` tells the newest word after everything that was sent before it on the same connection. */
+/** Watches a topic; `now` resolves with the newest state after everything sent before on the same connection. */
 async function heardOf(topic = TOPIC) {
   const wire = new Wire(pubsub.server.host);
   const heard: number[] = [];

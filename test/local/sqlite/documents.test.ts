@@ -75,7 +75,7 @@ test('documents that do not fit fail their whole group as UNAVAILABLE, nothing e
   storage.close();
 });
 
-// Only there is it written early, and does a process see its open files.
+// Only Linux has early writes, and shows the open files of a process.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
 onLinux(
@@ -101,7 +101,7 @@ onLinux(
         storage.apply(number, i + 1, [put(name, 100)]);
         if (i % 100 === 99) await storage.durable();
       }
-      // Else this test would see nothing.
+      // Otherwise the test would prove nothing.
       expect(opened().length).toBeGreaterThan(before.length);
       storage.close();
       await until(() => opened().length === 0, 'its files to be closed');
@@ -114,7 +114,7 @@ onLinux(
   },
 );
 
-test('a commit that asks only after its group was rolled back is refused, as is each further one of that step', async () => {
+test('a commit is refused if its group was already rolled back, as is each further one of that step', async () => {
   const opened = openDocuments(undefined);
   const { db } = opened;
   const storage = new SqliteStorage(opened);

@@ -57,7 +57,7 @@ const SQL = {
 const rows = (db: ReturnType<typeof open>) => Number(db.statements.count.get()?.n);
 const add = (db: ReturnType<typeof open>, bytes = 100) => db.statements.add.run(Buffer.alloc(bytes, 1));
 
-/** The files as a process leaves them that is killed now. */
+/** A copy of the files as a process that is killed now would leave them. */
 function killed(): string {
   const left = join(folder, 'left.sqlite');
   for (const part of ['', '-wal', '-commits'])
@@ -126,22 +126,19 @@ test('with sync the log is preallocated before the first commit, grows when it i
   expect(rows(again)).toBe(6);
 });
 
-test.each([false, true])(
-  'a database that could not be opened whole is not taken for open (sync %j)',
-  (sync) => {
-    const db = open(false, file, sync);
-    add(db);
-    db.close();
-    expect(() => open(false, file, sync, { ...SQL, count: 'SELECT * FROM nowhere' })).toThrow('nowhere');
-    // A later version counts its commits in another way.
-    const later = new DatabaseSync(file);
-    later.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA user_version = 99; UPDATE commits SET number = 0');
-    later.close();
-    expect(() => open(false, file, sync)).toThrow(NewerDataError);
-  },
-);
+test.each([false, true])('a database whose opening failed does not count as open (sync %j)', (sync) => {
+  const db = open(false, file, sync);
+  add(db);
+  db.close();
+  expect(() => open(false, file, sync, { ...SQL, count: 'SELECT * FROM nowhere' })).toThrow('nowhere');
+  // A later version counts its commits in another way.
+  const later = new DatabaseSync(file);
+  later.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA user_version = 99; UPDATE commits SET number = 0');
+  later.close();
+  expect(() => open(false, file, sync)).toThrow(NewerDataError);
+});
 
-/** A format, as it is read without SQLite. */
+/** The format number in the file, read without SQLite. */
 const inFile = (name: string) => readFileSync(name).readUInt32BE(60);
 
 describe('files of another version', () => {
@@ -161,7 +158,7 @@ describe('files of another version', () => {
     opened.push(again);
     expect(rows(again)).toBe(1);
     expect(again.statements.format.get()).toEqual({ user_version: DATA_FORMAT });
-    // In the file itself, where an earlier version reads it before the log.
+    // In the file itself, because an earlier version reads it before the log.
     expect(inFile(killed())).toBe(DATA_FORMAT);
   });
 
@@ -174,7 +171,7 @@ describe('files of another version', () => {
       expect(inFile(left)).toBe(value === DATA_FORMAT ? 0 : DATA_FORMAT);
       if (value > DATA_FORMAT) expect(() => open(false, left)).toThrow(NewerDataError);
       else open(false, left).close();
-      // The last connection that is closed moves the log into the file.
+      // Closing the last connection moves the log into the file.
       expect(inFile(left)).toBe(value);
     }
   });
@@ -212,7 +209,7 @@ describe('files of a process that was killed', () => {
     expect(() => open(false, left)).toThrow(
       /of \d+ acknowledged commits only the first \d+ can be read; the last 1 are lost/,
     );
-    // Looking changed nothing: it is refused as often as it is tried.
+    // A refused start changes nothing, so the next one is refused too.
     expect(() => open(false, left)).toThrow(/--accept-damage/);
   });
 

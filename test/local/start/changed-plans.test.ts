@@ -19,7 +19,7 @@ const version = (planVersion: number, step = 'ship') =>
 /** Effect of an edit on a version. */
 const EDITS = ['none', 'removed', 'changed'] as const;
 
-/** Versions 1 and following, each with the runs that were started on it and what the edit does to it. */
+/** Versions from 1, each with its runs and the effect of the edit. */
 const versions = fc.array(
   fc.record({ live: fc.integer({ min: 0, max: 7 }), edit: fc.constantFrom(...EDITS) }),
   { minLength: 1, maxLength: 3 },
@@ -27,7 +27,7 @@ const versions = fc.array(
 
 type Version = { readonly live: number; readonly edit: (typeof EDITS)[number] };
 
-/** @param list answers in place of the API's list of runs */
+/** @param list replaces the API's list of runs */
 async function edited(made: readonly Version[], list?: () => Response) {
   const numbered = made.map((one, index) => ({ ...one, planVersion: index + 1 }));
   const installation = new Installation(numbered.map(({ planVersion }) => version(planVersion)));
@@ -61,7 +61,7 @@ describe('after an edit of workflows', () => {
     await fc.assert(
       fc.asyncProperty(versions, async (made) => {
         const { numbered, started, findings, lists } = await edited(made);
-        // A version without any run was never stored: a change of it is none.
+        // A version without runs was never stored, so it cannot change.
         const blocking = numbered.filter(({ edit, live }) => edit !== 'none' && live > 0);
         expect(
           findings.map(({ kind, planVersion, liveRuns }) => [planVersion, kind, liveRuns]).sort(),
@@ -84,7 +84,7 @@ describe('after an edit of workflows', () => {
     );
   });
 
-  test('a list of runs that fails is no failure of the check: the reports then name no runs but the command', async () => {
+  test('if the list of runs fails, the check succeeds, and its reports name the command instead of runs', async () => {
     const failures = fc.constantFrom(
       () => new Response('broken', { status: 500 }),
       () => new Response('nothing', { status: 404 }),
@@ -108,7 +108,7 @@ describe('after an edit of workflows', () => {
     );
   });
 
-  test('the report of a removed version says what is blocked, what to do, and where the version has to be', async () => {
+  test('the report of a removed version names the blocked runs, what to do, and the place of the version', async () => {
     const { started, findings } = await edited([
       { live: 2, edit: 'removed' },
       { live: 0, edit: 'none' },

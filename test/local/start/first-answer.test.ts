@@ -13,9 +13,9 @@ const changed = [{ type: 'order', newest: 1, versions: [VERSION] }];
 
 let server: Server;
 let asked: number;
-/** Ends the time that the request has. */
+/** Lets the request time out. */
 let timeOut: () => void;
-/** Answers to the requests in their order; absent: silence. */
+/** Answers to the requests in order; later requests get none. */
 let answers: readonly ((response: ServerResponse) => void)[];
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const says = (items: unknown) => (response: ServerResponse) => void response.end(JSON.stringify({ items }));
 const silence = () => timeOut();
-/** Only a part of the answer comes. */
+/** Sends only a part of the answer. */
 const half = (response: ServerResponse) => void response.write('{"items":', () => timeOut());
 
 function compared(tries: number): Promise<unknown> {

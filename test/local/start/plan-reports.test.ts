@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { PlanFinding } from '../../../packages/local/src/changed-plans.ts';
 import { PlanReports } from '../../../packages/local/src/plan-reports.ts';
 
-/** Live runs of the removed version of each workflow after a save; 0: the version is there. */
+/** Number of live runs of the removed version of each workflow after a save; 0: the version exists. */
 const save = fc.record({ order: fc.nat(2), refund: fc.nat(2) });
 
 const answer = (items: readonly unknown[]) => new Response(JSON.stringify({ items }));
@@ -13,7 +13,7 @@ const workflow = ([type, liveRuns]: [string, number]) => ({
   versions: [{ planVersion: 1, deployed: liveRuns === 0, liveRuns }],
 });
 
-test('a version that blocks runs is reported when it comes or changes, of each API, and not at each save', async () => {
+test('a version that blocks runs of an API is reported when it appears or changes, not at each save', async () => {
   const api = fc.constantFrom('api', 'kit-api');
   const saves = fc.array(fc.tuple(api, save), { maxLength: 8 });
   await fc.assert(

@@ -1,4 +1,4 @@
-/** The project's own functions over a workflow whose step is named by the surroundings, as if its author had renamed it. */
+/** The project's own functions over a workflow whose step name comes from the environment, as if its author had renamed it. */
 import { z } from 'zod';
 import { installWorkflows } from '../../../functions/src/shipped.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts on the same data with the step of this name and version, and lets `use` do something there. */
+/** Starts a cloud on the same data with this step name and version, and calls `use` with it. */
 async function withStep(renamed: string, use: (cloud: LocalCloud) => Promise<void>): Promise<void> {
   const cloud = await startLocalCloud({
     data: join(folder, 'data'),

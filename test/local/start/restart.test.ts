@@ -86,7 +86,7 @@ async function askClock(url: string, body?: object): Promise<{ readonly offsetMs
   return (await (await fetch(url, body && json)).json()) as { readonly offsetMs: number };
 }
 
-/** The address that tasks are sent to: functions read it from their environment, a test from the file that keeps it. */
+/** The target address of tasks, from the file that stores it. */
 function urlOfFunctions(data: string): string {
   const kept = JSON.parse(readFileSync(join(data, 'dev.json'), 'utf8')) as { functionsPorts: number[] };
   return `http://127.0.0.1:${kept.functionsPorts.at(-1)}`;

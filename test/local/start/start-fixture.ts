@@ -1,4 +1,4 @@
-/** `npm start` as a script runs it: a process, its one line, its end. */
+/** Runs `npm start` like a script: the process, its ready line and its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ export const freshFolder = () => mkdtempSync(join(tmpdir(), 'cairn-start-'));
 
 export function startProcess(args: readonly string[], env: Record<string, string> = {}): StartedProcess {
   const argv = ['--disable-warning=ExperimentalWarning', MAIN, '--functions', FUNCTIONS, ...args];
-  // A server of an earlier test would be taken for that of the user.
+  // Otherwise the server of an earlier test would count as the user's own.
   const { PUBSUB_EMULATOR_HOST: _, ...surroundings } = process.env;
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -57,7 +57,7 @@ describe('--json', () => {
   });
 });
 
-describe('a start that fails says why', () => {
+describe('a failed start prints the reason', () => {
   test('an unknown flag exits with 2 and the usage', async () => {
     const started = start(['--jsn']);
     expect(await started.ended).toMatchObject({ code: 2 });

@@ -25,7 +25,7 @@ export const greet = defineWorkflow({
 });
 `;
 
-/** Functions here find the package as its sources: a bundle has other frames. */
+/** Resolves the package to its sources, because a bundle has other frames. */
 const WITH_SOURCES = 'with-sources';
 
 let folder: string;

@@ -6,9 +6,9 @@ import { openDevValues } from '../../../packages/local/src/data-dir/dev-values.t
 import { startWarmUp, type WarmUpHost } from '../../../packages/local/src/warm-up.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
-/** Environment of a cloud that is not told that it ends soon. */
+/** Environment of a cloud that does not count as short-lived. */
 const LASTING = { CAIRN_SHORT_LIVED: '' };
-/** Functions of two installations, of which the first that is exported is not the first that is made. */
+/** Functions of two installations; the first exported one is not the first created one. */
 const FUNCTIONS = builtFunctions(
   join(import.meta.dirname, '../../system/installations/fixtures/two-installations.ts'),
 );
@@ -25,7 +25,7 @@ test('an idle worker is warmed up by runs that leave nothing behind', async () =
     functionsModule: FUNCTIONS,
     firebaseJson: 'none',
     env: LASTING,
-    // The scheduled functions are called once, at the start.
+    // Scheduled functions are called only once, at the start.
     tickSeconds: 3_600,
     keepsSpare: false,
     log: (line) => lines.push(line),
@@ -78,13 +78,13 @@ function started({ worker, idleMs = 60_000 }: { worker?: Partial<Worker>; idleMs
   return { warmUp, log, told, end: () => ends.resolve({} as never) };
 }
 
-test('a worker whose functions have no such installation is left alone, without a word', async () => {
+test('a worker whose functions have no such installation is left alone, without a log line', async () => {
   const { warmUp, log, told } = started({ worker: { serveWarmUp: async () => false } });
   expect(await warmUp.ended).toBe(0);
   expect({ log, told }).toEqual({ log: [], told: ['end'] });
 });
 
-test('a worker that fails ends it with a line that says what follows', async () => {
+test('a worker that fails ends it with a log line about the effect', async () => {
   const { warmUp, log, told } = started({ worker: {} });
   expect(await warmUp.ended).toBe(0);
   expect(log).toEqual([
@@ -93,7 +93,7 @@ test('a worker that fails ends it with a line that says what follows', async () 
   expect(told).toEqual(['end']);
 });
 
-test('a worker that ends during a run ends it without a word', async () => {
+test('a worker that ends during a run ends it without a log line', async () => {
   const dying = async () => {
     end();
     return true;

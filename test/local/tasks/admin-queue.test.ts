@@ -11,7 +11,7 @@ let queue: TaskQueue;
 beforeAll(async () => {
   tasks = await startTasks();
   await tasks.client.createQueue({ parent: QUEUE.replace(/\/queues\/.*/, ''), queue: { name: QUEUE } });
-  // Read when the queue's client is made.
+  // Read when the client of the queue is created.
   process.env.CLOUD_TASKS_EMULATOR_HOST = tasks.server.host;
   app = initializeApp({ projectId: 'demo-cairn' }, 'admin-queue');
   queue = getFunctions(app).taskQueue('work');

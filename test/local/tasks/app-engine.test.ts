@@ -73,7 +73,7 @@ describe('a task for App Engine', () => {
     });
   });
 
-  test('has the agent of App Engine behind all that name one themselves', async () => {
+  test('has the user agent of App Engine after its own', async () => {
     const headers = { 'user-agent': 'a', 'User-Agent': 'b', 'USER-AGENT': 'c' };
     const [made] = await create({ appEngineHttpRequest: { headers } });
     await tasks.drained();
@@ -140,7 +140,7 @@ describe('a task for App Engine', () => {
     });
   });
 
-  test('fails its attempts at a server that is no longer told of an app', async () => {
+  test('fails its attempts on a server that has no app any more', async () => {
     const request = { url: '/a', method: 'POST', headers: {}, body: new Uint8Array() };
     const send = toAppEngine(async () => answered(200), undefined);
     expect(await send({ ...request, signal: AbortSignal.abort() })).toMatchObject({ kind: 'unreachable' });

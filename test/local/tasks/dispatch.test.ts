@@ -17,7 +17,7 @@ const create = async (task: object = {}) => {
   return String(made.name);
 };
 const atSecond = (seconds: number) => ({ seconds: tasks.clock.now() / 1000 + seconds });
-/** Everything that is due now has been started once a call that came later is answered. */
+/** Resolves when all due tasks have been started: a later call is then answered. */
 const settled = async () => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   await tasks.client.getQueue({ name: QUEUE });

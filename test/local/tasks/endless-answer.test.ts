@@ -1,11 +1,11 @@
-/** A target whose answer never ends must not keep the server busy until the deadline of the attempt. */
+/** A target with an endless answer must not keep the server busy until the deadline of the attempt. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { dispatchOverHttp } from '../../../packages/local-tasks/src/dispatch/over-http.ts';
 
 const PIECE = Buffer.alloc(256 * 1024);
-/** Twice the bytes of an answer that are read: the connection has buffers. */
+/** Twice the limit of an answer, because the connection has buffers. */
 const MOST_TAKEN = 64 * 1024 * 1024;
 let server: Server;
 afterEach(() => {
@@ -13,7 +13,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-/** Serves an answer of so many pieces. `sent` resolves with the bytes that were taken, once the connection is closed. */
+/** Serves an answer of `pieces` pieces. `sent` resolves with the number of sent bytes once the connection is closed. */
 async function target(pieces: number) {
   let finished: (sent: number) => void = () => {};
   const sent = new Promise<number>((resolve) => {
@@ -50,7 +50,7 @@ test.each([
   ['small', 1, PIECE.length],
   ['endless', Number.POSITIVE_INFINITY, MOST_TAKEN],
 ])(
-  'the status of a target counts, and the connection ends, its answer being %s',
+  'the status of a target counts, and the connection ends, if its answer is %s',
   async (_what, pieces, most) => {
     const { request, sent } = await target(pieces);
     expect(await dispatchOverHttp(request)).toEqual({ kind: 'answered', status: 503, retryAfter: '7' });

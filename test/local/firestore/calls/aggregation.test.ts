@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cairn-aggregation-'));
 let plain: Bench;
 let indexed: Bench;
 let raw: RawCalls;
-/** Tells integers from doubles. */
+/** Client that distinguishes integers from doubles. */
 let exact: Firestore;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Names run against the numbers, so that the two orders take different documents. */
+/** The order of names is the reverse of that of numbers, so that limits select different documents. */
 async function fill({ db }: Bench): Promise<void> {
   const batch = db.batch();
   for (let n = 0; n < 8; n++) batch.set(db.doc(`items/d${9 - n}`), { n, kind: n % 2, other: 1 });
@@ -120,11 +120,11 @@ describe('the sum of', () => {
 
   /** An integer is a bigint here, a double a number. */
   test.each([
-    ['nothing is the integer 0, its average null', [], 0n, null],
+    ['no values is the integer 0, and their average null', [], 0n, null],
     ['integers is exact, though a part of it leaves 64 bits', [max, 1n, -101n], max - 100n, 2 ** 63 / 3],
     ['integers beyond 64 bits is a double', [max, max], 2 ** 64, 2 ** 63],
     ['an integer and a double is a double', [5n, 4.5, 3.5], 13, 13 / 3],
-    ['numbers passes over all else, which counts for no average', [5n, '3', 6n], 11n, 5.5],
+    ['numbers ignores all other values, also in an average', [5n, '3', 6n], 11n, 5.5],
     ['the greatest doubles is infinite', [MAX_VALUE, 1e293], Infinity, Infinity],
     ['infinities of both signs is NaN', [Infinity, -Infinity], NaN, NaN],
     ['NaN and anything is NaN', [5n, NaN], NaN, NaN],

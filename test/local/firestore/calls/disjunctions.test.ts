@@ -1,4 +1,4 @@
-/** The normal form holds where its filter holds, and costs no more than its size. */
+/** The normal form matches exactly what its filter matches, and costs no more than its size. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -31,7 +31,7 @@ function holds(filter: Filter, fields: ReadonlySet<string>): boolean {
   return filter.kind === 'and' ? filter.filters.every(each) : filter.filters.some(each);
 }
 
-test('a filter holds where one of its conjunctions does, each of which is there once', () => {
+test('a filter matches a value exactly if one of its conjunctions does, and no conjunction is duplicated', () => {
   fc.assert(
     fc.property(anyFilter, fc.subarray(FIELDS), (filter, fields) => {
       const given = new Set(fields);
@@ -57,6 +57,6 @@ test.each([
     },
   }));
   checkDisjunctions({ kind: 'and', filters: [...comparisons, ...others] });
-  // Its expansion and its key.
+  // One for its expansion and one for its key.
   expect(looks).toBeLessThanOrEqual(2 * comparisons.length);
 });

@@ -1,4 +1,4 @@
-/** A client may leave at any moment of an answer of many messages, before the first one too: the handler ends. */
+/** The handler of an answer of many messages ends if its client leaves, even before the first message. */
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sendAll } from '../../../../packages/local-firestore/src/service/calls/drained.ts';
 
-/** A call as grpc-js makes it. The client takes one message each turn and leaves after `stay` of them. */
+/** A call as in grpc-js, whose client takes one message per turn and leaves after `stay` messages. */
 class Call extends Writable {
   cancelled = false;
   readonly taken: unknown[] = [];
@@ -30,7 +30,7 @@ class Call extends Writable {
   }
 }
 
-test('the handler ends, and draws few messages that nobody takes', async () => {
+test('the handler ends, and generates few messages after the client has left', async () => {
   const settings = fc.record({
     count: fc.nat(40),
     stay: fc.nat(50),

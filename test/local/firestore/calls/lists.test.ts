@@ -152,7 +152,7 @@ describe('a transaction', () => {
     const order: string[] = [];
     const write = bench.raw.call('Commit', commit(set(path, { n: { integerValue: 2 } })));
     const written = write.then(() => order.push('other'));
-    // The answer to this comes after the write has been taken, so it must be waiting.
+    // Once this is answered, the server has received the write, which must be waiting.
     await answer('BatchGetDocuments', { database: root, documents: [doc('c/a')], transaction });
     await answer('Commit', { database: root, transaction, writes: [set('c/a')] }).then(() =>
       order.push('own'),

@@ -1,4 +1,4 @@
-/** The last message of a query says that it is the last, so that clients need not wait for the end of the stream. */
+/** The last message of a query is marked as the last, so that clients need not wait for the end of the stream. */
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { setRawBench } from '../support/raw-bench.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   await bench.raw.call('Commit', commit(...writes));
 });
 
-test('of any query exactly the last message says so', async () => {
+test('exactly the last message of any query is marked as the last', async () => {
   const count = fc.integer({ min: 0, max: 12 });
   await fc.assert(
     fc.asyncProperty(

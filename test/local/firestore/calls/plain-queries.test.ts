@@ -1,4 +1,4 @@
-/** Queries that the protocol can express and no official client writes: they are answered as production answers them. */
+/** Queries that the protocol allows but no official client sends get the same answers as in production. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { setRawBench } from '../support/raw-bench.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setRawBench } from '../support/raw-bench.ts';
 import { commit, doc, query, database as root, set } from '../support/requests.ts';
 
-/** The rules of reading, and of the times a caller names, that the Node client never comes near. */
+/** Rules of reads and of their times that the Node client never reaches. */
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
 const HOUR_MS = 60 * 60_000;
@@ -102,7 +102,7 @@ test.each([
   [1, [1, 0]],
   [5, [3]],
 ])(
-  'a query with an offset of %i tells with its first answer how many it passed over',
+  'the first answer of a query with an offset of %i has the number of skipped documents',
   async (offset, expected) => {
     const { messages } = await bench.raw.call('RunQuery', {
       ...query({

@@ -1,4 +1,4 @@
-/** Deletion of all documents while transactions and writes are under way, as between two tests of an application. */
+/** Deletion of all documents during transactions and writes, as between two tests of an application. */
 import { expect, test } from '@jest/globals';
 import { listenTo, nobodyListens } from '../listen/seen.ts';
 import { setRawBench } from '../support/raw-bench.ts';

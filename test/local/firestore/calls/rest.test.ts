@@ -25,7 +25,7 @@ beforeAll(async () => {
     port: Number(port),
     ssl: false,
     preferRest: true,
-    // With neither key nor file the client would look for the machine's own credentials.
+    // Without a key or file the client would search for the machine's own credentials.
     authClient: new PassThroughClient(),
   } as never);
 });
@@ -282,7 +282,7 @@ describe('plain requests', () => {
 });
 
 describe('web pages', () => {
-  /** `fetch` sets neither. */
+  /** Request with headers that `fetch` does not allow. */
   const as = (headers: Record<string, string>, method = 'GET') =>
     new Promise<{ status: number | undefined; allowed: unknown }>((resolve, reject) => {
       const url = new URL(`${root()}/plain`);

@@ -148,7 +148,7 @@ async function written(path: string, v: number) {
   return { updateTime: { seconds: writeTime.seconds, nanos: writeTime.nanoseconds } };
 }
 
-/** As the clients of browsers commit a transaction: what it wrote, and that what it only read is as it was. */
+/** Clients of browsers commit a transaction with its writes, and with a verification of each document that it only read. */
 describe('a commit that verifies what it has read', () => {
   test('is applied if the document is unchanged, costs one read and does not write it', async () => {
     const seen = await written('v/read', 1);

@@ -45,7 +45,7 @@ afterAll(async () => {
   await bench.stop();
 });
 
-/** A stream of the client as it ships. */
+/** A write stream of the unmodified client. */
 class WriteStream {
   readonly seen = new Seen<Answer>();
   readonly ended: Promise<void>;
@@ -76,7 +76,7 @@ class WriteStream {
     return this.seen.all;
   }
 
-  /** Begins the stream, or goes on with one. */
+  /** Begins or resumes a stream. */
   async greet(more: object = {}): Promise<Answer> {
     this.send({ database: root, ...more });
     const [greeting] = await this.answers(1);
@@ -162,7 +162,7 @@ test('writes are visible to listeners and billed as writes', async () => {
 });
 
 describe('a stream that is resumed', () => {
-  test.each(['lost-answer', 'cut-stream'] as const)('is told what was done of it (%s)', async (kind) => {
+  test.each(['lost-answer', 'cut-stream'] as const)('gets the results of its writes (%s)', async (kind) => {
     const path = `w/resumed-${kind}`;
     const first = new WriteStream();
     const { streamId, streamToken } = await first.greet();

@@ -28,7 +28,7 @@ const { value } = fc.letrec<{ value: Value }>((tie) => ({
 }));
 const fields: fc.Arbitrary<Fields> = fc.array(fc.tuple(name, value)).map((members) => new Map(members));
 
-/** The same indexes by the longer way: every value is looked up. */
+/** The same indexes without the shortcut, so that every value is looked up. */
 function withoutExemptions(config: IndexConfig): IndexConfig {
   return { ...config, isExempt: () => false };
 }

@@ -25,7 +25,7 @@ function open(): RawStream {
   return stream;
 }
 
-/** A collection nobody else uses. */
+/** A new collection. */
 function fresh(): { list: CollectionReference; id: string } {
   const id = `p${++collections}`;
   return { list: bench.db.collection(id), id };
@@ -246,7 +246,7 @@ describe('a target that resumes', () => {
     stream.add({ targetId: 3, ...documents(`${id}/a`), resumeToken, expectedCount: { value: 1 } });
     await stream.seen.until((all) => all.map(brief).includes('CURRENT 3'));
     expect(stream.seen.all.map(brief)).toContain(`deleted ${id}/a -3`);
-    // A count of 0 makes clients of browsers and phones forget that they know the document to be deleted.
+    // A count of 0 would make clients of browsers and phones forget that they know of the deletion.
     expect(stream.seen.all.map(brief)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^filter [23]/)]),
     );
@@ -275,7 +275,7 @@ describe('a target that resumes', () => {
     await list.doc('b').set({});
     await stream.moment();
     const blob = 'x'.repeat(900_000);
-    // Only what is replaced is remembered: enough megabytes to push out the moment of the token.
+    // Replaces enough megabytes of documents to drop the moment of the token from the history.
     const large = fresh().list;
     for (let written = 0; written < 20; written++) await large.doc('one').set({ blob, written });
     stream.add({ targetId: 2, ...queryOf(id), resumeToken });

@@ -1,4 +1,4 @@
-/** Listeners of the unmodified client beside random writes, compared with looking at every document at that moment. */
+/** Listeners of the unmodified client under random writes, compared with a scan of all documents at the same moment. */
 import type { Firestore, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { answer, completeOrders, type Doc, NAME, type Question } from '../support/brute-force.ts';
@@ -62,7 +62,7 @@ describe('every snapshot equals a full scan at its read time', () => {
                 JSON.stringify(inOrder(expected, one.question)),
           )
           .catch((error: Error) => {
-            // A question that production would not take is not compared.
+            // A query that production would refuse is not compared.
             if (!/Error 3/.test(error.message)) throw error;
             refused.add(one);
           });
@@ -82,7 +82,7 @@ describe('every snapshot equals a full scan at its read time', () => {
   });
 });
 
-/** Every state the database was in, with the time of its commit. */
+/** All states of the database, with the times of their commits. */
 class World {
   readonly moments: Moment[] = [];
   readonly #db: Firestore;
@@ -101,7 +101,7 @@ class World {
     return this.moments.findLast((m) => m.time <= time)?.docs ?? [];
   }
 
-  /** Sets the documents; now and then it deletes others with them. */
+  /** Sets the documents, and sometimes deletes others in the same commit. */
   async commit(docs: readonly Doc[]): Promise<void> {
     const next = new Map(this.last.map((d) => [d.path, d]));
     const batch = this.#db.batch();
@@ -114,7 +114,7 @@ class World {
       batch.set(this.#db.doc(doc.path), doc.data);
       next.set(doc.path, doc);
     }
-    // Changed by every commit, so that its update time is the commit's time.
+    // Every commit changes this document, so its update time is the time of the commit.
     batch.set(this.#db.doc('time/of-commit'), { count: this.moments.length });
     const written = (await batch.commit()).at(-1);
     if (!written) throw new Error('a commit without results');
@@ -147,7 +147,7 @@ function check(world: World, { question, group, seen }: Listening): number {
   return seen.all.length;
 }
 
-/** The client itself orders what it is shown, and leaves out the orders that inequalities imply: then by path. */
+/** The client sorts results itself, and ignores orders that inequalities imply; then it sorts by path. */
 function inOrder(paths: readonly string[], question: Question): readonly string[] {
   const explicit = question.orderBy.filter((o) => o.field !== NAME).length;
   const complete = completeOrders(question).filter((o) => o.field !== NAME).length;

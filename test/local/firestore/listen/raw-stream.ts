@@ -1,4 +1,4 @@
-/** A Listen stream without the client library: what a test sends, and every message that comes back. */
+/** A Listen stream without the client library, which records every message. */
 import { Client, type ClientDuplexStream, credentials } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { loadProtocol } from '../../../../packages/local-kit/src/wire/grpc-service.ts';
@@ -65,7 +65,7 @@ export class RawStream {
     this.#stream.write(Buffer.from(this.#request.encode(this.#request.fromObject(request)).finish()));
   }
 
-  /** Waits for the next moment at which everything has been shown, and returns what came since the last. */
+  /** Waits for the next consistent moment, and returns the messages since the last one. */
   async moment(): Promise<readonly Message[]> {
     const from = this.#told;
     const isMoment = (m: Message) =>
@@ -78,7 +78,7 @@ export class RawStream {
 
   #told = 0;
 
-  /** Takes no more messages: what the server sends stays under way. */
+  /** Stops reading, so that the messages of the server stay in transit. */
   pause(): void {
     this.#stream.pause();
   }

@@ -1,4 +1,4 @@
-/** Listeners of the unmodified client under random writes, while their streams are cut and the server dies and comes back. */
+/** Listeners of the unmodified client under random writes, while their streams are cut and the server is restarted. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ import { Chooser } from '../support/random-queries.ts';
 import { listenTo, nobodyListens, type Seen, type Shown } from './seen.ts';
 
 const SEEDS = [1, 2, 3];
-/** Each begins with a server that has just come back. */
+/** Number of server starts. */
 const LIVES = 3;
 const COMMITS = 15;
 const DOCS = 12;
 const TOP = 4;
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-listen-restarts-'));
-/** Also after a failure: what still listens would keep the process from ending. */
+/** Called even after a failure, because a remaining listener would keep the process alive. */
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -60,7 +60,7 @@ async function commit(db: Firestore, choose: Chooser, docs: Map<string, number>)
   await batch.commit();
 }
 
-/** Each snapshot is the one before and its changes: nothing is shown twice, nothing goes that was not there. */
+/** Each snapshot equals the previous one with its changes; no document is added twice or removed without having been added. */
 function assertNothingTwice({ all }: Seen<Shown>): void {
   let before = new Set<string>();
   let time = 0;
@@ -82,7 +82,7 @@ function assertNothingTwice({ all }: Seen<Shown>): void {
 
 describe('over restarts of the server and cuts of the stream', () => {
   test.each(SEEDS)(
-    'a listener comes to what the query gives, and is shown nothing twice (seed %i)',
+    'a listener reaches the result of the query, and gets nothing twice (seed %i)',
     async (seed) => {
       const choose = new Chooser(seed);
       const storage = { kind: 'sqlite', file: join(folder, `${seed}.sqlite`) } as const;
@@ -103,7 +103,7 @@ describe('over restarts of the server and cuts of the stream', () => {
       let cuts = 0;
       for (let n = 0; n < LIVES; n += 1) {
         if (n > 0) {
-          // Whatever the listeners were told last, they go on from there; some of it happens before they are back.
+          // The listeners resume from their last message; some commits happen before they reconnect.
           await life.server.stop();
           if (life !== first) await life.db.terminate();
           life = await startBench({ storage, port });
@@ -120,7 +120,7 @@ describe('over restarts of the server and cuts of the stream', () => {
         }
         cuts += life.server.faults.injected()['cut-stream'] ?? 0;
       }
-      // Documents missing in a read are missing in the model too.
+      // Uncertain commits: the model takes the state that a read returns.
       const looked = await life.db.collection('c').get();
       expect(new Map(looked.docs.map((doc) => [doc.ref.path, doc.get('v')]))).toEqual(docs);
       expect(cuts).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** One commit meets the listeners of all clients: those whose targets it does not concern do nothing. */
+/** Every commit reaches the listeners of all clients; a listener whose targets it does not concern does nothing. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ const EVERYTHING = {
 const DATABASE = 'projects/p/databases/(default)';
 const doc = (path: string) => ({ name: `${DATABASE}/documents/${path}`, segments: path.split('/') });
 
-/** A listener of an empty database, whose updates and commits the test counts and makes. */
+/** A listener of an empty database, with its number of updates and a function that commits. */
 function listen() {
   let moments = 0;
   let commit: (names: readonly string[]) => void = () => {};
@@ -73,7 +73,7 @@ test('a listener works only for commits that concern one of its targets', async 
   listener.close();
 });
 
-/** Few ids, which begin and end alike, so that paths meet. */
+/** Few similar ids, so that paths often coincide. */
 const id = fc.constantFrom('a', 'b', 'ab', 'documents');
 const path = (least: number) =>
   fc.array(fc.tuple(id, id), { minLength: least, maxLength: 3 }).map((pairs) => pairs.flat());

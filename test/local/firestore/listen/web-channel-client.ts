@@ -1,4 +1,4 @@
-/** A WebChannel without the client library: a test decides when to read, what to acknowledge, and what to send again. */
+/** A WebChannel without the client library, so that a test decides what to read, acknowledge and repeat. */
 import { database } from '../support/requests.ts';
 
 const MAX_READS = 200;
@@ -7,7 +7,7 @@ const PATIENCE_MS = 120_000;
 type Numbered = readonly [id: number, array: unknown];
 
 export class ChannelClient {
-  /** By their numbers; each as often as it came, but for those that came again unchanged. */
+  /** Answers by number. A repeated answer must be unchanged. */
   readonly received = new Map<number, unknown>();
   readonly #base: string;
   #id: string | undefined;
@@ -19,14 +19,14 @@ export class ChannelClient {
     this.#base = `http://${host}/google.firestore.v1.Firestore/${call}/channel`;
   }
 
-  /** Up to which number all answers have come. */
+  /** Number up to which all answers have arrived. */
   get complete(): number {
     let last = 0;
     while (this.received.has(last + 1)) last++;
     return last;
   }
 
-  /** Answers of the call, without signs of life. */
+  /** Answers of the call, without keep-alives. */
   get answers(): readonly unknown[] {
     const arrays = Array.from({ length: this.complete }, (_, i) => this.received.get(i + 1));
     return arrays.filter((array) => !(Array.isArray(array) && array[0] === 'noop'));
@@ -45,7 +45,7 @@ export class ChannelClient {
     return this.repeat();
   }
 
-  /** The last request once more, as after a lost response. */
+  /** Sends the last request again, as after a lost response. */
   async repeat(): Promise<unknown> {
     const id = this.#id === undefined ? {} : { SID: this.#id, AID: String(this.complete) };
     const response = await this.#fetch({ ...id, RID: String(this.#request), CVER: '22' }, 'POST', this.#body);
@@ -54,7 +54,7 @@ export class ChannelClient {
     return first;
   }
 
-  /** Reads until the answers suffice. @throws Error when that takes too many back channels, or too long */
+  /** Reads until the answers suffice. @throws Error if this takes too many back channels or too long */
   async readUntil(suffice: (answers: readonly unknown[]) => boolean): Promise<void> {
     for (let left = MAX_READS; !suffice(this.answers); left--) {
       if (left === 0) throw new Error(`not answered: ${JSON.stringify(this.answers.at(-1))}`);
@@ -112,7 +112,7 @@ export class ChannelClient {
   }
 }
 
-/** Whole frames; what a cut left incomplete is passed over. */
+/** Complete frames; ignores one that was cut. */
 function framesOf(text: string): readonly unknown[] {
   const frames: unknown[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Listen and Write as the clients of browsers speak them: a channel made of HTTP requests. */
+/** Listen and Write over WebChannel, which clients in browsers use. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { generator } from '../../../../packages/local-firestore/src/seeded.ts';
 import { type Bench, startBench } from '../support/client.ts';
@@ -28,7 +28,7 @@ interface Change {
   readonly targetChange?: { readonly targetChangeType?: string };
 }
 
-/** Documents of a client that has applied the answers in order. */
+/** Documents that a client has after applying the answers in order. */
 function shownBy(answers: readonly unknown[]): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const [change] of answers as readonly (readonly [Change])[]) {
@@ -86,13 +86,13 @@ describe('the answers of a channel', () => {
     await channel.send(listenTo('large'));
     await channel.read({ longPoll: false });
     const [, , unacknowledged] = (await channel.send()) as [number, number, number];
-    // The last one was sent when there was room.
+    // The last answer was sent when there was still room.
     expect(unacknowledged).toBeLessThan(1024 * 1024 + 2 * text.length);
     await channel.readUntil((answers) => Object.keys(shownBy(answers)).length === 12);
     await channel.terminate();
   });
 
-  test('a page that asks for a stream gets a sign of life at once, so that it sees no proxy that holds answers', async () => {
+  test('a page that requests a stream gets a message at once, so that it does not assume a buffering proxy', async () => {
     const channel = new ChannelClient(bench.server.host, 'Write');
     await channel.send();
     await channel.read({ longPoll: false });
@@ -141,7 +141,7 @@ describe('the end of a channel', () => {
     await nobodyListens(bench.server);
     const address = `http://${bench.server.host}/google.firestore.v1.Firestore/Listen/channel?SID=gone&RID=rpc`;
     const response = await fetch(address);
-    // The clients' own check is that the words do not begin the text.
+    // Clients check for these words after the beginning of the text.
     expect([response.status, (await response.text()).indexOf('Unknown SID') > 0]).toEqual([400, true]);
   });
 });

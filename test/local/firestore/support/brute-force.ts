@@ -1,6 +1,6 @@
 /**
- * Reference implementation of queries by examining every document: written from Firestore's documentation, sharing no
- * code with the server. Works on the client's own values.
+ * Reference implementation of queries that examines every document. Written from Firestore's documentation, without code of
+ * the server. Uses the client's own values.
  */
 import { DocumentReference, GeoPoint, Timestamp } from '@google-cloud/firestore';
 
@@ -130,7 +130,7 @@ function holds(doc: Doc, condition: Condition): boolean {
   return condition.op === '>' ? order > 0 : order >= 0;
 }
 
-/** Null and NaN can only be asked for by name, with ==. */
+/** Null and NaN match only an explicit ==. */
 function known(value: unknown): boolean {
   return value !== null && !Number.isNaN(value);
 }

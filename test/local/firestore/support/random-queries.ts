@@ -1,4 +1,4 @@
-/** Random documents and questions from a seed, over few enough values that questions have answers. */
+/** Random documents and queries from a seed, over so few values that queries have results. */
 import { type Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
 import { generator } from '../../../../packages/local-firestore/src/seeded.ts';
 import {
@@ -127,7 +127,7 @@ export function randomQuestion(choose: Chooser, db: Firestore, docs: readonly Do
   };
 }
 
-/** Without the name where a field with an inequality would be ordered by after it: such a query is refused. */
+/** Removes the order by name if an implied order by an inequality field would follow it, because such a query is refused. */
 function beforeName(given: Question['orderBy'], where: Condition | undefined): Question['orderBy'] {
   const isOrdered = (field: string) => given.some((o) => o.field === field);
   return inequalityFields(where).every(isOrdered) ? given : given.filter((o) => o.field !== NAME);
@@ -165,7 +165,7 @@ function comparison(choose: Chooser, all: readonly unknown[], ops: readonly Op[]
     return { field, op, value: Array.from({ length: 1 + choose.below(3) }, one) };
   }
   const operand = one();
-  // The client writes every filter on null or NaN but == as "is not", so only those two can be asked with them.
+  // The client sends every filter on null or NaN except == as "is not", so only these two can be used with them.
   const alone = operand === null || Number.isNaN(operand);
   return { field, op: alone && op !== '==' ? '!=' : op, value: operand };
 }

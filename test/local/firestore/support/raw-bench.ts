@@ -1,4 +1,4 @@
-/** One server for the tests of a file, with the client that talks to it and calls that the client would never make. */
+/** One server for the tests of a file, with a client, and with calls that the client would never make. */
 import { afterAll, beforeAll } from '@jest/globals';
 import type { FirestoreServerOptions } from '../../../../packages/local-firestore/src/server.ts';
 import { type Bench, startBench } from './client.ts';
@@ -8,7 +8,7 @@ interface RawBench extends Bench {
   readonly raw: RawCalls;
 }
 
-/** @returns an object that has its members from `beforeAll` on */
+/** @returns an object whose members `beforeAll` sets */
 export function setRawBench(options?: Partial<FirestoreServerOptions>): RawBench {
   const bench = {} as RawBench;
   beforeAll(async () => {

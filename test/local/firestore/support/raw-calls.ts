@@ -1,4 +1,4 @@
-/** Calls of the server with requests that the client library would never send, down to bytes that are no request. */
+/** Calls with requests that the client library would never send, including invalid bytes. */
 import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
 import type protobuf from 'protobufjs';
 import { withVerify } from '../../../../packages/local-firestore/src/wire/protocol.ts';
@@ -41,7 +41,7 @@ export class RawCalls {
     const path = `/google.firestore.${this.#version}.Firestore/${method}`;
     const deadline = { deadline: Date.now() + DEADLINE_MS };
     return new Promise((resolve) => {
-      // One answer or many: a server stream reads both.
+      // A server stream can read both one answer and many.
       const call = this.#client.makeServerStreamRequest(path, same, same, bytes, new Metadata(), deadline);
       const messages: Record<string, unknown>[] = [];
       call.on('data', (data: Buffer) => messages.push(type.toObject(type.decode(data), { longs: Number })));

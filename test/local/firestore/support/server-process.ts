@@ -1,4 +1,4 @@
-/** A Firestore server in a process of its own, so that it can be killed. Prints `host` once it serves. */
+/** A Firestore server in a separate process, so that it can be killed. Prints `host` once it serves. */
 import { startFirestoreServer } from '../../../../packages/local-firestore/src/server.ts';
 
 const [file, port] = process.argv.slice(2) as [string, string];

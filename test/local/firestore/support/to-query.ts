@@ -1,14 +1,14 @@
-/** A question of these tests as the client's own query. */
+/** Converts a question of these tests to the client's own query. */
 import { FieldPath, Filter, type Firestore, type Query } from '@google-cloud/firestore';
 import { type Condition, NAME, type Question } from './brute-force.ts';
 
 export interface Asked {
   readonly collectionId: string;
-  /** At every depth, instead of at the root. */
+  /** True: documents at every depth instead of at the root. */
   readonly group: boolean;
 }
 
-/** Undefined where the client itself refuses: a cursor on a name outside the collection, for one. */
+/** Undefined if the client itself refuses the query, for example for a cursor on a name outside the collection. */
 export function toQuery(
   db: Firestore,
   { collectionId, group }: Asked,

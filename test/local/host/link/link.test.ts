@@ -1,4 +1,4 @@
-/** The link between the cloud process and a worker: a function that takes whole requests answers by frames as it does by HTTP. */
+/** The link between the cloud process and a worker. A function that takes whole requests gives the same answers by frames and by HTTP. */
 import { once } from 'node:events';
 import { Agent, type OutgoingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -31,7 +31,7 @@ const TASK = {
   Authorization: `Bearer h.${Buffer.from(JSON.stringify({ email: 'a@b.c' })).toString('base64url')}.s`,
 };
 
-/** Promise that the functions below wait for, and what they have seen. */
+/** Promise that the functions below wait for, and their record of requests. */
 let hold: PromiseWithResolvers<void>;
 let seen: unknown[];
 let written: boolean[];
@@ -99,7 +99,7 @@ let given: string[];
 /** The worker's end of the link. */
 let peer: Socket;
 
-// The log of firebase-functions about refused tasks and exceptions on purpose.
+// Silences the log of firebase-functions about intended refusals and exceptions.
 for (const level of ['error', 'warn'] as const) jest.spyOn(console, level).mockImplementation(() => {});
 
 beforeEach(async () => {
@@ -208,11 +208,11 @@ describe('a function receives and answers frames as it does HTTP', () => {
     const [byLink, byHttp] = [await ask('link', name, asked), await ask('http', name, asked)];
     const shown = (answer: Answer) => {
       const headers = { ...answer.headers };
-      // Express's own.
+      // Set by Express only.
       delete headers.etag;
       if (name !== 'echo') return { ...answer, headers };
       const { headers: got, ...rest } = JSON.parse(answer.body) as { headers: OutgoingHttpHeaders };
-      // Headers of HTTP's own connection.
+      // Headers of the HTTP connection.
       const { host, connection, ...kept } = got;
       return { ...answer, headers: { ...headers, 'content-length': undefined }, body: { ...rest, kept } };
     };
@@ -270,7 +270,7 @@ describe('an answer by frames', () => {
   test('waits at the function while its receiver is full', async () => {
     const { over, answer, sent } = begin('link', 'flood', {}, () => false);
     await until(() => answer.body === 'first', 'the first piece');
-    // Behind the word that it takes no more, on the same connection.
+    // Sent after the pause on the same connection.
     await ask('link', 'nothing');
     hold.resolve();
     await until(() => answer.body === 'firstsecond', 'what was written without asking');
@@ -288,7 +288,7 @@ describe('an answer by frames', () => {
     (await sent).abort();
     (await sent).abort();
     await until(() => seen.includes('closed'), 'the function to hear of it');
-    // It is still at the request: a worker that serves once is not to be ended as if it had done that.
+    // Order matters: the worker still executes the request, so a worker that serves once must not end as if it had finished.
     expect(given).toEqual(['broken', 'released']);
     hold.resolve();
   });
@@ -298,7 +298,7 @@ describe('an answer by frames', () => {
     await until(() => seen.length === 1, 'the function');
     link.close();
     expect((await over).failed).toBeDefined();
-    // In this order: a worker that serves once and died is not taken for one that has ended in order.
+    // Order matters: a worker that serves once and died must not be taken for one that ended normally.
     expect(given).toEqual(['broken', 'released']);
     expect(link.isOpen).toBe(false);
     await until(() => seen.includes('closed'), 'the function to hear of it');
@@ -337,7 +337,7 @@ describe('a worker whose event loop is blocked', () => {
     expect(seen).toEqual([]);
   });
 
-  test('says so of a request that this process has not moved yet', async () => {
+  test('refuses a late request that this process has not moved yet', async () => {
     peer.pause();
     const { over } = begin('link', 'held');
     clock.advance(401);
@@ -358,14 +358,14 @@ describe('a worker whose event loop is blocked', () => {
 
   test('keeps the requests that it has taken', async () => {
     const { over } = begin('link', 'held');
-    // Behind it, on the same connection.
+    // Sent after it on the same connection.
     await ask('link', 'nothing');
     expect(seen).toEqual(['held']);
     jest.advanceTimersByTime(60_000);
     hold.resolve();
     expect(await over).toMatchObject({ body: 'held' });
     expect(given).toEqual(['released', 'released']);
-    // It has said so before it begins.
+    // The worker confirms the request before it begins.
     expect(await ask('link', 'corked')).toMatchObject({ body: '0 0' });
   });
 });

@@ -1,4 +1,4 @@
-/** The clock of the machine in tests of the link. It stands still: a test that loses the processor for a while must not be late. */
+/** Frozen clock of the machine for tests of the link, so that a test on a busy machine is not late. */
 import { jest } from '@jest/globals';
 
 const START_NS = 5_000_000_000n;
@@ -6,7 +6,7 @@ const START_NS = 5_000_000_000n;
 class MachineClock {
   #now = START_NS;
 
-  /** To be called before each test, and after `useFakeTimers`, which replace the clock. */
+  /** Call before each test, and after `useFakeTimers`, which replaces the clock. */
   stop(): void {
     this.#now = START_NS;
     jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => this.#now);

@@ -1,4 +1,4 @@
-/** The link to a worker that requests share with the bodies of steps. */
+/** The link to a worker that requests share with step bodies. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -16,7 +16,7 @@ import { clock } from './machine-clock.ts';
 
 const FOREVER_MS = 60_000;
 
-/** Promise that the functions below wait for, and what they have seen. */
+/** Promise that the functions below wait for, and their record of requests. */
 let hold: PromiseWithResolvers<void>;
 let seen: string[];
 
@@ -73,7 +73,7 @@ interface Asked {
   readonly repeatAfterMs?: number;
 }
 
-/** Sends a request; `over` says how it ended. */
+/** Sends a request; `over` resolves with its end. */
 function send(name: string, { method = 'GET', type, repeatAfterMs = 0 }: Asked = {}) {
   const lease: WorkerLease = {
     port: 1,
@@ -82,7 +82,7 @@ function send(name: string, { method = 'GET', type, repeatAfterMs = 0 }: Asked =
     isShared: true,
     release: () => given.push('released'),
     broken: () => given.push('broken'),
-    // As the pool does, which tells each request of the worker.
+    // Like the pool, which informs each request of the worker.
     late: () => {
       given.push('late');
       lease.onBlocked?.(0);

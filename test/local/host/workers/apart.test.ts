@@ -1,4 +1,4 @@
-/** The workers of users that may block them. */
+/** Separation of users that may block workers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const begin = (user: string, spec = MANY) => pool.acquire(spec, { user });
 
-/** Lets all workers be silent for so long that they hang, and answer again. */
+/** Makes all workers silent until they count as hanging, and then respond again. */
 async function hang(): Promise<void> {
   writeFileSync(blocked, '');
   const check = jest.spyOn(Blockers.prototype, 'check');
@@ -54,7 +54,7 @@ async function pauseCloud(): Promise<void> {
   checks.mockRestore();
 }
 
-test('a task is not in a worker with one of a user that may block it, until that user has ended another', async () => {
+test('a task does not share a worker with a user that may block it, until a task of that user has ended elsewhere', async () => {
   await until(() => pool.pidsByRole.spare?.length === 1, 'the spare to be ready');
   const first = await begin('ada');
   await hang();

@@ -23,7 +23,7 @@ test('users of a worker that hung are blockers until a request of theirs ends in
   blockers.check();
   for (const stay of stays) blockers.leave(hung, stay, true);
   expect(apart()).toEqual(['ada', 'bob']);
-  // Moved to another worker, say.
+  // For example moved to another worker.
   blockers.leave(sound, blockers.enter(sound, 'ada'), false);
   expect(apart()).toEqual(['ada', 'bob']);
   blockers.leave(sound, blockers.enter(sound, 'ada'), true);

@@ -1,4 +1,4 @@
-/** Workers that are killed while a new state of their module is loaded: nothing else would load it before the next edit. */
+/** Workers that are killed while they load a new state of their module, which must be loaded again before the next edit. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function codebaseOf(worker: string): ServedCodebase {
   });
 }
 
-/** @param kills workers of the generation that are killed once they have loaded the functions, before they serve */
+/** @param kills number of workers that are killed after they have loaded the functions, before they serve */
 function loading(kills: number, env: Record<string, string> = {}) {
   let loads = 0;
   const start: StartWorkers = {

@@ -1,4 +1,4 @@
-/** Probes of a worker, by its link as its requests are, or by the channel. */
+/** Probes of a worker by its link, or without a link by the channel. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -40,7 +40,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-/** Resolves when the worker has answered all that was sent before; its socket as it was. */
+/** Resolves when the worker has answered everything sent before, with its original socket. */
 async function roundTrip(): Promise<void> {
   const answered = Promise.withResolvers<void>();
   link.call('/Unknown', Buffer.alloc(0), { onMessage() {}, onEnd: () => answered.resolve() });
@@ -70,14 +70,14 @@ test.each<[string, () => unknown]>([
   ['cannot encode', () => Object.assign(peer, { cork: noBuffers })],
   ['has lost the link', () => peer.destroy()],
   ['is ending', () => served.drain(60_000)],
-])('the time counts in which a worker %s while its event loop turns', async (_what, breakIt) => {
+])('time in which a worker %s counts while its event loop turns', async (_what, breakIt) => {
   probes.useLink(link);
   breakIt();
   unanswered();
   await until(() => unanswered() >= 3 * TICK_MS, 'checks without an answer');
 });
 
-test('the time does not count in which the event loop of a worker is blocked', async () => {
+test('time in which the event loop of a worker is blocked does not count', async () => {
   probes.useLink(link);
   peer.pause();
   unanswered();
