@@ -1,4 +1,4 @@
-/** The suites that take a moment each on Firestore: the clients and the server are loaded once for all. The others have files of their own. */
+/** The fast suites on Firestore, in one file to load the clients and the server once. Slow suites have separate files. */
 import { clientStoreConformance } from './suites/client-store.suite.ts';
 import { dayBudgetStoreConformance } from './suites/day-budget-store.suite.ts';
 import { effectStoreConformance } from './suites/effect-store.suite.ts';
@@ -27,7 +27,7 @@ effectStoreConformance(
 );
 erasureStoreConformance('Firestore erasure store', firestoreHarness());
 findingsConformance('findings in Firestore', firestoreHarness());
-heartbeatsConformance('Firestore signs of life', firestoreHarness());
+heartbeatsConformance('Firestore heartbeats', firestoreHarness());
 idempotencyStoreConformance('Firestore idempotency store', firestoreHarness());
 integrityStoreConformance('Firestore integrity store', firestoreHarness());
 mailboxStoreConformance('Firestore mailbox store', firestoreHarness());

@@ -1,4 +1,4 @@
-/** Every suite on the memory adapters that needs no stores of its own. */
+/** Every suite on the memory adapters that needs no separate stores. */
 import { clientStoreConformance } from './suites/client-store.suite.ts';
 import { dayBudgetStoreConformance } from './suites/day-budget-store.suite.ts';
 import { effectStoreConformance } from './suites/effect-store.suite.ts';
@@ -24,7 +24,7 @@ dayBudgetStoreConformance('budgets of days in memory', memoryHarness());
 effectStoreConformance('memory effect store', memoryHarness());
 erasureStoreConformance('memory erasure store', memoryHarness());
 findingsConformance('findings in memory', memoryHarness());
-heartbeatsConformance('memory signs of life', memoryHarness());
+heartbeatsConformance('memory heartbeats', memoryHarness());
 idempotencyStoreConformance('memory idempotency store', memoryHarness());
 integrityStoreConformance('Memory integrity store', memoryHarness());
 mailboxStoreConformance('memory mailbox store', memoryHarness());

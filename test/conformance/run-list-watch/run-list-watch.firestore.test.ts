@@ -12,7 +12,7 @@ import { connect } from '../../local/firestore/support/client.ts';
 import { runListWatchConformance } from './run-list-watch.suite.ts';
 
 const LOOK_MS = 5;
-/** The deployed indexes: a listener needs the index of its query, like any read. */
+/** The deployed indexes, because a listener needs the index of its query. */
 const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 
 conform('Firestore run list watch', (db) => db);
@@ -37,7 +37,7 @@ function conform(name: string, over: (db: Firestore, host: string) => Firestore)
       };
     },
     async close() {
-      // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
+      // A stopped watch ends its stream asynchronously. Waiting for it proves that it ends.
       while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
       await Promise.all(clients.map((client) => client.terminate()));
       await server?.stop();

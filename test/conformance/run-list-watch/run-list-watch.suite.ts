@@ -17,7 +17,7 @@ export interface WatchedLists {
   readonly runs: RunStore;
   readonly retention: RetentionStore;
   readonly watch: RunListWatch;
-  /** Makes the next streams break off, where the watch has any. */
+  /** Cuts the next streams; absent if the watch has none. */
   readonly cut?: () => void;
 }
 
@@ -117,7 +117,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       expect(observer.lists.at(-1)?.[0]?.state).toEqual(listedState(claimed));
     });
 
-    test('reports changes of what is stored beside the journal', async () => {
+    test('reports changes of data that is stored outside the journal', async () => {
       await start('run_a', T0);
       const observer = follow();
       await observer.untilIds('run_a');
@@ -130,7 +130,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       );
     });
 
-    test('shows the requested number, and what moves up when one leaves', async () => {
+    test('shows the requested number of runs, and the next one when a run leaves the list', async () => {
       const states = new Map<string, RunState>();
       for (const [i, id] of ['run_a', 'run_b', 'run_c'].entries()) states.set(id, await start(id, T0 + i));
       const observer = follow({ status: 'pending' }, 2);
@@ -161,7 +161,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       expect(observer.lists.flat().every(({ state }) => state.id === 'run_wanted')).toBe(true);
     });
 
-    test('reports how runs were stopped, if the filter asks for that', async () => {
+    test('reports how runs were stopped, if the filter requests it', async () => {
       const observer = follow({ status: 'cancelled', stopKind: ['halt'] });
       const [a, b] = [await start('run_a', T0), await start('run_b', T0 + 1)];
       await append(a, [CANCELLED]);

@@ -72,7 +72,7 @@ export function commitClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(after);
     });
 
-    test('lets exactly one of many writers at a sequence number through', async () => {
+    test('by many writers at one sequence number succeeds exactly once', async () => {
       const state = await claimed(runs, 'run_1');
       const writers = Array.from({ length: 20 }, (_, i) =>
         move(state, [succeeded(`s${i}`)], { by: `w${i}` }),
@@ -105,7 +105,7 @@ export function commitClaims(current: () => Stores): void {
       expect(items[0]).not.toHaveProperty('errorTrace');
     });
 
-    test('that only a bug can request is refused with nothing applied', async () => {
+    test('that only a bug can cause is refused with nothing applied', async () => {
       const state = await claimed(runs, 'run_1');
       const { after, commit } = move(state, [succeeded('size'), succeeded('risk')], { snapshot: true });
       const flood = Array.from({ length: 120 }, (_, i) => succeeded(`s${i}`));

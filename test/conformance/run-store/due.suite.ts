@@ -1,11 +1,11 @@
-/** Contract of run stores: the scan for due and for silent runs. */
+/** Contract of run stores: the scan for due runs and silent runs. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, move, release, T0 } from '../support/run-fixture.ts';
 import { claimed, loaded } from './runs.ts';
 
-/** Longer than any of these tests takes by the time of the store. */
+/** Longer than any of these tests takes by the store's clock. */
 const AGES_MS = 1_000_000;
 
 export function dueClaims(current: () => Stores): void {
@@ -52,7 +52,7 @@ export function dueClaims(current: () => Stores): void {
       await runs.start({ ...rest, state: { ...state, status: 'waiting_external', parked: 'not deployed' } });
       const type = 'review-pull-request';
       expect(await runs.dueRuns(T0 + 99_000, 10)).toMatchObject([
-        // It is looked at after half a minute, a run that waits for its task after a whole one.
+        // The scan checks it after half a minute, and a run that waits for its task after a minute.
         { runId: 'run_parked', type, status: 'waiting_external', isBlocked: true },
         { runId: 'run_plain', type, status: 'pending', isBlocked: false },
       ]);
@@ -81,7 +81,7 @@ export function dueClaims(current: () => Stores): void {
   });
 
   describe('silent runs', () => {
-    /** Claims a run and gives a sign of life. Returns the time of that. */
+    /** Claims a run and sends a heartbeat. Returns the time of the heartbeat. */
     async function beat(runId: string): Promise<number> {
       await claimed(runs, runId);
       const { snapshotVersion: seen } = await loaded(runs, runId);
@@ -97,7 +97,7 @@ export function dueClaims(current: () => Stores): void {
       for (let i = 0; i < 5; i += 1) beats.push(await beat(`run_${i}`));
       const [first = 0, second = 0, , fourth = 0, last = 0] = beats;
       expect(await idsIn(first - 1, last)).toEqual(['run_0', 'run_1', 'run_2', 'run_3', 'run_4']);
-      // The older end of the window is outside of it.
+      // The window excludes its older end.
       expect(await idsIn(first, fourth)).toEqual(['run_1', 'run_2', 'run_3']);
       expect(await idsIn(first - 1, last, 2)).toEqual(['run_0', 'run_1']);
       expect(await idsIn(last, last + AGES_MS)).toEqual([]);
@@ -111,7 +111,7 @@ export function dueClaims(current: () => Stores): void {
       });
     });
 
-    test('show which of them rest between two attempts', async () => {
+    test('show which of them pause between two attempts', async () => {
       const at = await beat('run_1');
       const { state } = await loaded(runs, 'run_1');
       await runs.commit(move(state, [release()], { snapshot: true }).commit);

@@ -1,4 +1,4 @@
-/** Promises of every run store about runs whose state is larger than a document can be. */
+/** Contract of run stores: runs whose state is larger than a document. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';

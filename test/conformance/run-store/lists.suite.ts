@@ -12,7 +12,7 @@ import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, release, succeeded, T0 } from '../support/run-fixture.ts';
 
-/** More pages than any list of these tests has: a cursor that does not move on would turn for ever. */
+/** More pages than any list of these tests has; ends the loop if a cursor does not advance. */
 const MAX_PAGES = 50;
 
 export function listClaims(current: () => Stores): void {
@@ -27,7 +27,7 @@ export function listClaims(current: () => Stores): void {
     return commit.state;
   }
 
-  /** A claimed run with as many finished steps as named, all in its journal and none in its snapshot. */
+  /** A claimed run with the named steps finished, all in its journal and none in its snapshot. */
   async function driven(runId: string, stepIds: readonly string[]): Promise<RunState> {
     const state = await start(runId, T0);
     const held = move(state, claim(state, T0 + 300_000), { snapshot: true });

@@ -120,7 +120,7 @@ export function loadClaims(current: () => Stores): void {
       expect((await loaded(runs, 'run_1')).state).toEqual(expected);
     });
 
-    test('lists the others beside a run that a newer version wrote, and names that', async () => {
+    test('lists the other runs beside one that a newer version wrote, and names that run', async () => {
       const older = beginning('run_old');
       await runs.start(older);
       const newer = beginning('run_new');
@@ -129,7 +129,7 @@ export function loadClaims(current: () => Stores): void {
       expect([items.map(({ state }) => state.id), unreadable]).toEqual([['run_old'], ['run_new']]);
     });
 
-    test('does not change what a newer version wrote', async () => {
+    test('does not change a run that a newer version wrote', async () => {
       const newer = beginning('run_new');
       await runs.start({ ...newer, state: { ...newer.state, schemaVersion: 99 } });
       await expect(runs.load('run_new')).rejects.toThrow(NewerSchemaError);
@@ -147,7 +147,7 @@ export function loadClaims(current: () => Stores): void {
   });
 }
 
-/** Overwrites every member that values show; what is frozen throws, which is as good as having no effect. */
+/** Overwrites every member of the value. Ignores errors of frozen objects, which do not change. */
 function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null || isImmutable(value)) return;
   for (const [name, member] of Object.entries(value)) {

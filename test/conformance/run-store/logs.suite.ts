@@ -1,4 +1,4 @@
-/** Contract of run stores and log stores: lines of bodies travel with the snapshot. */
+/** Contract of run stores and log stores: lines of bodies are written with the snapshot. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { LogLine } from '../../../packages/cairn/src/core/logs/line.ts';
 import { type LogUpdate, segmentId } from '../../../packages/cairn/src/core/logs/segment.ts';

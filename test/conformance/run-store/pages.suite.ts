@@ -1,4 +1,4 @@
-/** Promises of every run store about the bytes of a page, by count of bytes read. */
+/** Contract of run stores: the size of a page in bytes. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { weightOf } from '../../../packages/cairn/src/core/encoding/weight.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
@@ -72,7 +72,7 @@ function long(): string {
   return JSON.stringify({ text: 'x'.repeat(LARGE) });
 }
 
-/** @param least items there are */
+/** @param least least number of items */
 async function expectBounded<T>(read: (page: PageRequest) => Promise<Page<T>>, least: number): Promise<void> {
   const pages = await walked(read);
   expect(pages.length).toBeGreaterThan(1);

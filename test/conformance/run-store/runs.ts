@@ -1,4 +1,4 @@
-/** Runs as the suites of the run store need them. */
+/** Runs for the suites of the run store. */
 import { expect } from '@jest/globals';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { LoadedRun, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
@@ -12,7 +12,7 @@ export async function loaded(runs: RunStore, runId: string): Promise<LoadedRun> 
   return run;
 }
 
-/** A run that a drive holds, its snapshot at the claim. */
+/** A run that an attempt holds, with the snapshot of the claim. */
 export async function claimed(runs: RunStore, runId: string): Promise<RunState> {
   const start = beginning(runId);
   await runs.start(start);

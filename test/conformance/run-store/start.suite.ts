@@ -82,7 +82,7 @@ export function startClaims(current: () => Stores): void {
       },
     );
 
-    test('lets exactly one of many concurrent starts under a key through', async () => {
+    test('under one key succeeds exactly once among many concurrent ones', async () => {
       const starts = Array.from({ length: 20 }, (_, i) =>
         beginning(`run_${i}`, { records: [{ record: idempotencyRecord('one', { runId: `run_${i}` }) }] }),
       );

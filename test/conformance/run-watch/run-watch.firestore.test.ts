@@ -8,7 +8,7 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import { connect } from '../../local/firestore/support/client.ts';
 import { runWatchConformance } from './run-watch.suite.ts';
 
-/** So small that watching moves from window to window. */
+/** Small, so that the watch moves from window to window. */
 const WINDOW = 3;
 const LOOK_MS = 5;
 
@@ -32,7 +32,7 @@ function conform(name: string, over: (db: Firestore, host: string) => Firestore)
       };
     },
     async close() {
-      // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
+      // A stopped watch ends its stream asynchronously. Waiting for it proves that it ends.
       while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
       await Promise.all(clients.map((client) => client.terminate()));
       await server?.stop();

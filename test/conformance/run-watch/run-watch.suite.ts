@@ -10,7 +10,7 @@ import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 export interface Watched {
   readonly runs: RunStore;
   readonly watch: RunWatch;
-  /** Makes the next streams break off, where the watch has any. */
+  /** Cuts the next streams; absent if the watch has none. */
   readonly cut?: () => void;
 }
 
@@ -200,7 +200,7 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       expect(observer.events).toEqual(await stores.runs.readEvents('run_1', 0, 100));
     });
 
-    test('reports nothing up to the seq it begins after', async () => {
+    test('reports no events up to the sequence number after which it begins', async () => {
       const head = await claimed('run_1');
       const observer = follow('run_1', head);
       await append('run_1', [signal, signal]);

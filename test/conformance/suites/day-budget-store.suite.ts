@@ -1,4 +1,4 @@
-/** Promises of every store of budgets of days. */
+/** Contract of stores of daily budgets. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type DayBudget, newDayBudget } from '../../../packages/cairn/src/core/budget/day.ts';
 import type { DayBudgetStore } from '../../../packages/cairn/src/ports/runs/day-budget-store.ts';

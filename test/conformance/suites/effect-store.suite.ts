@@ -83,7 +83,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       expect((await stores.effects.listOfRun('external:t1:order-7', { limit: 5 })).items).toEqual([record]);
     });
 
-    test('rows that ask a person are found by tenant and time, the longest-waiting first, until they are answered', async () => {
+    test('rows that wait for a person are found by tenant and time, the longest-waiting first, until they are answered', async () => {
       const asking = [30, 10, 20].map((at, i) => row({ n: i + 1, tenantId: 'asking', askingSince: T0 + at }));
       for (const record of [...asking, row({ n: 4, tenantId: 'asking' }), row({ n: 5, askingSince: T0 })])
         await stores.effects.create(record);

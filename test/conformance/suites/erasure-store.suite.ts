@@ -1,4 +1,4 @@
-/** Promises of every store of erasures. */
+/** Contract of stores of erasures. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mailboxId } from '../../../packages/cairn/src/core/mailbox/mailbox.ts';
 import { type Erasure, erasureId, tenantHash } from '../../../packages/cairn/src/core/retention/erasure.ts';

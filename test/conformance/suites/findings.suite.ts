@@ -1,4 +1,4 @@
-/** Promises of every store of findings. */
+/** Contract of stores of findings. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FindingStore, RunFinding } from '../../../packages/cairn/src/ports/diagnosis/findings.ts';
 import type { Harness } from '../support/harness.ts';

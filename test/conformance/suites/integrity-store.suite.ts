@@ -37,7 +37,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
 
     const look = <T>(ask: (reader: RunReader) => Promise<T>) => stores.integrity.atOneMoment(RUN, ask);
 
-    /** A repair as it would be if everything were as it is. */
+    /** A repair that rewrites the current state. */
     async function repairOf(changes: Partial<RepairCommit> = {}): Promise<RepairCommit> {
       const draft: EventDraft = {
         type: 'snapshot_repaired',
@@ -170,7 +170,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
       expect(after.steps[0]).toMatchObject({ value: { outputsSummary: 'anew' } });
       expect(after.checkpoints[0]).toMatchObject({ value: { checkpoint: { parent: 9 } } });
       expect((await stores.runs.load(RUN))?.state.head).toBe(state.head + 1);
-      // The same again is known to be there, and writes nothing.
+      // Repeating it is stale and writes nothing.
       expect(await stores.integrity.repair(commit)).toEqual({ kind: 'stale' });
     });
 

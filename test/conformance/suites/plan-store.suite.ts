@@ -1,4 +1,4 @@
-/** Promises of every store of plans. */
+/** Contract of stores of plans. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { PlanStore, StoredPlan } from '../../../packages/cairn/src/ports/runs/plan-store.ts';
 import type { Harness } from '../support/harness.ts';

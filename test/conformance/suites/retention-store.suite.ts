@@ -32,7 +32,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
 
     interface Run {
       readonly at?: number;
-      /** Absent: it is still under way. */
+      /** Absent for a live run. */
       readonly end?: EventDraft;
       readonly identity?: Partial<RunIdentity>;
       readonly steps?: readonly EventDraft[];
@@ -117,7 +117,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
           type: 'review-pull-request',
           status: 'failed',
           completedAt: T0 + 5,
-          // Its parent has yet to be told.
+          // Its parent was not notified yet.
           hasDuties: true,
           parentRunId: 'run_p',
           childRunIds: [],

@@ -1,4 +1,4 @@
-/** Rows of the side-effect ledger as the engine would write them. */
+/** Rows of the side-effect ledger as the engine writes them. */
 import { type EffectRecord, effectIdOf } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { T0 } from '../support/run-fixture.ts';
 

@@ -57,7 +57,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
       return after;
     }
 
-    /** A run that asks since then. */
+    /** A run that has waited for a person since `at`. */
     async function asking(runId: string, at: number, identity: Partial<RunIdentity> = {}): Promise<RunState> {
       await start(runId, identity);
       const { state } = await loaded(runId);
@@ -78,7 +78,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
       }
     };
 
-    describe('runs that ask a person', () => {
+    describe('runs that wait for a person', () => {
       test('are those of one tenant, the longest-waiting first', async () => {
         const states = [
           await asking('run_late', T0 + 9),
@@ -102,7 +102,7 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(all).toEqual(await listed('acme', 100));
       });
 
-      test('disappear when they are answered, and reappear when they ask again', async () => {
+      test('disappear when answered, and reappear with a new question', async () => {
         await asking('run_1', T0 + 5);
         await asking('run_2', T0 + 7);
         const answer: EventDraft = {

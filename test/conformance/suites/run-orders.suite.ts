@@ -1,4 +1,4 @@
-/** Contract of run finders for lists in an order, and of the pages that are made of them. */
+/** Contract of run finders: ordered lists and their pages. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventDraft, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
@@ -48,7 +48,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
       if (run) await append(runId, claim(run.state, T0 + 900_000), at);
     }
 
-    /** A run that asks since then. */
+    /** A run that has waited for a person since `at`. */
     async function asking(runId: string, at: number, identity: Partial<RunIdentity> = {}): Promise<void> {
       await start(runId, identity);
       await begin(runId, at);
@@ -67,7 +67,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
       }
     }
 
-    /** A run that has failed after so many ms. */
+    /** A run that failed after `ms`. */
     async function lasting(runId: string, ms: number, identity: Partial<RunIdentity> = {}): Promise<void> {
       await start(runId, identity);
       await begin(runId, T0);
@@ -112,7 +112,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
       ]);
       expect(await inOrder('updated', { createdBefore: T0 })).toEqual([]);
       expect(await inOrder('updated', { match: matchOf('run_d') })).toEqual(['run_d']);
-      // A change takes it to the front.
+      // A change moves it to the front.
       await begin('run_a', T0 + 901);
       expect(await inOrder('updated')).toEqual(['run_a', 'run_c', 'run_d', 'run_b', 'run_e']);
     });
@@ -145,7 +145,7 @@ export function runOrdersConformance(name: string, harness: Harness): void {
     test('are complete over the pages of every order', async () => {
       const now = T0 + 1_000;
       const deps = { store: stores.runs, finder: stores.finder, clock: { now: () => now } as never };
-      // Begun and changed in few moments, so that many are equal; every other has ended.
+      // Few distinct times of start and change, so that many are equal; every second run has ended.
       for (let n = 0; n < 24; n += 1) {
         const runId = `run_${(n * 7) % 24}`;
         await start(runId, n % 3 === 0 ? { type: 'deploy' } : {}, T0 + (n % 4));

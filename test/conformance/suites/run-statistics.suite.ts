@@ -5,7 +5,7 @@ import type { DueEntry } from '../../../packages/cairn/src/ports/run-statistics.
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
-/** A run that nobody has claimed is looked at this long after its start. */
+/** Time after which the scan checks an unclaimed run. */
 const GRACE_MS = 60_000;
 
 export function runStatisticsConformance(name: string, harness: Harness): void {
@@ -22,7 +22,7 @@ export function runStatisticsConformance(name: string, harness: Harness): void {
       });
     }
 
-    /** Ends a run that was started as it stands. */
+    /** Ends a run directly after its start. */
     async function end(runId: string): Promise<void> {
       const loaded = await stores.runs.load(runId);
       if (!loaded) throw new Error(`run ${runId} is not there`);

@@ -1,17 +1,17 @@
 /** Awaitable record of an observer's notifications. */
 
-/** Far more than anything takes on a busy machine; less than a test may take. */
+/** Longer than anything takes on a busy machine, and shorter than the timeout of a test. */
 const PATIENCE_MS = 120_000;
 
 export class Awaited {
   #look = () => {};
 
-  /** Something was told. */
+  /** Call after each notification. */
   protected look(): void {
     this.#look();
   }
 
-  /** @param told says what was told instead, if it does not come to hold in time */
+  /** @param told describes the notifications so far, for the error after the timeout */
   protected wait(holds: () => boolean, told: () => string): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(told())), PATIENCE_MS);

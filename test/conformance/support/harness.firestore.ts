@@ -1,6 +1,6 @@
 /**
- * The Firestore adapters through the real client library against the local server. Each set of stores is a project of
- * its own, so tests share a server but no document.
+ * The Firestore adapters with the real client library and the local server. Each set of stores has its own project, so tests
+ * share a server but no documents.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -34,17 +34,17 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
-/** The deployed indexes: a query without its index fails here as it would there. */
+/** The deployed indexes, so that a query without its index fails as in production. */
 const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 
 export interface FirestoreHarness extends Harness {
-  /** The client of the stores made last, for what only documents can show. */
+  /** The client of the newest stores, for checks of documents. */
   db(): Firestore;
-  /** Operations that the service would have billed. */
+  /** Operations that the service would bill. */
   meter(): FirestoreServer['meter'];
 }
 
-/** `raw`: starts and commits go by the low-level client, as in production; `frames`: they, other commits and reads by the wire of the local cloud, as in its workers. */
+/** `raw`: starts and commits use the low-level client, as in production. `frames`: they and other commits and reads use frames, as in workers of the local cloud. */
 export function firestoreHarness({ raw = false, frames = false } = {}): FirestoreHarness {
   let server: FirestoreServer | undefined;
   let time = T0;
@@ -52,12 +52,12 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
   return {
     async make() {
       server ??= await startFirestoreServer({ storage: { kind: 'memory' }, clock: () => time, indexesFile });
-      // The client asks for no credentials, and looks for none on the network, only if it is told in this way.
+      // Without this setting the client requires credentials and searches for them on the network.
       process.env.METADATA_SERVER_DETECTION = 'none';
       process.env.FIRESTORE_EMULATOR_HOST = server.host;
       const project = `conformance-${clients.length}`;
       const db = new Firestore({ projectId: project });
-      // A busy machine is no store that is down.
+      // Long, because a slow answer on a busy machine does not mean that the store is down.
       const patienceMs = 120_000;
       const wire = frames ? new Wire(server.host) : undefined;
       if (wire) callsByFrames(db, wire, { readMs: patienceMs, commitMs: patienceMs });

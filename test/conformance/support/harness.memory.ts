@@ -1,4 +1,4 @@
-/** The memory adapters under a clock that only moves when told to. */
+/** The memory adapters with a clock that only the test moves. */
 
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import {

@@ -1,4 +1,4 @@
-/** Adapters under test, and what a suite may use besides their ports. */
+/** Adapters under test, and further means for a suite. */
 import type { ClientRegistry } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { FindingStore } from '../../../packages/cairn/src/ports/diagnosis/findings.ts';
 import type { HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
@@ -42,15 +42,15 @@ export interface Stores {
   readonly heartbeats: HeartbeatStore;
   readonly findings: FindingStore;
   readonly look: StoreProbe;
-  /** Moves the store's own time on, ms. */
+  /** Moves the store's clock forward, ms. */
   passTime(ms: number): void;
-  /** The store's own time, epoch ms. */
+  /** Time of the store's clock, epoch ms. */
   now(): number;
 }
 
 export interface Harness {
   /** Empty stores over one database. */
   make(): Promise<Stores>;
-  /** Ends what `make` started. */
+  /** Stops everything that `make` started. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** Moves that make the state of a run larger than one document, in few events. */
+/** Events that make the state of a run larger than one document. */
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 
-/** Open actions of steps with 3 KB of name each: 170 make half a megabyte. */
+/** Open actions of steps with names of 3 KB; 170 of them take half a megabyte. */
 export function attempts(from: number, count: number): EventDraft[] {
   return Array.from({ length: count }, (_, i) => ({
     type: 'effect_attempted',
@@ -17,7 +17,7 @@ export function attempts(from: number, count: number): EventDraft[] {
   }));
 }
 
-/** Undone in vain: entries of the undo log of 1.4 KB. */
+/** Failed compensations: entries of the undo log of 1.4 KB. */
 export function failedUndos(from: number, count: number): EventDraft[] {
   return Array.from({ length: count }, (_, i) => ({
     type: 'compensation_failed',
@@ -31,7 +31,7 @@ export function failedUndos(from: number, count: number): EventDraft[] {
   }));
 }
 
-/** All of them, known after all: the state is small again. */
+/** Outcomes for all of them, after which the state is small again. */
 export function answers(from: number, count: number): EventDraft[] {
   return Array.from({ length: count }, (_, i) => ({
     type: 'effect_settled',

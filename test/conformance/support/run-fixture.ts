@@ -1,4 +1,4 @@
-/** Runs and journals made by the real core, so that a suite stores only what the engine could store. */
+/** Runs and journals by the real core, so that a suite stores only data that the engine could store. */
 
 import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts';
@@ -8,7 +8,7 @@ import { fold, reduce } from '../../../packages/cairn/src/core/run/reduce/index.
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { JournalCommit, StartCommit, StartRecord } from '../../../packages/cairn/src/ports/run-store.ts';
 
-/** A moment that tells seconds from milliseconds when something is cut off. */
+/** A time with milliseconds, so that truncation to seconds is detected. */
 export const T0 = Date.UTC(2026, 4, 17, 9, 30, 15, 123);
 
 const OWNER = 'owner-1';
@@ -33,7 +33,7 @@ export interface Beginning {
   readonly at?: number;
   readonly identity?: Partial<RunIdentity>;
   readonly records?: readonly StartRecord[];
-  /** Tells the first events of two starts of one run apart. */
+  /** Distinguishes the first events of two starts of one run. */
   readonly eventId?: string;
 }
 
@@ -48,7 +48,7 @@ export function beginning(
 
 export interface Move {
   readonly at?: number;
-  /** Tells two appends at the same place apart. */
+  /** Distinguishes two appends at the same position. */
   readonly by?: string;
   readonly snapshot?: boolean;
   readonly metadata?: JournalCommit['metadata'];

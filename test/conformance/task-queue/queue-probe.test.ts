@@ -86,7 +86,7 @@ test('several queues of one function are probed, and a missing one is named with
     { name: 'drive-2', isAlone: false, of: 'drive' },
     { name: 'drive-heavy-2', isAlone: false, of: 'drive-heavy' },
   ]);
-  // The local cloud makes it with the first task.
+  // The local cloud creates it with the first task.
   expect(await probe.inspect(now, 'drive-2')).toMatchObject({ kind: 'seen', tasks: { depth: 0 } });
   expect(await probe.inspect(now, 'drive-heavy')).toEqual({ kind: 'missing' });
 });

@@ -13,7 +13,7 @@ import { taskQueueConformance } from './task-queue.suite.ts';
 
 const PARENT = 'projects/p/locations/l/queues/drive';
 
-/** Timers fire at once; how long each should have been is written down. */
+/** Timers fire at once; records their intended durations. */
 class InstantClock implements Clock {
   readonly delays: number[] = [];
   aheadMs = 0;
@@ -31,7 +31,7 @@ function statusError(code: number | string): Error {
   return Object.assign(new Error(`status ${code}`), { code });
 }
 
-/** Accepts tasks as the service does: a name is refused while it is remembered. `failures` come first. */
+/** Accepts tasks as the service does: a remembered name is refused. The first calls return `failures`. */
 class FakeTasksClient implements TasksClient {
   readonly requests: CreateTaskRequest[] = [];
   readonly accepted: CreateTaskRequest[] = [];

@@ -7,7 +7,7 @@ export interface QueueHarness {
   readonly queue: TaskQueue;
   /** Undelivered tasks in order of acceptance. */
   waiting(): readonly DriveTask[];
-  /** Delivers what was accepted first, as far as the queue is concerned. */
+  /** Treats the oldest accepted task as delivered. */
   deliverFirst(): void;
 }
 

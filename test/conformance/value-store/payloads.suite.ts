@@ -10,7 +10,7 @@ import { move, succeeded } from '../support/run-fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** JSON text of so many bytes, of characters that take four each, and of one that moves every cut into their middle. */
+/** JSON text of `bytes` bytes, mostly four-byte characters, shifted by one so that every cut is inside a character. */
 function textOfBytes(bytes: number): string {
   const stones = Math.floor((bytes - 2) / 4);
   const text = `"${'a'.repeat(bytes - 2 - 4 * stones)}${'🪨'.repeat(stones)}"`;
