@@ -1,4 +1,4 @@
-/** Any state, checkpoint, step, record and client that the types allow, for properties of the codecs. */
+/** Arbitraries of all states, checkpoints, steps, records and clients that the types allow, for properties of the codecs. */
 import fc from 'fast-check';
 import { Map as PersistentMap } from 'immutable';
 import type { IdempotencyRecord } from '../../packages/cairn/src/core/decisions/idempotency.ts';
@@ -65,7 +65,7 @@ const stepState: fc.Arbitrary<StepState> = fc.oneof(
   }),
 );
 
-/** Keys with everything that separates something in the text, and whatever else an item key can hold. */
+/** Keys with all separators of the text format and any other characters of item keys. */
 const stepKey = fc
   .tuple(
     fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,9}$/),

@@ -1,4 +1,4 @@
-/** Any event of every type. The table is total: a new type, or a new member that must be there, has to be added. */
+/** Arbitraries of events by type. The table is complete, so new types and new required members must be added. */
 import fc from 'fast-check';
 import { TAKEOVERS } from '../../packages/cairn/src/core/run/data/takeover.ts';
 import type { EventData, EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';

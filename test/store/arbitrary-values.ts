@@ -1,4 +1,4 @@
-/** The parts that stored documents are made of, each as any value its type allows. */
+/** Arbitraries of the parts of stored documents. */
 import fc from 'fast-check';
 import type { Json } from '../../packages/cairn/src/core/encoding/json.ts';
 import {
@@ -13,15 +13,15 @@ import {
 
 export const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 export const count = fc.nat({ max: 10_000 });
-/** A day before the end of what a Timestamp can hold: `wakeAt` lies after the times it is made of. */
+/** Two days before the last Timestamp, because `wakeAt` is later than the times from which it is computed. */
 const LATEST = 253_402_300_799_999 - 2 * 86_400_000;
 export const time = fc.oneof(fc.nat({ max: LATEST }), fc.constantFrom(0, 999, 1_000, LATEST));
 export const attempt = fc.integer({ min: 1, max: 9 });
 export const flag = fc.boolean();
-/** JSON without -0, which JSON text does not keep apart from 0. */
+/** JSON without -0, which JSON text does not distinguish from 0. */
 export const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 
-/** Every member there or absent, whatever combination. */
+/** Any combination of present and absent members. */
 export function withOptional<T extends object, O extends object>(
   required: { [K in keyof T]: fc.Arbitrary<T[K]> },
   optional: { [K in keyof O]: fc.Arbitrary<O[K]> },
@@ -33,7 +33,7 @@ export function withOptional<T extends object, O extends object>(
   }) as unknown as fc.Arbitrary<T & Partial<O>>;
 }
 
-/** Objects as literals make them. */
+/** Objects with the usual prototype. */
 export function plain<T>(members: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
   return fc.record(members, { noNullPrototype: true }) as fc.Arbitrary<T>;
 }

@@ -67,7 +67,7 @@ test.each([
   expect(effectCodec.decode(document, 'it').policyReason).toBe(reason);
 });
 
-test('every state that a journal folds to is decoded again', () => {
+test('every state that results from a journal is decoded to itself', () => {
   fc.assert(
     fc.property(journals(), ({ events, states }) => {
       for (const state of states) {
@@ -277,7 +277,7 @@ test.each<
       const document = codec.encode(value as never);
       for (const [name, stored] of Object.entries(document)) {
         const decoded = (value as Members)[name];
-        // An input or a result may be any value.
+        // Inputs and results may be any value.
         if (!isStoredAsText(decoded, stored) || Object.hasOwn(decoded as object, 'text')) continue;
         if (damage === (Array.isArray(decoded) ? '[]' : '{}')) continue;
         expect(() => codec.decode({ ...document, [name]: damage }, 'it')).toThrow(UndecodableDocument);

@@ -5,7 +5,7 @@ import type { StoreBatch } from '../../packages/cairn/src/store/commits/store-ba
 
 type Answer = 'ok' | number;
 
-/** A Firestore that collects requests, each a list of texts, until the test answers them. */
+/** A fake Firestore that holds requests, each a list of texts, until the test answers them. */
 class Held {
   readonly requests: { readonly texts: string[]; answer(how: Answer): void }[] = [];
 
@@ -44,7 +44,7 @@ async function turn(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** The first eight go out alone at once; what comes after them waits. */
+/** The first eight commits are sent at once; later ones wait. */
 async function busy(held: Held): Promise<CommitCombiner> {
   const combiner = held.combiner();
   for (let i = 0; i < 8; i += 1) void combiner.commit(part(`busy-${i}-`));
@@ -54,7 +54,7 @@ async function busy(held: Held): Promise<CommitCombiner> {
 }
 
 describe('commits of several runs', () => {
-  test('are sent alone and at once while few are under way', async () => {
+  test('are sent separately and at once while few are in flight', async () => {
     const held = new Held();
     const combiner = held.combiner();
     const [a, b] = [combiner.commit(part('a')), combiner.commit(part('b'))];
@@ -68,7 +68,7 @@ describe('commits of several runs', () => {
     expect(await b).toHaveLength(2);
   });
 
-  test('share a request when many are under way, and each gets the results of its own writes', async () => {
+  test('share a request when many are in flight, and each gets the results of its own writes', async () => {
     const held = new Held();
     const combiner = await busy(held);
     const [a, b] = [combiner.commit(part('a', 3)), combiner.commit(part('b', 1))];
@@ -98,7 +98,7 @@ describe('commits of several runs', () => {
     expect(await b).toHaveLength(2);
   });
 
-  test('are not repeated here when the outcome is unknown, because each run can find out', async () => {
+  test('are not repeated when the outcome is unknown, because each run can determine it', async () => {
     const held = new Held();
     const combiner = await busy(held);
     const [a, b] = [combiner.commit(part('a')), combiner.commit(part('b'))];

@@ -18,7 +18,7 @@ const RUNS = ['run_1', 'run_2', 'run_3', 'run_4', 'run_5', 'run_6', 'run_7'];
 let stores: Stores;
 let db: Firestore;
 
-/** Seven runs that ask, of which somebody has edited four by hand, and a newer version has written one. */
+/** Seven runs that wait for a person; four were edited by hand, and a newer version wrote one. */
 beforeAll(async () => {
   stores = await harness.make();
   db = harness.db();

@@ -12,7 +12,7 @@ type Writes = readonly protos.google.firestore.v1.IWrite[];
 const path = 'runs/r';
 const name = 'projects/p/databases/(default)/documents/runs/r';
 
-/** Values as codecs write them. */
+/** Arbitraries of values that codecs write. */
 const memberName = fc.string().filter((name) => name !== '__proto__');
 const { memberArbitrary } = fc.letrec<{ memberArbitrary: unknown }>((tie) => ({
   memberArbitrary: fc.oneof(
@@ -32,7 +32,7 @@ const { memberArbitrary } = fc.letrec<{ memberArbitrary: unknown }>((tie) => ({
 
 const DATABASE = 'projects/p/databases/(default)';
 
-/** The commit of a batch, as it would go out. */
+/** The encoded commit of a batch. */
 async function encoded(fill: (batch: StoreBatch) => unknown): Promise<EncodedCommit> {
   const seen: EncodedCommit[] = [];
   const send = async (commit: EncodedCommit) => {
@@ -45,7 +45,7 @@ async function encoded(fill: (batch: StoreBatch) => unknown): Promise<EncodedCom
   return seen[0] as EncodedCommit;
 }
 
-/** Its writes as the protocol reads them, in the form of JSON but with enums as numbers. */
+/** The decoded writes, as JSON with enums as numbers. */
 async function sent(fill: (batch: StoreBatch) => unknown): Promise<Writes> {
   const { CommitRequest } = protos.google.firestore.v1;
   const { bytes } = await encoded(fill);

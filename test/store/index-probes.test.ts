@@ -73,7 +73,7 @@ async function missingFor({ ask }: IndexProbe): Promise<string | undefined> {
   }
 }
 
-/** The name with its equality members, all but the last, in one order: an index serves equality filters in any order. */
+/** Sorts the equality members of the name (all but the last), because an index serves equality filters in any order. */
 function anyOrder(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   const [collection = '', ...members] = name.split(' ');
@@ -108,7 +108,7 @@ test('report a missing index and no other, at one read a query', async () => {
   expect(seen.filter(({ state }) => state !== 'ready').map((one) => `${one.state} ${nameOf(one)}`)).toEqual([
     `missing ${gone}`,
   ]);
-  // Nothing for the one that is refused, and two for silent runs, which are asked for by status.
+  // No read for the refused query, and two for silent runs, which are queried by status.
   expect(server?.meter.snapshot().total).toMatchObject({ reads: seen.length - 1 + 1, writes: 0 });
 });
 

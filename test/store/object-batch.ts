@@ -1,4 +1,4 @@
-/** The writes of a batch as objects of the protocol, encoded by its own encoder: what the bytes of a batch are compared with. */
+/** Reference for the bytes of a batch: its writes as protocol objects, encoded by the protocol's own encoder. */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
 import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
@@ -10,7 +10,7 @@ type Value = protos.google.firestore.v1.IValue;
 type Transform = protos.google.firestore.v1.DocumentTransform.IFieldTransform;
 type Fields = { [name: string]: Value };
 
-/** Numbers of the protocol's enums, and not their names: the wire of the local cloud encodes messages as they are. */
+/** Enums as numbers, not names, because frames encode messages unchanged. */
 const REQUEST_TIME = 1;
 const NULL_VALUE = 0;
 
@@ -39,7 +39,7 @@ export class ObjectBatch implements StoreBatch {
     return this;
   }
 
-  /** Members by field path: one dot reaches into a map. Deletes, server times and increments as the client library writes them. */
+  /** Members by field path; a dot addresses a member of a map. Deletes, server times and increments are those of the client library. */
   update(path: string, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
     const fields: Fields = {};
     const fieldPaths: string[] = [];

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterAll(() => harness.close());
 
-/** Three chunks, cut inside characters. */
+/** Three chunks, which split characters. */
 const text = `"${'ü'.repeat(PAYLOAD_CHUNK_BYTES + 1_000)}"`;
 const chunkAt = (sha256: string, n: number) => db.doc(`gwi_runs/run_1/payloads/${sha256}-${n}`);
 

@@ -8,7 +8,7 @@ import { beginning, idempotencyRecord, move, succeeded, T0 } from '../conformanc
 
 const VERSION = '1700000000.000000001';
 
-/** A client whose every request fails in one way, before it reaches any network. */
+/** A client whose requests all fail in the same way, without using the network. */
 class FailingFirestore extends Firestore {
   failure: Error = new Error('no failure chosen');
   async request(): Promise<never> {
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => db.terminate());
 
-/** Every kind of call an adapter makes. */
+/** Calls of every kind that an adapter makes. */
 function calls(): readonly [string, () => Promise<unknown>][] {
   const runs = new FirestoreRunStore(db);
   const records = new FirestoreIdempotencyStore(db);
@@ -110,7 +110,7 @@ describe('a call of the Firestore stores', () => {
   );
 });
 
-test('a read in a transaction that has expired may be made again', async () => {
+test('a read in an expired transaction may be repeated', async () => {
   const expired = Object.assign(
     new Error('3: The referenced transaction has expired or is no longer valid.'),
     { code: 3 },

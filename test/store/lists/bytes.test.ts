@@ -19,14 +19,14 @@ import { connect } from '../../local/firestore/support/client.ts';
 import { type CountedWire, countedWire } from './counted-wire.ts';
 
 const RUNS = 60;
-/** As much as an inbox may take, and more than enough questions. */
+/** The largest inbox, and many questions. */
 const INBOX_BYTES = 250 * 1024;
 const WAITS_BYTES = 100 * 1024;
 const ENTRY = 'x'.repeat(15 * 1024);
-/** Most bytes that a list of the runs may read, of the 20 MiB that are stored: 6 KiB a run, half of them three questions. */
+/** Most bytes that a list may read of the stored 20 MiB: 6 KiB per run, half of it for three questions. */
 const MAX_BYTES = RUNS * 6 * 1024;
 const MANY = { limit: RUNS };
-/** A request has up to 10 MiB. */
+/** Limited, because a request has at most 10 MiB. */
 const WRITES_A_BATCH = 20;
 
 let server: FirestoreServer;
@@ -72,7 +72,7 @@ function questions(count: number): Wait[] {
   );
 }
 
-/** Bytes that came from the store meanwhile. */
+/** Number of bytes received from the store during the work. */
 async function bytesOf<T>(work: () => Promise<T>): Promise<{ readonly bytes: number; readonly result: T }> {
   const before = wire.received;
   const result = await work();

@@ -1,8 +1,8 @@
-/** Passes a server's connections on and counts the bytes of its answers. */
+/** Proxy of a server that counts the bytes of its answers. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CountedWire {
-  /** To be connected to in place of the server. */
+  /** Address to use instead of the server's. */
   readonly host: string;
   /** Bytes of answers so far. */
   readonly received: number;

@@ -9,7 +9,7 @@ import { RunLists } from '../../../packages/cairn/src/store/lists/run-lists.ts';
 import { Paths } from '../../../packages/cairn/src/store/paths.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 
-/** A database whose exemptions are in force and whose composite indexes are being built, as after a first deployment. */
+/** A database with exemptions whose composite indexes are still being built, as after a first deployment. */
 const folder = mkdtempSync(join(tmpdir(), 'cairn-unbuilt-'));
 let server: FirestoreServer;
 let db: Firestore;

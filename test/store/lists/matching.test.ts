@@ -1,4 +1,4 @@
-/** The index of matches on our own Firestore, which requires the declared indexes as Google's does. */
+/** The index of matches on the local Firestore, which requires the declared indexes as Google's does. */
 import type { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
@@ -14,7 +14,7 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import { beginning, T0 } from '../../conformance/support/run-fixture.ts';
 import { connect } from '../../local/firestore/support/client.ts';
 
-/** More than ten pages of a list read of runs that do not match. */
+/** Number of newer runs that do not match: more than ten pages. */
 const NEWER = 11_000;
 const WRITES_A_BATCH = 500;
 const tenantId = 'acme';

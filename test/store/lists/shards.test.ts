@@ -1,4 +1,4 @@
-/** The number of shards is raised, and lowered again, while runs live: whoever reads finds all of them, each once and in order. */
+/** All readers find every run once and in order while the number of shards is raised and lowered. */
 import type { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RECORD_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
@@ -14,7 +14,7 @@ import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/reten
 import { firestoreHarness } from '../../conformance/support/harness.firestore.ts';
 import { beginning, claim, idempotencyRecord, move, T0 } from '../../conformance/support/run-fixture.ts';
 
-// By frames: the calls are the same, and HTTP/2 takes half of the time.
+// Frames, because the calls are the same and HTTP/2 would take twice as long.
 const harness = firestoreHarness({ frames: true });
 let db: Firestore;
 let passTime: (ms: number) => void;
@@ -26,11 +26,11 @@ beforeEach(async () => {
 afterAll(() => harness.close());
 
 const RAISED = 64;
-/** Far later than whatever the tests write. */
+/** Later than everything that the tests write. */
 const LATER = T0 + 1_000_000;
 const TYPE = 'review-pull-request';
 
-/** The stores of an instance that is deployed with so many shards. */
+/** The stores of an instance that is deployed with `count` shards. */
 function deployed(count: number) {
   const shards = new Shards(new Paths(db), count);
   return {
@@ -45,7 +45,7 @@ function deployed(count: number) {
 }
 type Deployed = ReturnType<typeof deployed>;
 
-/** Starts run `i`, as `startRun` does with that number of shards. Its times grow with `i`. */
+/** Starts run `i` like `startRun` with that number of shards. Its times increase with `i`. */
 async function start({ runs, count }: Deployed, i: number) {
   const runId = `run_${i}`;
   const begun = beginning(runId, { at: T0 + i, identity: { shard: shardOf(runId, count) } });
@@ -58,7 +58,7 @@ async function startSome(): Promise<readonly string[]> {
   for (let i = 0; i < 80; i += 1) await start(i < 40 ? deployed(SHARD_COUNT) : deployed(RAISED), i);
   const written = await db.collection('gwi_runs').get();
   const shards = written.docs.map((found) => found.get('shard') as number);
-  // Otherwise the tests show nothing.
+  // Otherwise the tests would prove nothing.
   expect(Math.max(...shards)).toBeGreaterThan(SHARD_COUNT + 30);
   return Array.from({ length: 80 }, (_, i) => `run_${i}`);
 }
@@ -160,7 +160,7 @@ describe('a tick of the scan that finds nothing is billed', () => {
     [SHARD_COUNT, 2, 2],
     [30, 2, 2],
     [RAISED, 4, 6],
-    // There can be no more, so nothing is looked for beyond.
+    // The maximum, so no query for further shards is needed.
     [MAX_SHARDS, 9, 18],
   ])('with %d shards %d reads for due runs and %d for silent ones', async (shards, due, silent) => {
     const { runs } = deployed(shards);
@@ -173,7 +173,7 @@ test('pages of a backlog over several groups of shards read less than a third mo
   const stores = deployed(RAISED);
   for (let i = 0; i < 300; i += 1) await start(stores, i);
   const spent = await reads(async () => expect(await allDue(stores, 100)).toHaveLength(300));
-  // One look beyond, and an empty query of each of the three groups behind the last full page.
+  // One query for further shards, and an empty query for each of the three groups after the last full page.
   expect(spent).toBeGreaterThanOrEqual(300 + 1);
   expect(spent).toBeLessThanOrEqual(300 * (4 / 3) + 1 + 3);
 });

@@ -1,7 +1,7 @@
 /**
- * A run whose document has pages, with a process that dies at each of its commits: before it, or before it is told of it. The
- * document holds a few KiB here and pages are small, so that a run of ten items has them and some are written before the commit
- * that names them. `EVERY_CRASH=1` before the command dies at all commits, not only at some.
+ * A run with pages, whose process dies at one of its commits: before the commit, or before its answer. The document and pages are limited to
+ * a few KiB, so that a run of ten items has pages, and some are written before the commit that names them. With `EVERY_CRASH=1` before the
+ * command, a process dies at every commit, not only at some.
  */
 
 import { afterAll, expect, test } from '@jest/globals';
@@ -20,7 +20,7 @@ import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/reten
 import { type BilledWorld, BilledWorlds } from '../../engine/cost/billed-world.ts';
 import { mortal } from '../../support/mortal.ts';
 
-/** Otherwise each third, to save seconds of a core. */
+/** By default every third commit, to save time. */
 const { FIRST, STEP } = process.env.EVERY_CRASH === '1' ? { FIRST: 1, STEP: 1 } : { FIRST: 2, STEP: 3 };
 const SMALL = { documentBytes: 4 * 1024, pageBytes: 512, commitBytes: 1024 };
 const ITEMS = 10;
@@ -30,7 +30,7 @@ afterAll(() => worlds.close());
 
 let onUndo: () => void;
 
-/** Ten items, each undone in vain, since the step after them fails. */
+/** Ten items, whose compensations all fail after a later step has failed. */
 const undoing = defineWorkflow({
   type: 'undoing',
   planVersion: 1,
@@ -56,7 +56,7 @@ type Moment = 'before' | 'after';
 interface Performed {
   readonly world: BilledWorld;
   readonly runId: string;
-  /** Commits of the process that was to die. */
+  /** Number of commits of the process that had to die. */
   readonly commits: number;
   readonly died: boolean;
 }
@@ -64,11 +64,11 @@ interface Performed {
 interface Commit {
   /** From 1. */
   readonly number: number;
-  /** It writes pages only: the commit after it names them. */
+  /** True if it writes only pages, which the next commit names. */
   readonly pagesOnly: boolean;
 }
 
-/** The first process dies at the first commit that `dies` picks; others go on. */
+/** Kills the first process at the first commit that `dies` selects; others continue. */
 async function perform(moment: Moment, dies: (commit: Commit) => boolean): Promise<Performed> {
   const world = await worlds.make({ workflows: [undoing], pages: SMALL });
   const runId = await world.start('undoing');
@@ -109,13 +109,13 @@ async function perform(moment: Moment, dies: (commit: Commit) => boolean): Promi
   const victim = mortal({ ...world.deps, store }, 50);
   world.world.queue.take();
   await Promise.race([drive(victim.deps, { runId }), dead.promise]);
-  // After its lease the scan finds it.
+  // The scan finds the run after its lease.
   if (died) await world.scanAfter(10 * 60_000);
   await world.run(() => world.isOver(runId));
   return { world, runId, commits, died };
 }
 
-/** Codes of what is wrong with the run. */
+/** Codes of the findings of the run. */
 async function wrongWith({ world, runId }: Performed): Promise<string[]> {
   const read = await readDocuments(repairDeps(world), runId, () => true);
   return read ? checkRun(read.run).map(({ code }) => code) : ['gone'];
@@ -129,7 +129,7 @@ function repairDeps(world: BilledWorld) {
 const pagesOf = async ({ world, runId }: Performed) =>
   (await world.db.collection(`gwi_runs/${runId}/pages`).listDocuments()).length;
 
-/** A run of this workflow ends, with nothing wrong after the repair, and its deletion leaves no page. Returns what the repair found. */
+/** Expects that the run ends without findings after the repair, and that its deletion leaves no page. Returns the findings before the repair. */
 async function expectRecovered(performed: Performed, where: string): Promise<readonly string[]> {
   const { world, runId } = performed;
   const state = (await world.deps.store.load(runId))?.state;
@@ -167,8 +167,8 @@ test('a run with pages ends after a crash at any commit, and is deleted with its
 test('pages of a process that died before they were named are found, repaired and deleted', async () => {
   const performed = await perform('after', ({ pagesOnly }) => pagesOnly);
   expect(performed.died).toBe(true);
-  // The next process names those that its own state has as well, and at this moment that may be all of them. One that it
-  // does not have is a page of facts that were never appended.
+  // The next process names the pages that match its own state, at this moment possibly all of them. A page of events that were
+  // never appended remains unnamed.
   const { world, runId } = performed;
   const pages = world.db.collection(`gwi_runs/${runId}/pages`);
   const [one] = (await pages.limit(1).get()).docs;

@@ -1,6 +1,6 @@
 /**
- * Every dimension of docs/limits.md and docs/scale.md of which something stands in the documents of a run, at nothing, half and the
- * most: folded, and encoded by the real codecs, each document is one that Firestore takes; and a cancel ends the run.
+ * Every dimension of docs/limits.md and docs/scale.md that affects the documents of a run, at zero, half and maximum. Firestore accepts
+ * each document as encoded by the real codecs, and a cancel ends the run.
  */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -38,7 +38,7 @@ import {
 } from '../../support/document-sizes.ts';
 import { World } from '../../support/world.ts';
 
-/** 0, half or the most. */
+/** Share of the maximum. */
 type Share = 0 | 0.5 | 1;
 
 interface Drawn {
@@ -66,7 +66,7 @@ const DIMENSIONS = [
   'decisions',
   'unread',
 ] as const;
-/** Control characters take six bytes in JSON, and twice that where JSON stands in JSON. */
+/** Control characters, which take six bytes in JSON, and twelve in JSON within JSON. */
 const ESCAPED = (chars: number) => '\u0001'.repeat(chars);
 const CJK = (chars: number) => '界'.repeat(chars);
 const TEXTS = [ESCAPED, CJK, (chars: number) => '"'.repeat(chars)];
@@ -86,10 +86,10 @@ const all = (of: Share, text: Drawn['text']): Drawn => ({
   ...(Object.fromEntries(DIMENSIONS.map((name) => [name, of])) as Record<(typeof DIMENSIONS)[number], Share>),
 });
 
-/** Documents measured of each type of event: more than one decision about all steps writes. */
+/** Measured documents per type of event, more than one decision about all steps writes. */
 const SAMPLES = 10;
 
-/** Folds drafts, and notes the largest document beside the snapshot. Hashes say nothing of sizes, so that none is made. */
+/** Folds drafts, and records the largest document beside the snapshot. Computes no hashes, because these do not affect sizes. */
 class Folding {
   state: RunState;
   largest = 0;
@@ -108,7 +108,7 @@ class Folding {
     const hashes = { prevHash: 'h'.repeat(64), hash: 'h'.repeat(64) };
     const event = { ...rest, ...chained, ...hashes, writer } as RunEvent;
     const measured = this.#measured.get(event.type) ?? 0;
-    // Those of one type differ by what they are about, not in size.
+    // Documents of one type differ in content, not in size.
     if (measured < SAMPLES) this.#measure(event, outputText);
     this.#measured.set(event.type, measured + 1);
     this.state = reduce(state, event);
@@ -166,7 +166,7 @@ function wide({ idChars, text, ...of }: Drawn): Folding {
   for (let i = 0; i < items; i += 1) {
     const key: [string, string] = [idOf(`m${Math.floor(i / MAX_ITEMS)}`), String(i % MAX_ITEMS)];
     keys.push(key);
-    // An output as large as a checkpoint has room for, once.
+    // One output of the maximum inline size of a checkpoint.
     add('step_succeeded', settled(...key), i === 0 ? { outputText: output } : { outputText: '1' });
   }
   for (let i = 0; i < of.decisions * askingSteps; i += 1) {
@@ -268,14 +268,14 @@ const idle = defineWorkflow({
   steps: (step) => ({ only: step('only', () => 1) }),
 });
 
-/** As if the run of a world had come so far: one that nobody drives is read from its snapshot alone. */
+/** Sets the state of a run in a world, and cancels it. A run without a lease is read from its snapshot alone. */
 async function cancelled({ steps, ...lists }: RunState): Promise<string | undefined> {
   const world = new World({ workflows: [idle] });
   const id = await world.start('idle');
   const run = world.db.runs.get(id);
   if (!run) throw new Error('there is no run');
   const { compensationLog, decisions, effects, sentBack, feedback, unread, received, waits } = lists;
-  // Its mailbox entries are removed one by one; they are tried in crowded-lists.test.ts.
+  // Limited, because mailbox entries are removed one by one; crowded-lists.test.ts tests many.
   const ties = lists.ties.slice(0, 50);
   const grown = {
     steps,

@@ -1,4 +1,4 @@
-/** Properties of pages that only documents can show: when they are written, deleted, and missed. */
+/** Properties of pages at the level of documents: when they are written, deleted and missing. */
 import type { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { checkRun } from '../../../packages/cairn/src/core/integrity/check-run.ts';
@@ -17,7 +17,7 @@ import { move, release } from '../../conformance/support/run-fixture.ts';
 import { budgetQuestionOf, opened } from '../../core/run/journal-drafts.ts';
 import { completed } from '../../integrity/support/runs.ts';
 
-/** A run is checked under an id that one can have. */
+/** A valid run id, because the check requires one. */
 const RUN = `run_${'a'.repeat(26)}`;
 
 const harness = firestoreHarness({ raw: true });
@@ -41,7 +41,7 @@ async function costOf(call: () => Promise<unknown>) {
   return { reads, writes, deletes };
 }
 
-/** 1.3 MB of state, of a run that is driven. */
+/** A state of 1.3 MB of a run with a lease. */
 async function large(): Promise<RunState> {
   const acted = move(await claimed(runs, RUN), attempts(0, 250));
   await runs.commit(acted.commit);
@@ -71,7 +71,7 @@ describe('the pages of a run', () => {
     expect(await loaded(runs, RUN)).toMatchObject({ state: { head: small.after.head } });
   });
 
-  test('are written once more if others have written the snapshot since their names were read', async () => {
+  test('are written again if others have written the snapshot since their names were read', async () => {
     const state = await large();
     const more = move(state, failedUndos(280, 100), { snapshot: true });
     const other = new RunPages(db, new Paths(db));
@@ -85,7 +85,7 @@ describe('the pages of a run', () => {
       },
       async (write) => {
         looks += 1;
-        // The scan moves `wakeAt` between the look and the commit.
+        // The scan moves `wakeAt` between the read and the commit.
         if (looks === 1) {
           const { snapshotVersion: seen } = await loaded(runs, RUN);
           await runs.touch({ runId: RUN, seen, wakeAt: 7 });
@@ -117,7 +117,7 @@ describe('the pages of a run', () => {
     ['the common version', []],
     ['a later version', [opened(budgetQuestionOf('gate', '2026-05-17'))]],
   ])(
-    'do not count once a process that does not know of them wrote a run of %s without',
+    'are ignored after a process that does not support them wrote a run of %s without pages',
     async (_, drafts) => {
       const state = await large();
       const named = move(state, [...drafts, ...failedUndos(280, 1)], { snapshot: true });

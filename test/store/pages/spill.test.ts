@@ -65,7 +65,7 @@ describe('a run document', () => {
       steps: fc.nat({ max: 10_000 }),
       undos: fc.nat({ max: 3_000 }),
       message: fc.constantFrom('no', '\u0001'.repeat(240), '界'.repeat(240)),
-      // Without what the others would hide: entries of every kind, of every length.
+      // Adds entries of all other kinds and lengths.
       state: any.runState,
     });
     fc.assert(
@@ -88,7 +88,7 @@ describe('a run document', () => {
     );
   });
 
-  test('keeps its full pages while steps end and are undone: only new pages are new', () => {
+  test('keeps its full pages unchanged while steps end and are undone', () => {
     const before = spilledOf(withSteps(8_000, 64));
     const after = spilledOf({ ...withSteps(9_000, 64), compensationLog: undone(100) });
     expect([...before.pages.keys()].every((page) => after.pages.has(page))).toBe(true);
@@ -96,7 +96,7 @@ describe('a run document', () => {
     expect(after.pages.size - before.pages.size).toBeLessThanOrEqual(1);
   });
 
-  test('keeps what is under way, or can change, out of its pages', () => {
+  test('keeps entries that can still change out of its pages', () => {
     const { pages, stored } = spilledOf(withSteps(8_000, 64));
     expect(String(stored.steps).match(/o@/g)).toHaveLength(64);
     for (const page of pages.values()) expect(page).not.toContain('o@');
@@ -125,7 +125,7 @@ describe('a run document', () => {
     expect(readBack(spilledOf(state))).toEqual(state);
   });
 
-  test('that an earlier version has written again over its pages is read as that version wrote it', () => {
+  test('that an earlier version rewrote without its pages is read as that version wrote it', () => {
     const { stored } = spilledOf(withSteps(8_000));
     const small = withSteps(3);
     const overwritten = { ...encodeNewSnapshot(small), pages: stored.pages };
