@@ -1,4 +1,4 @@
-/** The spans that an installation tells, as they end, and how they hang together. */
+/** Collects the spans of an installation as they end, with their parents. */
 import type { Sampling } from '../../packages/cairn/src/platform/telemetry/sampling.ts';
 import { type EndedSpan, SpanTracer } from '../../packages/cairn/src/platform/telemetry/span-tracer.ts';
 import type { Clock } from '../../packages/cairn/src/ports/clock.ts';
@@ -27,13 +27,13 @@ export class CollectedSpans {
     return [...new Set(this.ended.map(({ context }) => context.traceId))];
   }
 
-  /** Spans whose parent nobody told, but for the spans of callers. */
+  /** Spans whose parent was not collected, except for parents of callers. */
   orphans(callers: readonly string[] = []): string[] {
     const ids = new Set([...callers, ...this.ended.map(({ context }) => context.spanId)]);
     return this.ended.filter(({ parent }) => parent && !ids.has(parent.spanId)).map(({ name }) => name);
   }
 
-  /** Ids that two spans have. */
+  /** Ids of more than one span. */
   get twice(): string[] {
     const ids = this.ended.map(({ context }) => context.spanId);
     return ids.filter((id, i) => ids.indexOf(id) !== i);

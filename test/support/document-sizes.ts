@@ -1,4 +1,4 @@
-/** Sizes of documents as production counts them, of what the engine writes: by the real codecs and Firestore's own rule. */
+/** Sizes of documents that the engine writes, by the real codecs and Firestore's rule. */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { Mailbox } from '../../packages/cairn/src/core/mailbox/mailbox.ts';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
@@ -18,7 +18,7 @@ import { intercept } from './intercept.ts';
 /** Limit of a document, name included (firebase.google.com/docs/firestore/quotas). */
 export const MAX_BYTES = 1_048_576;
 
-/** Longer than any path of ours. */
+/** Longer than any path of the engine. */
 const PATH = ['gwi_runs', 'r'.repeat(40), 'checkpoints', 'c'.repeat(400)];
 
 export function sizeOfEvent(event: RunEvent): number {
@@ -50,16 +50,16 @@ export function sizesOfSnapshot(
   };
 }
 
-/** The writes through a store so far. */
+/** Statistics of the writes so far. */
 export interface Written {
   /** The largest document. */
   largest: number;
-  /** The most pages that a run document named. */
+  /** Largest number of pages of a run document. */
   pages: number;
   snapshots: number;
 }
 
-/** The store, refusing as Firestore does what has no room in a document. */
+/** Wraps a store to refuse documents that are too large, like Firestore. */
 export function asFirestoreTakes(store: RunStore): { readonly store: RunStore; readonly written: Written } {
   const written: Written = { largest: 0, pages: 0, snapshots: 0 };
   const take = (sizes: readonly number[]) => {

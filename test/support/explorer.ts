@@ -1,40 +1,40 @@
 /**
- * A stateless model checker. Carries out every schedule of a small concurrent program: depth first over its choices,
- * each schedule from the start again, since running code cannot be copied. States that were met before are not
- * entered twice: two schedules that lead to equal states have equal futures.
+ * A stateless model checker. Executes every schedule of a small concurrent program, depth first over its choices. Each
+ * schedule begins from the start, because running code cannot be copied. A known state is not explored again, because
+ * equal states have equal futures.
  *
- * Must not: know what the program is; that, and what must hold of it, is the business of the `Execution`.
+ * Must not: know the program or its invariants, which the `Execution` has.
  */
 
 export interface Choice {
-  /** For the trail of a schedule that fails. */
+  /** Shown in the trail of a failing schedule. */
   readonly label: string;
-  /** Begins the move; the explorer waits until the program stands still again. */
+  /** Begins the action; the explorer waits until the program is idle again. */
   take(): void;
 }
 
-/** One run of the program under exploration. Must do the same whenever the same choices are taken. */
+/** One execution of the explored program. Must be deterministic for the same choices. */
 export interface Execution {
-  /** Possible next actions in a fixed order; empty when the schedule has ended. */
+  /** Possible next actions in a fixed order; empty at the end of the schedule. */
   choices(): readonly Choice[];
-  /** Equal for two states only if they have the same future and the same obligations. */
+  /** Key of the state. Equal keys require the same future and the same obligations. */
   key(): string;
-  /** Throws if something is wrong in the present state. */
+  /** Throws if the current state violates an invariant. */
   check(): void;
-  /** Throws if something is wrong after the last choice. */
+  /** Throws if the final state violates an invariant. */
   finish(): Promise<void>;
 }
 
 export interface Exploration {
-  /** Different schedules, counted over the graph of states. */
+  /** Number of different schedules, computed from the graph of states. */
   readonly schedules: bigint;
-  /** Different states. */
+  /** Number of different states. */
   readonly states: number;
-  /** Times the program was started. */
+  /** Number of executions of the program. */
   readonly executions: number;
 }
 
-/** More choices than this in one schedule mean that the program goes round in circles. */
+/** A schedule with more choices is an endless loop. */
 const MAX_DEPTH = 200;
 
 interface Frame {
@@ -44,12 +44,12 @@ interface Frame {
   schedules: bigint;
 }
 
-/** @throws Error with the trail of choices of the first schedule in which something was wrong */
+/** @throws Error with the choices of the first failing schedule */
 export async function explore(begin: () => Promise<Execution>): Promise<Exploration> {
   const explored = new Map<string, bigint>();
   const path: Frame[] = [];
   let executions = 0;
-  // Lost answers are errors by the ten thousand, and where each was made costs more than all that it causes.
+  // Lost answers create tens of thousands of errors, whose stack traces would cost more than everything else.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
@@ -64,7 +64,7 @@ export async function explore(begin: () => Promise<Execution>): Promise<Explorat
   return { schedules, states: explored.size, executions };
 }
 
-/** Goes along the path and on from its end to the end of a schedule; returns how many schedules lie beyond. */
+/** Follows the path and continues to the end of a schedule; returns the number of schedules beyond the path. */
 async function descend(execution: Execution, path: Frame[], explored: Map<string, bigint>): Promise<bigint> {
   const trail: string[] = [];
   try {
@@ -92,7 +92,7 @@ async function descend(execution: Execution, path: Frame[], explored: Map<string
   }
 }
 
-/** Moves on to the next choice of the deepest state that has one left. */
+/** Continues with the next choice of the deepest state that has one. */
 function leaveBehind(path: Frame[], beyond: bigint, explored: Map<string, bigint>): void {
   let schedules = beyond;
   for (let frame = path.at(-1); frame; frame = path.at(-1)) {
@@ -113,7 +113,7 @@ async function take(execution: Execution, index: number, trail: string[]): Promi
   await standstill();
 }
 
-/** All that promises can do is done before the next turn of the event loop. */
+/** Resolves in the next turn of the event loop, after all pending promises have settled. */
 function standstill(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

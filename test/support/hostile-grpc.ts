@@ -1,26 +1,26 @@
 /**
- * A gRPC server that misbehaves on request, in front of one that works: for what callers do while a service of Google's is down, and
- * when it heals. Any method of any service.
+ * A gRPC server that misbehaves on request, in front of a working one, to test callers while a Google service is down and after it
+ * recovers. Handles any method of any service.
  */
 import { connect, constants, createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, createServer as createListener, type Server, type Socket } from 'node:net';
 
 /**
- * `deaf`: connections are accepted and not a byte is answered. `silent`: requests are taken and never answered. A number: each is answered
- * with that gRPC status. `well`: each is passed on.
+ * `deaf`: accepts connections, but sends no byte. `silent`: accepts requests, but never answers. A number: answers each request with that
+ * gRPC status. `well`: forwards each request.
  */
 export type Mood = 'deaf' | 'silent' | 'well' | number;
 
 export class HostileGrpc {
   mood: Mood = 'well';
-  /** Requests that arrived, by the last part of their path. */
+  /** Received requests, by the last part of their path. */
   readonly requests: string[] = [];
   readonly #upstream: string;
   readonly #http: Http2Server;
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
 
-  /** @param upstream `host:port` of the server that works */
+  /** @param upstream `host:port` of the working server */
   constructor(upstream: string) {
     this.#upstream = upstream;
     this.#http = createServer();
@@ -39,7 +39,7 @@ export class HostileGrpc {
     return `127.0.0.1:${(this.#listener.address() as AddressInfo).port}`;
   }
 
-  /** Connections on which nobody answered are closed, and with them what waits there: a client connects again. */
+  /** Closes connections without answers, with their waiting requests, so that clients reconnect. */
   heal(): void {
     const wasAsleep = this.mood === 'deaf' || this.mood === 'silent';
     this.mood = 'well';
@@ -65,7 +65,7 @@ export class HostileGrpc {
     let trailers: Record<string, string> = {};
     request.on('error', () => stream.destroy());
     request.on('response', ({ ':status': status, ...rest }, flags) => {
-      // A refusal is headers and nothing else.
+      // A refusal consists of headers only.
       const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       stream.respond({ ':status': status, ...rest }, endStream ? { endStream } : { waitForTrailers: true });
     });

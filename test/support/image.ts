@@ -1,7 +1,7 @@
-/** All that lies in an installation in memory, for telling whether something was written. */
+/** Content of an installation in memory, to detect writes. */
 import type { Installation } from '../../packages/cairn/src/testing/world/installation.ts';
 
-/** The document or task at each place: what was not written is the same object. */
+/** The document or task at each path. It is the same object if it was not written. */
 export type Image = ReadonlyMap<string, unknown>;
 
 export function imageOf({ db, queue }: Pick<Installation, 'db' | 'queue'>): Image {
@@ -23,7 +23,7 @@ function isRun(held: unknown): held is object {
   return typeof held === 'object' && held !== null && 'snapshot' in held && !Object.isFrozen(held);
 }
 
-/** The places at which two images differ. */
+/** The paths at which two images differ. */
 export function changed(before: Image, after: Image): readonly string[] {
   const places: string[] = [];
   for (const [place, value] of after)

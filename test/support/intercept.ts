@@ -1,4 +1,4 @@
-/** The test kit's place between a caller and a port, under the name by which the engine's own tests know it. */
+/** The test kit's interception of ports, re-exported for the engine's own tests. */
 export {
   type InterceptedCall,
   intercept,

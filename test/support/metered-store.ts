@@ -1,4 +1,4 @@
-/** A world whose run store notes its calls and commits. */
+/** A world whose run store records its calls and commits. */
 import type { JournalCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from './intercept.ts';
 import type { World } from './world.ts';

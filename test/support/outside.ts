@@ -1,6 +1,6 @@
 /**
- * A pretended outside that counts what it did: the judge of every test about effects. It can refuse, lose its answer, or
- * hang, once or always, and dedupes by key only if it is told to.
+ * A fake external service that records its effects, for tests of effects. It can refuse, lose its answer or hang, once or always, and
+ * deduplicates by key only if configured.
  */
 import { z } from 'zod';
 import type { Idempotency, ReplayPolicy, SideEffects } from '../../packages/cairn/src/core/effects/effect.ts';
@@ -31,12 +31,12 @@ export interface OutsideOptions {
 export class Outside {
   readonly capability: Capability<Sent, { readonly id: number }>;
   readonly binding: Binding;
-  /** Effects that took place, in order. */
+  /** Applied effects, in order. */
   readonly applied: { readonly key: string; readonly text: string }[] = [];
-  /** Calls that arrived, also those that came to nothing. */
+  /** Number of received calls, including failed ones. */
   calls = 0;
   lookups = 0;
-  /** For the next calls, in their order. */
+  /** Faults of the next calls, in order. */
   readonly faults: (Fault | undefined)[] = [];
   onCall: (key: string) => void | Promise<void> = () => {};
   onLookUp: () => void = () => {};
@@ -66,7 +66,7 @@ export class Outside {
     });
   }
 
-  /** Keys under which it acted more than once. */
+  /** Keys with more than one applied effect. */
   get twice(): string[] {
     const keys = this.applied.map(({ key }) => key);
     return keys.filter((key, at) => keys.indexOf(key) !== at);

@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 test.each([undefined, 0, 1, -5, Number.NaN, 2.5])(
-  'process %p is none of a test: neither signalled nor asked',
+  'process %p is refused, because a test cannot have started it',
   (pid) => {
     const kill = jest.spyOn(process, 'kill').mockReturnValue(true);
     expect(() => signalTo(pid, 'SIGTERM')).toThrow(TypeError);
@@ -17,7 +17,7 @@ test.each([undefined, 0, 1, -5, Number.NaN, 2.5])(
   },
 );
 
-test('a process lives until it has ended', async () => {
+test('a process is alive until it has ended', async () => {
   const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
@@ -27,7 +27,7 @@ test('a process lives until it has ended', async () => {
   expect(isAlive(child.pid)).toBe(false);
 });
 
-test('a process of another user lives, and any other error is one', () => {
+test('a process of another user is alive, and any other error is thrown', () => {
   const failing = (code: string) =>
     jest.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error(code), { code });

@@ -1,15 +1,15 @@
-/** Other processes, by their ids: whether they live, and signals to them. */
+/** Checks and signals other processes by id. */
 
 /**
- * @param pid of a process that a test started or was told of
- * @throws TypeError unless it is one, and as `process.kill`, if there is no such process
+ * @param pid id of a process that a test started
+ * @throws TypeError for an invalid id; the error of `process.kill` if there is no such process
  */
 export function signalTo(pid: number | undefined, signal: NodeJS.Signals): asserts pid is number {
   assertOther(pid);
   process.kill(pid, signal);
 }
 
-/** False once the process has ended and was waited for. @throws TypeError unless it is one that {@link signalTo} takes */
+/** False once the process has ended and was reaped. @throws TypeError for an invalid id, like {@link signalTo} */
 export function isAlive(pid: number | undefined): boolean {
   assertOther(pid);
   try {
@@ -23,7 +23,7 @@ export function isAlive(pid: number | undefined): boolean {
   }
 }
 
-/** A process that is not known (yet) would be 0, and a signal to 0 ends the tests themselves, with whoever started them. */
+/** Refuses unknown ids, because an unknown process has the id 0, and a signal to 0 ends the tests and their caller. */
 function assertOther(pid: number | undefined): asserts pid is number {
   if (pid === undefined || !Number.isSafeInteger(pid) || pid <= 1)
     throw new TypeError(`process ${pid} is none of a test`);

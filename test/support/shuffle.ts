@@ -1,6 +1,6 @@
 /**
- * Runs several pieces of real code at once, in an order drawn from a seed: every call of a gated port waits until it is
- * drawn, and its answer may be lost. For more processes or longer work than every order can be explored of.
+ * Runs several pieces of real code concurrently in a random order from a seed. Every call of a gated port waits until it is
+ * drawn, and its answer may be lost. For programs that are too large for the explorer.
  *
  * Must not: know what the code does.
  */
@@ -13,13 +13,13 @@ import { seededRandomness } from './world.ts';
 export interface ShuffleOptions {
   readonly seed: number;
   readonly clock: VirtualClock;
-  /** Share of calls whose answer is lost; of those, half are applied. */
+  /** Share of calls whose answer is lost; half of these calls are applied. */
   readonly lossRate?: number;
 }
 
 export type Settled<T> = PromiseSettledResult<T>;
 
-/** More than any of these programs needs; one that goes on for longer never ends. */
+/** More than any of these programs needs, to detect an endless one. */
 const MAX_TURNS = 5_000;
 
 export class Shuffle {
@@ -53,7 +53,7 @@ export class Shuffle {
     );
   }
 
-  /** Lets calls through until all work has settled; time moves only when no call waits. */
+  /** Releases calls until all work has settled; time moves only when no call waits. */
   async run<T>(works: readonly Promise<T>[]): Promise<Settled<T>[]> {
     let ended = false;
     const all = Promise.allSettled(works).finally(() => {

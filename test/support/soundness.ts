@@ -8,7 +8,7 @@ import { isOver, type RunState, stepKey } from '../../packages/cairn/src/core/ru
 import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
 import type { MemoryDatabase, RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
 
-/** Only who holds the lease may say these; but see `answeredBy`. */
+/** Events that only the holder of the lease may append, with the exception in `answeredBy`. */
 const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([
   'run_claimed',
   'run_started',
@@ -26,7 +26,7 @@ const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([
 /** May follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
 
-/** Throws unless the journal is whole (J1, J6) and nobody but the holder of the lease acted (J3). */
+/** Throws unless the journal is complete (J1, J6) and only the holder of the lease acted (J3). */
 function assertJournal(runId: string, events: readonly RunEvent[]): RunState {
   const broken = verifyChain(runId, events);
   if (broken) throw new Error(`event ${broken.seq}: ${broken.problem}`);
@@ -47,7 +47,7 @@ function assertJournal(runId: string, events: readonly RunEvent[]): RunState {
   return state;
 }
 
-/** The step whose wait somebody from outside has ended: what becomes of the step is then theirs to say, at once. */
+/** The step whose wait an external event has ended; the same writer may then append the outcome of the step. */
 function answeredBy({ type, data, writer }: RunEvent, { waits }: RunState): string | undefined {
   if (writer || (type !== 'wait_resolved' && type !== 'wait_expired')) return undefined;
   const wait = waits.find(({ id }) => id === data.waitId);
@@ -71,8 +71,8 @@ function assertWriter({ seq, type, writer }: RunEvent, { lease }: RunState): voi
 }
 
 /**
- * Throws unless the snapshot is the fold of the journal up to its head (J5), not behind where it may not be (J4), and
- * woken in time (J10), and in the inbox if it asks. `movedTo` is how far the scan last moved `wakeAt`, which it does before it acts.
+ * Throws unless the snapshot is the fold of the journal up to its head (J5), does not lag without a lease (J4), is woken in time (J10),
+ * and is in the inbox if it waits for a person. `movedTo` is the last `wakeAt` that the scan set, which it does before it acts.
  */
 export function assertSnapshot(
   run: RunDocuments,
@@ -104,7 +104,7 @@ function isAllKnown({ effects }: RunState, ledger: MemoryDatabase['effects']): b
   });
 }
 
-/** Both, with J5 to the letter: equal as values. */
+/** Both checks, with a strict J5: the values are equal. */
 export function assertStored(db: MemoryDatabase, runId: string, movedTo = 0): RunState {
   const run = db.runs.get(runId);
   if (!run) throw new Error(`run ${runId} does not exist`);

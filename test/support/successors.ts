@@ -1,4 +1,4 @@
-/** Successors in a world of the engine's tests: asked for as the API asks, driven to their end, and checked. */
+/** Creates successors like the API, executes them to their end, and checks them. */
 import type { EventData, EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { SuccessorForecast } from '../../packages/cairn/src/operations/successors/preview.ts';
@@ -18,7 +18,7 @@ export function depsOf(world: World): PreviewDeps {
 
 type Asked = Omit<Partial<SuccessorRequest>, 'runId' | 'mode'>;
 
-/** The successor, not driven yet. */
+/** The successor, before its first attempt. */
 export async function succeed(
   world: World,
   mode: SuccessorRequest['mode'],
@@ -31,7 +31,7 @@ export async function succeed(
   return outcome.runId;
 }
 
-/** The successor, as it ended. */
+/** The successor after its end. */
 export async function driven(
   world: World,
   mode: SuccessorRequest['mode'],
@@ -60,7 +60,7 @@ export function said<T extends EventType>(world: World, runId: string, type: T):
   );
 }
 
-/** Ids of the steps that were taken over, with items, in order. */
+/** Ids of the reused steps, with items, in order. */
 export function reusedIn(world: World, runId: string): string[] {
   return said(world, runId, 'step_reused').map(({ stepId, itemKey }) =>
     itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,

@@ -1,2 +1,2 @@
-/** The clock of the test kit, under the name by which the engine's own tests know it. */
+/** The clock of the test kit, re-exported for the engine's own tests. */
 export { settle, VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs that wait for an event, put together by hand, and what takes part in a race for one: joiners, senders, and those
- * who end a wait otherwise.
+ * Runs that wait for an event, built by hand, and the participants of a race for the event: joiners, senders, and others that end a
+ * wait.
  */
 import { z } from 'zod';
 import type { Mailbox } from '../../packages/cairn/src/core/mailbox/mailbox.ts';
@@ -19,7 +19,7 @@ import { World } from './world.ts';
 
 export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
 
-/** Two steps may wait for the event; a build that says `strict` wants a number in it. */
+/** Two steps may wait for the event; with `strict` its data must be a number. */
 export const waits = defineWorkflow({
   type: 'waits',
   planVersion: 1,
@@ -50,7 +50,7 @@ function waitOn(runId: string, stepId: string, now: number): Wait {
   };
 }
 
-/** A run whose journal says that these steps wait; nobody drives it, and the mailbox does not know of it yet. */
+/** A run whose journal has waits of these steps. It has no lease, and the mailbox does not know it yet. */
 export async function waitingRun(world: World, steps: readonly string[] = ['any']): Promise<string> {
   const { clock, deps } = world;
   const runId = await world.start('waits');
@@ -73,7 +73,7 @@ export async function waitingRun(world: World, steps: readonly string[] = ['any'
   return runId;
 }
 
-/** Registers an open wait as a drive does: announces it, receives buffered events, and lets the run wait. */
+/** Registers an open wait like an attempt: announces it, receives buffered events, and lets the run wait. */
 export async function announce(deps: EngineDeps, runId: string, stepId = 'any'): Promise<void> {
   const waitId = `${stepId}.1`;
   const step = waits.steps.get(stepId);
@@ -110,7 +110,7 @@ export async function announce(deps: EngineDeps, runId: string, stepId = 'any'):
   );
 }
 
-/** The time of the wait has come: what a drive does then. */
+/** Lets the wait expire, like an attempt. */
 export async function expire(deps: EngineDeps, runId: string, stepId = 'any'): Promise<void> {
   const { state } = await append(deps, runId, (current) => {
     const wait = isOver(current) ? undefined : current.waits.find(({ id }) => id === `${stepId}.1`);
@@ -124,7 +124,7 @@ export async function expire(deps: EngineDeps, runId: string, stepId = 'any'): P
   await leave(deps, state, `${stepId}.1`);
 }
 
-/** The run ends, and what it owes at its end is done. */
+/** Ends the run and performs its completion duties. */
 export async function end(deps: EngineDeps, runId: string): Promise<void> {
   const { state } = await append(deps, runId, (current) =>
     isOver(current) ? [] : [{ type: 'run_cancelled', initiator: 'user', data: { stopKind: 'user' } }],

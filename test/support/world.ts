@@ -1,4 +1,4 @@
-/** The installation of the test kit as the engine's own tests drive it: to its end, with short leases and no log. */
+/** The installation of the test kit for the engine's own tests, with short leases and no log. */
 
 import type { BudgetOptions } from '../../packages/cairn/src/core/budget/day-limits.ts';
 import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
@@ -22,7 +22,7 @@ import { settle } from './virtual-clock.ts';
 
 export { seededRandomness } from '../../packages/cairn/src/testing/world/seeded-randomness.ts';
 
-/** A schema version that this software does not know. */
+/** An unknown, newer schema version. */
 export const NEWER = 99;
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -51,7 +51,7 @@ export class World extends Installation {
     return fold(runId, run.events);
   }
 
-  /** As if a version with this schema had written the run last. @returns the schema version before */
+  /** Marks the run as last written with this schema version. @returns the previous schema version */
   writtenBy(runId: string, schemaVersion: number): number {
     const run = this.db.runs.get(runId);
     if (!run) throw new Error(`there is no run ${runId}`);
@@ -70,7 +70,7 @@ export class World extends Installation {
     return outcome.runId;
   }
 
-  /** Delivers tasks, ticks the scan and moves time until nothing is left to do, or `until` says so. */
+  /** Delivers tasks, runs the scan and moves time until there is no more work, or `until` returns true. */
   async run(until: () => boolean = () => false, deps = this.deps): Promise<void> {
     const under: Promise<unknown>[] = [];
     for (let turn = 0; turn < 10_000; turn += 1) {
@@ -87,7 +87,7 @@ export class World extends Installation {
       }
       const anyDue = (await this.store.dueRuns(now, 100)).length > 0;
       if (anyDue && !(await scan(deps)).off) continue;
-      // Under the kill switch runs stay due for as long as it is on.
+      // Under the kill switch runs stay due.
       const wake = anyDue ? undefined : this.nextWake;
       const next = [this.clock.nextAt, this.queue.nextAt(), wake].filter((at) => at !== undefined);
       if (next.length === 0) break;
@@ -97,7 +97,7 @@ export class World extends Installation {
     await Promise.all(under);
   }
 
-  /** The run as its whole journal says; throws if the journal does not fold. */
+  /** The run as folded from its whole journal; throws if the journal is invalid. */
   async folded(runId: string): Promise<RunState> {
     return fold(runId, await this.store.readEvents(runId, 0, 100_000));
   }
@@ -107,7 +107,7 @@ export class World extends Installation {
   }
 }
 
-/** A start as the API asks for one, without a key. */
+/** A start request like the API's, without a key. */
 export function plainStart(workflow: Workflow, input: unknown): StartRequest {
   return {
     tenantId: 't1',

@@ -1,17 +1,17 @@
-/** Rules against tests that are red by chance, on a slow machine. */
+/** Rules against tests that fail at random on a slow machine. */
 import { codeOf } from './code.ts';
 import type { SourceFile } from './rules.ts';
 
 interface Hazard {
   readonly pattern: RegExp;
   readonly what: string;
-  /** The file in which that is made safe. */
+  /** The file that contains the safe implementation. */
   readonly home?: string;
 }
 
 const HAZARDS: readonly Hazard[] = [
   {
-    // A pid that is not known yet would be 0: the process group of the tests, and of whoever started them.
+    // An unknown pid would be 0, which means the process group of the tests and of their caller.
     pattern: /(?<![\w.])(?:globalThis\.)?process\.kill\((?!\)|process\.pid\b)/,
     what: 'a signal to a process that may not be known: use test/support/processes.ts',
     home: 'test/support/processes.ts',

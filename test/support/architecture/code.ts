@@ -1,9 +1,9 @@
-/** Reads a source file as far as the rules need it: its code without comments and texts, and what it imports. */
+/** Reads the parts of a source file that the rules need: its code without comments and texts, and its imports. */
 
 /** Characters after which a slash begins a regular expression, not a division. */
 const BEFORE_PATTERN = new Set('(,=:[!&|?{};+-*%~^<>\n');
 
-/** Several rules read the same files. */
+/** Caches results, because several rules read the same files. */
 function remembering<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -13,14 +13,14 @@ function remembering<T>(read: (text: string) => T): (text: string) => T {
   };
 }
 
-/** The text with everything blanked that is not code: comments, the contents of texts, regular expressions. */
+/** The text with comments, contents of texts and regular expressions replaced by blanks. */
 export const codeOf = remembering(readCode);
 
 function readCode(text: string): string {
   const code: string[] = [];
-  /** Last character of the code that is no white space. */
+  /** Last character of the code that is not white space. */
   let last = '\n';
-  /** For each template that is open: how many braces are open in its present `${…}`. */
+  /** For each open template, the number of open braces in its current `${…}`. */
   const templates: number[] = [];
   let at = 0;
   const take = (found: string) => {
@@ -59,7 +59,7 @@ function readCode(text: string): string {
   }
   return code.join('');
 
-  /** From the backtick, or the brace that ends a `${…}`, to the next `${` or the closing backtick. */
+  /** Skips from a backtick, or the brace that ends a `${…}`, to the next `${` or the closing backtick. */
   function skipTemplate(): void {
     if (text[at] === '}') templates.pop();
     skip(/[`}](?:\\[\s\S]|\$(?!\{)|[^\\`$])*(?:`|\$\{)/y);
@@ -69,7 +69,7 @@ function readCode(text: string): string {
 
 export interface Import {
   readonly from: string;
-  /** Types are gone when the module runs. */
+  /** True for an import of types, which does not exist at run time. */
   readonly typeOnly: boolean;
 }
 
@@ -78,7 +78,7 @@ export const importsOf = remembering(readImports);
 function readImports(text: string): readonly Import[] {
   const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[\w*\s{},$]+\s+from\s+)?'([^']+)'/gm);
   const dynamic = text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g);
-  // A template may hold the text of a module that is written somewhere.
+  // A template may contain the text of another module.
   const code = text.includes('`') ? codeOf(text) : text;
   const isCode = ({ 0: statement, index }: RegExpExecArray) =>
     /^\s*(?:import|export)/.test(code.slice(index, index + statement.length));

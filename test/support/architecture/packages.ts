@@ -9,7 +9,7 @@ export interface PackageFile {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** Versions of the functions that differ from the root's, or that are not exact. */
+/** Versions of the functions that are not exact or differ from the root's. */
 export function differingVersions(root: PackageFile, functions: PackageFile): string[] {
   const known = { ...root.devDependencies, ...root.dependencies };
   const wanted = Object.entries({ ...functions.devDependencies, ...functions.dependencies });
@@ -21,7 +21,7 @@ export function differingVersions(root: PackageFile, functions: PackageFile): st
   });
 }
 
-/** Peers that are no range of one or more majors (`^7.3.0 || ^8.0.0`), or whose range leaves out the version that is tested. */
+/** Peers that are not a range of whole majors (`^7.3.0 || ^8.0.0`), or whose range excludes the tested version. */
 export function untestedPeers(root: PackageFile, { peerDependencies = {} }: PackageFile): string[] {
   const known = { ...root.devDependencies, ...root.dependencies };
   return Object.entries(peerDependencies).flatMap(([name, range]) => {
@@ -40,7 +40,7 @@ function isBelow(version: readonly number[], other: readonly number[]): boolean 
   return at >= 0 && (version[at] ?? 0) < (other[at] ?? 0);
 }
 
-/** Packages that the functions import and would not find once they are deployed. */
+/** Packages that the functions import but that a deployment does not have. */
 export function undeclared(
   imported: readonly string[],
   { dependencies, peerDependencies }: PackageFile,

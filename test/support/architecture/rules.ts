@@ -1,24 +1,24 @@
-/** The rules of the architecture as one table each, and the functions that find what breaks them. */
+/** The rules of the architecture, as a table each, and the functions that find violations. */
 import { posix } from 'node:path';
 import { codeOf, importsOf } from './code.ts';
 
 export interface SourceFile {
-  /** From the root of the project, with slashes. */
+  /** Relative to the root of the project, with slashes. */
   readonly path: string;
   readonly text: string;
 }
 
 interface Layer {
-  /** Layers it may import besides itself. */
+  /** Other layers that it may import. */
   readonly layers: readonly string[];
-  /** Packages it may import; subpaths included. */
+  /** Packages that it may import, including subpaths. */
   readonly packages: readonly string[];
 }
 
 const PURE = ['core', 'ports'];
 const INNER = [...PURE, 'journal', 'engine', 'operations'];
 
-/** Imports that a layer of the engine may have. A folder that is not here is an error. */
+/** Allowed imports of each layer of the engine. A missing folder is an error. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   core: { layers: [], packages: ['node:crypto', 'canonicalize', 'croner', 'immutable'] },
   ports: { layers: ['core'], packages: [] },
@@ -37,7 +37,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   triggers: { layers: [...INNER, 'http'], packages: ['node:crypto', 'zod'] },
   api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
   capabilities: { layers: [...PURE, 'engine'], packages: ['@octokit/request', 'zod'] },
-  // Lint rules look at a program's text: they know operations by their names, and load nothing of the engine.
+  // Lint rules see only a program's text: they know operations by name, and load nothing of the engine.
   lint: { layers: [], packages: ['eslint'] },
   testing: { layers: [...INNER, 'recovery', 'memory'], packages: [] },
   platform: {
@@ -48,10 +48,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'node:http',
       'node:fs',
       'node:module',
-      // The wire to the servers of the local cloud (clients/wire.ts).
+      // Frames to the servers of the local cloud (clients/wire.ts).
       'node:net',
       'node:path',
-      // The streams that the Firestore client expects its reads to come from (clients/calls-by-frames.ts).
+      // The Firestore client expects reads to return streams (clients/calls-by-frames.ts).
       'node:stream',
       'node:url',
       'node:util',
@@ -81,20 +81,20 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'outside.ts': { layers: ['capabilities'], packages: [] },
 };
 
-/** The folders of the engine, in layers. */
+/** The folder of the engine, which has layers. */
 const ENGINE = 'packages/cairn/src/';
 
-/** The package that a file belongs to: `packages/cairn`; undefined outside of them. */
+/** The package of a file, such as `packages/cairn`; undefined outside of packages. */
 export function packageOf(path: string): string | undefined {
   return /^packages\/[^/]+/.exec(path)?.[0];
 }
 
-/** The offences of one file against the direction of imports, in words. */
+/** Messages for the forbidden imports of a file. */
 export function layering(file: SourceFile): string[] {
   return [...leaving(file), ...within(file)];
 }
 
-/** Another package is imported by its name, so that only what it exports is seen. Tests may look inside. */
+/** Packages import each other by name, so that they use only exports. Tests may import internal files. */
 function leaving({ path, text }: SourceFile): string[] {
   const home = path.startsWith('functions/src/') ? 'functions' : packageOf(path);
   if (home === undefined) return [];
@@ -131,9 +131,9 @@ function engineLayering({ path, text }: SourceFile): string[] {
   });
 }
 
-/** An installation is written as any user's is, and so are agents: with what the package exports. */
+/** An installation, like agents, uses only exports of the package, as a user's code does. */
 const INSTALLATION_PACKAGES = ['cairn', 'zod'];
-/** A kit is one whose settings are parameters. */
+/** A kit is an installation with parameters as settings. */
 const KIT_PACKAGES = [...INSTALLATION_PACKAGES, 'firebase-functions'];
 
 function installationLayering({ path, text }: SourceFile, packages: readonly string[]): string[] {
@@ -142,7 +142,7 @@ function installationLayering({ path, text }: SourceFile, packages: readonly str
     .map(({ from }) => `${path}: the installation may not import ${from}`);
 }
 
-/** The local cloud serves any functions, so it knows nothing of the engine. It takes HTTP from the module that says what an import costs. */
+/** The local cloud serves any functions, so it must not import the engine. It imports HTTP from a module that avoids a costly import. */
 function localLayering({ path, text }: SourceFile): string[] {
   const imports = importsOf(text);
   return [
@@ -155,36 +155,36 @@ function localLayering({ path, text }: SourceFile): string[] {
   ];
 }
 
-/** The statements of the API about itself, and the events it tells: all that its clients may know of the engine, as types. */
+/** Types of the API's calls and events, the only parts of the engine that its clients may import. */
 const TOLD = ['cairn/api/calls', 'cairn/api/events', 'cairn/journal-events'];
 
-/** Edits a person's `firebase.json` and keeps its comments and formatting; nothing but `init` loads it. */
+/** Edits a user's `firebase.json` without losing comments and formatting; only `init` loads it. */
 const EDITS_JSON = ['packages/cli/src/init/firebase-json.ts', 'jsonc-parser'] as const;
 
-/** The client runs in any project and in a browser: of the engine it has types, and nothing else. */
+/** The client runs in any project and in browsers, so it imports only types of the engine. */
 function clientLayering({ path, text }: SourceFile): string[] {
   return importsOf(text)
     .filter(({ from, typeOnly }) => !from.startsWith('.') && !(typeOnly && TOLD.includes(from)))
     .map(({ from }) => `${path}: the client may not import ${from}`);
 }
 
-/** The command line is a client of the API: of the engine it has types and the table of indexes, and of packages nothing else to run. */
+/** The command line is a client of the API. It imports types and the table of indexes of the engine, and no other packages at run time. */
 function cliLayering({ path, text }: SourceFile): string[] {
   return importsOf(text).flatMap(({ from, typeOnly }) => {
     if (from.startsWith('node:') || from.startsWith('.')) return [];
     if (from === '@cairn/client' || from === 'cairn/indexes') return [];
-    // Starts the local cloud; loaded by that command only.
+    // Starts the local cloud; only that command loads it.
     if (path === 'packages/cli/src/commands/dev.ts' && from === '@cairn/local/dev') return [];
-    // Serves the API as tools; loaded by that command only, since the SDK takes as long to load as all the rest.
+    // Serves the API as tools; only that command loads it, because the SDK doubles the loading time.
     if (path === 'packages/cli/src/commands/mcp.ts' && from === '@cairn/mcp/stdio') return [];
     if (path === EDITS_JSON[0] && from === EDITS_JSON[1]) return [];
-    // The report of a sweep, whose file brings the test kit itself.
+    // Types for the report of a sweep; the user's file imports the test kit itself.
     const isTold = from === 'zod' || from === 'cairn/testing' || TOLD.includes(from);
     return isTold && typeOnly ? [] : [`${path}: the command line may not import ${from}`];
   });
 }
 
-/** The tools for agents are a client of the API as well: nothing they do goes around its roles. */
+/** The tools for agents are a client of the API too, so that they cannot bypass its roles. */
 const MCP_PACKAGES = ['@cairn/client', '@modelcontextprotocol/server', 'node:crypto', 'zod'];
 
 function mcpLayering({ path, text }: SourceFile): string[] {
@@ -194,7 +194,7 @@ function mcpLayering({ path, text }: SourceFile): string[] {
     .map(({ from }) => `${path}: the tools for agents may not import ${from}`);
 }
 
-/** Whatever else the console took would be in the page of everybody who looks. */
+/** Allowed packages of the console; each is part of the page that users load. */
 const CONSOLE_PACKAGES = [
   '@cairn/client',
   'react',
@@ -211,7 +211,7 @@ const CONSOLE_PACKAGES = [
 
 const PAGES = 'packages/console/src/pages/';
 
-/** The console is a client of the API as the command line is, in a browser. Pages know parts, never the other way round. */
+/** The console is a client of the API in a browser. Pages import parts, never the reverse. */
 function consoleLayering({ path, text }: SourceFile): string[] {
   return importsOf(text).flatMap(({ from, typeOnly }) => {
     const isOwn = from.startsWith('.');
@@ -229,7 +229,7 @@ function targetOf(path: string, from: string): string {
   return posix.join(posix.dirname(path), from);
 }
 
-/** A package, or something that it exports below its name. */
+/** True for a package and its subpaths. */
 function isOf(name: string, from: string): boolean {
   return from === name || from.startsWith(`${name}/`);
 }
@@ -243,7 +243,7 @@ interface Ban {
   readonly what: string;
 }
 
-/** Not deterministic, or not under a test's control: only where the world comes in. */
+/** Calls that are not deterministic or that tests cannot control; allowed only in root files. */
 const WORLD: readonly Ban[] = [
   { pattern: /\bDate\.now\b/, what: 'Date.now' },
   { pattern: /\bnew Date\(\s*\)/, what: 'new Date()' },
@@ -251,14 +251,14 @@ const WORLD: readonly Ban[] = [
   { pattern: /\bprocess\.env\b|\benv\b[^;=\n]*=\s*process\b/, what: 'process.env' },
   { pattern: /\bconsole\s*\./, what: 'console' },
 ];
-/** In functions a timer goes through the clock. */
+/** Functions must use timers of the clock. */
 const TIMERS: readonly Ban[] = [{ pattern: /\bset(?:Timeout|Interval)\s*\(/, what: 'a timer of its own' }];
-/** `any` is the linter's to find: it knows a type from a name. */
+/** Does not include `any`, which the linter finds, because it can distinguish types from names. */
 const NOWHERE: readonly Ban[] = [
   { pattern: /\benum\s+\w+\s*\{|\bnamespace\s+\w+\s*\{/, what: 'syntax that types cannot be stripped from' },
 ];
 
-/** Files that may use the world: platform of the functions, the test kit's patience, mains and composition roots of the rest. */
+/** Files that may use such calls: the platform of the functions, the test kit's timeouts, mains and composition roots. */
 export function isRoot(path: string): boolean {
   return (
     path.startsWith('packages/cairn/src/platform/') ||
@@ -288,16 +288,16 @@ export function banned({ path, text }: SourceFile): string[] {
   return note ? [...found, `${path}: ${note[0]}`] : found;
 }
 
-/** Test files share the modules of these folders (scripts/jest/runtime.cjs), and would read what another one has put into a variable. */
+/** Test files share the modules of these folders (scripts/jest/runtime.cjs), so a variable would leak from one test file to another. */
 const SHARED_BY_TESTS = /^packages\/(?:cairn\/src\/(?!platform\/)|local-(?:firestore|kit|tasks)\/src\/)/;
 
-/** Variables of a module that change. */
+/** Mutable variables of a module. */
 export function stateful({ path, text }: SourceFile): string[] {
   if (!SHARED_BY_TESTS.test(path)) return [];
   return [...codeOf(text).matchAll(/^(?:export )?let .*/gm)].map(([variable]) => `${path}: ${variable}`);
 }
 
-/** A file beyond this is split. There are no exemptions. */
+/** Longer files must be split, without exemptions. */
 export const MAX_LINES = 400;
 
 export function tooLong({ path, text }: SourceFile): string[] {
@@ -305,7 +305,7 @@ export function tooLong({ path, text }: SourceFile): string[] {
   return lines > MAX_LINES ? [`${path}: ${lines} lines; ${MAX_LINES} are allowed`] : [];
 }
 
-/** The head of a file says what it owns. Tests are described by their names. */
+/** The head comment of a file states what it owns. Tests need none, because their names describe them. */
 export function headless({ path, text }: SourceFile): string[] {
   if (/^test\/.*\.test\.ts$/.test(path) || /^(?:\/\*\*|\/\/|#!)/.test(text)) return [];
   return [`${path}: no comment at its head says what it owns`];
@@ -317,7 +317,7 @@ const COMMENT_AS_QUESTION = new RegExp(
   'gm',
 );
 
-/** A comment begins with its subject ("The reason why …"), so that a reader need not guess it from the code below. */
+/** A comment begins with its subject ("The reason why …"), so that a reader need not infer it from the code. */
 export function subjectless({ path, text }: SourceFile): string[] {
   return [...text.matchAll(COMMENT_AS_QUESTION)].map(([comment]) => `${path}: ${comment.trim()}`);
 }
@@ -333,7 +333,7 @@ export function crowded(paths: readonly string[], most: number): string[] {
     .map(([folder, count]) => `${folder}: ${count} files; ${most} are allowed`);
 }
 
-/** Rings of modules that import each other when they run, each told once. */
+/** Cycles of modules that import each other at run time, each reported once. */
 export function rings(files: readonly SourceFile[]): string[] {
   const edges = new Map(
     files.map(({ path, text }) => {
@@ -356,8 +356,8 @@ export function rings(files: readonly SourceFile[]): string[] {
 const EXPORTED = /^export (?:async )?(?:function\*?|const|(?:abstract )?class|interface|type) (\w+)/gm;
 
 /**
- * Names that a file of a package exports and no other file mentions: they belong to that file alone. `entries` are the files that a
- * package offers to others.
+ * Names that a file of a package exports but no other file mentions, so they should not be exported. `entries` are the public files of
+ * a package.
  */
 export function exportedForNobody(files: readonly SourceFile[], entries: ReadonlySet<string>): string[] {
   const mentions = new Map<string, number>();

@@ -51,7 +51,7 @@ export class MemoryClientStore implements ClientRegistry {
     return { items, unreadable: [] };
   }
 
-  /** Every write makes a value of its own. */
+  /** Version of the client. Every write creates a new object. */
   #versionOf(client: ApiClient): Version {
     const version = this.#versions.get(client) ?? this.#db.nextVersion();
     this.#versions.set(client, version);

@@ -17,7 +17,7 @@ export class MemoryEventBus implements EventBus {
     this.#messages.push(...messages.map((message) => Object.freeze({ ...message })));
   }
 
-  /** All that was published, in the order of its arrival; of one ordering key if that is given. */
+  /** All published messages in order; with `orderingKey` only those of the key. */
   messages(orderingKey?: string): readonly BusMessage[] {
     return this.#messages.filter(
       (message) => orderingKey === undefined || message.orderingKey === orderingKey,

@@ -1,4 +1,4 @@
-/** Signs of life in memory. */
+/** Heartbeats in memory. */
 
 import { frozenCopy, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {

@@ -1,6 +1,6 @@
 /**
- * The documents of a run in memory for who checks and repairs them. What a test puts in the place of a document and is no
- * object counts as one that cannot be decoded, a hole in the journal as an event that is gone.
+ * The documents of a run in memory, for checks and repairs. A value that is not an object counts as an undecodable document, and a
+ * hole in the journal as a missing event.
  */
 import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
@@ -84,7 +84,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     return typeof outputText === 'string' ? outputText : undefined;
   }
 
-  /** A reader of the current documents; later writes are not seen. */
+  /** A reader of the current documents, which does not see later writes. */
   #reader(runId: string): RunReader {
     const run = this.#documents(runId);
     const snapshot = this.#db.runs.has(runId) && run ? this.#foundSnapshot(runId, run) : undefined;
@@ -101,7 +101,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     return {
       runId,
       snapshot: async () => ({ found: snapshot, readAt }),
-      // A document in memory has room for all.
+      // A document in memory has no size limit.
       pages: async () => [],
       events: async (wanted) => stretchOf(events, wanted),
       checkpoints: async (wanted) => stretchOf(checkpoints, wanted),
@@ -149,7 +149,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       wakeAt: at,
       askingSince: since,
       foundBy: names,
-      // Made when the run is listed.
+      // Computed when the run is listed.
       listed: undefined,
       waitsFor: undefined,
       tenantId: typeof tenantId === 'string' ? tenantId : undefined,

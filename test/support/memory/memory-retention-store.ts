@@ -1,6 +1,6 @@
 /**
- * Deletion and holds of runs in memory. What was under a run whose document is deleted is gone with it only as far as it was
- * deleted before: the rest is kept among the orphans, as the other adapter would leave it.
+ * Deletion and holds of runs in memory. Deleting the document of a run does not delete documents under it; these become orphans, as
+ * in the other adapter.
  */
 import { isExternal } from '../../../packages/cairn/src/core/effects/external.ts';
 import { encodeKey } from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
@@ -56,7 +56,7 @@ export class MemoryRetentionStore implements RetentionStore {
       if (after !== undefined && byEnd(run, after) <= 0) continue;
       const last = found.at(-1);
       if (found.length === limit && last && byEnd(run, last) > 0) continue;
-      // Only ever as many as are asked for: to sort all of them for each page takes longer than all else.
+      // Keeps only the requested number, because sorting all runs for each page would be slow.
       const at = found.findIndex((one) => byEnd(one, run) > 0);
       found.splice(at < 0 ? found.length : at, 0, run);
       if (found.length > limit) found.pop();
@@ -106,7 +106,7 @@ export class MemoryRetentionStore implements RetentionStore {
       ...(run ? [...run.checkpoints.keys()].map((seq) => () => run.checkpoints.delete(seq)) : []),
       ...(run ? [...run.steps.keys()].map((key) => () => run.steps.delete(key)) : []),
       ...(run ? [...run.logs.keys()].map((id) => () => run.logs.delete(id)) : []),
-      // The newest first: a list has no hole.
+      // Deletes the newest first, so that a list never has a hole.
       ...(run ? run.events.map(() => () => run.events.pop()) : []),
       ...keysOf(payloads, runId).map((key) => () => payloads.delete(key)),
     ];
@@ -202,7 +202,7 @@ function removed(removals: readonly (() => unknown)[], limit: number): Cleared {
   return { deleted: Math.min(limit, removals.length), more: removals.length > limit };
 }
 
-/** Keys of values that lie under a run: lists, as text, that begin with its id. */
+/** Keys of values under a run: JSON lists that begin with its id. */
 function keysOf(values: ReadonlyMap<string, unknown>, runId: string): string[] {
   const beginning = `${JSON.stringify([runId]).slice(0, -1)},`;
   return [...values.keys()].filter((key) => key.startsWith(beginning));

@@ -1,4 +1,4 @@
-/** Watches lists of a memory store: tells what is written in a later step, as a store across a network would. */
+/** Watches lists of a memory store. Reports writes asynchronously, like a store across a network. */
 
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type { RunFilter, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';

@@ -1,4 +1,4 @@
-/** Runs to be looked at, drawn from memory. */
+/** Random sample of runs in memory. */
 import { RECORD_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type { RecordedStart, RunSample } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';

@@ -1,4 +1,4 @@
-/** Watches the journals of a memory store: tells what is appended in a later step, as a store across a network would. */
+/** Watches the journals of a memory store. Reports appended events asynchronously, like a store across a network. */
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
@@ -15,7 +15,7 @@ import type {
 export interface WatchedJournals {
   load(runId: string): Promise<LoadedRun | undefined>;
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
-  /** Calls back with what each start and commit appends, and with nothing where lines were logged. Returns its end. */
+  /** Calls back with the events of each start and commit, and with none for logged lines. Returns a function that stops it. */
   onAppend(told: (runId: string, events: readonly RunEvent[]) => void): () => void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * One process of a race: runs real code over ports whose every call waits at a gate until somebody lets it through,
- * and says how it is answered. Keeps what the process has been told, which is all that its future depends on.
+ * One process of a race. Runs real code over ports whose calls wait at a gate until the explorer releases them with an
+ * answer. Records the answers, on which alone the future of the process depends.
  *
- * Must not: decide who goes next.
+ * Must not: decide which actor continues.
  */
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
@@ -24,28 +24,28 @@ export type Answer = 'told' | 'lost_after' | 'lost_before' | 'told_then_dies';
 export interface Waiting {
   readonly label: string;
   readonly kind: 'read' | 'write' | 'beat';
-  /** When it may go on, epoch ms. */
+  /** Time from which it may continue, epoch ms. */
   readonly at: number;
-  /** It may as well happen at once (see `#mayHappenAtOnce`). */
+  /** True if it can happen at once without loss of generality (see `#mayHappenAtOnce`). */
   readonly private: boolean;
   pass(answer: Answer): void;
 }
 
-/** Longest pause between two sendings of one commit; timers that run longer belong to the beat of a drive. */
+/** Longest pause before a commit is sent again; longer timers are heartbeats of an attempt. */
 const LONGEST_PAUSE_MS = 1_000;
 /**
- * Reads whose moment makes no difference: of bytes that never change once they can be asked for, and of runs whose lease is watched,
- * which leads to nothing but tasks, and nobody in the race sees the queue.
+ * Reads whose time makes no difference: of immutable data, and of runs whose lease is watched, which only leads to tasks, and no actor
+ * sees the queue.
  */
 const UNGATED: ReadonlySet<string> = new Set(['readCheckpoints', 'silentRuns']);
-/** Calls that are resent unchanged while their outcome is unknown; after others something else may follow. */
+/** Calls that are resent unchanged while their outcome is unknown; other calls may be followed by something else. */
 const RESENT: ReadonlySet<string> = new Set(['commit', 'touch']);
 const WRITES: ReadonlySet<string> = new Set(['commit', 'touch', 'enqueue', 'write']);
 
 export class Actor {
   readonly name: string;
   readonly waiting: Waiting[] = [];
-  /** End of its work; undefined while it is running. */
+  /** Outcome of its work; undefined while it runs. */
   outcome: string | undefined;
   /** Violation, if any. */
   failure: unknown;
@@ -60,10 +60,10 @@ export class Actor {
   readonly #base: EngineDeps;
 
   /**
-   * @param outside for who appends the same whatever it finds. A late load is an early one whose commit is refused; and of
-   *   all it was told only the last matters.
-   * @param beats whether drives have the time to touch the snapshot: only then does it matter which version they saw,
-   *   and a load may be part of something longer
+   * @param outside true for an actor that appends the same whatever it reads. Then a late load equals an early one whose
+   *   commit is refused, and only the last answer matters.
+   * @param beats true if attempts have time to touch the snapshot. Only then their known version matters, and a load may be
+   *   part of a longer operation
    */
   constructor(name: string, base: EngineDeps, { outside, beats }: { outside: boolean; beats: boolean }) {
     this.name = name;
@@ -72,7 +72,7 @@ export class Actor {
     this.#base = base;
   }
 
-  /** @param tolerated names of errors that this work may end with */
+  /** @param tolerated names of errors that may end the work */
   begin(tolerated: readonly string[], work: (deps: EngineDeps) => Promise<string>): void {
     const gate = (call: InterceptedCall, proceed: Proceed) => this.#gate(call, proceed);
     const deps: EngineDeps = {
@@ -93,7 +93,7 @@ export class Actor {
     );
   }
 
-  /** It never does anything again. */
+  /** Stops the actor forever. */
   crash(): void {
     this.#end('crashed');
   }
@@ -102,7 +102,7 @@ export class Actor {
     return this.outcome !== undefined || this.#told !== '';
   }
 
-  /** Equal for two actors that will do the same. */
+  /** Key that is equal only for actors with the same future. */
   get key(): string {
     return this.outcome ?? this.#told;
   }
@@ -138,17 +138,17 @@ export class Actor {
   }
 
   /**
-   * Calls whose moment makes no difference, so that only one order needs to be tried:
-   * - nobody in the race sees the queue;
-   * - a commit that was applied, or came too late, would be refused at any later time: so it can be the moment of the
-   *   read that follows;
-   * - if the snapshot changes between the scan's query and its touch, the scan does nothing.
+   * True for calls whose time makes no difference, so that only one order must be tried:
+   * - calls of the queue, which no actor sees;
+   * - a commit that was applied or came too late, because it would be refused at any later time, so it can happen together
+   *   with the following read;
+   * - the scan's touch: if the snapshot changes between its query and its touch, it does nothing.
    */
   #mayHappenAtOnce(method: string): boolean {
     return method === 'enqueue' || this.#hurried;
   }
 
-  /** Unique among all that is stored; what was refused is drawn again, so that it does not make states differ. */
+  /** Values that are unique among stored ones. Values of refused writes are reused, so that they do not make states differ. */
   #randomness(): Randomness {
     const token = () => {
       this.#drawn += 1;
@@ -163,7 +163,7 @@ export class Actor {
       now: () => clock.now(),
       timer: (delayMs, fire) => {
         if (delayMs <= LONGEST_PAUSE_MS) {
-          // Actions after a pause wait at the gate again: the end of the pause makes no difference.
+          // Fires at once, because actions after a pause wait at the gate again.
           queueMicrotask(fire);
           return () => {};
         }
@@ -197,7 +197,7 @@ export class Actor {
     if (index >= 0) this.waiting.splice(index, 1);
   }
 
-  /** Short text that differs where two answers differ. A state is known by the hash of its last event. */
+  /** Digest of an answer. The hash of the last event identifies a state. */
   #digest(answer: unknown): string {
     const text = (value: unknown) =>
       JSON.stringify(value, (name, member) =>
@@ -209,11 +209,11 @@ export class Actor {
     return `${state.headHash}${text(rest)}`;
   }
 
-  /** The time belongs to it: the code goes on at once, and may look at the clock. */
+  /** Records an answer with the time, because the code continues at once and may read the clock. */
   #note(what: string, told: string): void {
     this.#drawn = 0;
     if (this.#forgets) this.#told = '';
-    // An actor that loads the run starts over; only the count matters, because a drive reads a bounded number of times.
+    // An actor that loads the run starts over. Only the number of loads matters, because an attempt reads a bounded number of times.
     if (what === 'load' && !this.#beats) this.#told = `${this.#loads++}.${this.#applied};`;
     this.#told += `${what}=${told}@${this.#base.clock.now()};`;
   }

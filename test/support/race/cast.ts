@@ -1,7 +1,7 @@
 /**
- * Actors of a race, what each does to the run, and the workflow of that run.
+ * Actors of a race with their work, and the workflow of the run.
  *
- * Must not: know that it is being watched.
+ * Must not: depend on the explorer.
  */
 import { z } from 'zod';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
@@ -14,10 +14,10 @@ import type { DriveRequest } from '../../../packages/cairn/src/engine/tracing/dr
 import { RunJournal } from '../../../packages/cairn/src/journal/run-journal.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 
-/** `first` and `redelivery` are two dispatches of one task: it is delivered again while the first of them lives. */
+/** `first` and `redelivery` are two dispatches of one task, which is redelivered while the first one is alive. */
 export type Kind = 'drive' | 'first' | 'redelivery' | 'scan' | 'signal' | 'cancel';
 
-/** The smallest workflow in which one step can be done while another is not. */
+/** The smallest workflow in which one step can be finished and another not. */
 export function twoSteps(ran: (step: string) => void): Workflow {
   return defineWorkflow({
     type: 'two-steps',
@@ -41,7 +41,7 @@ export function isOutside(kind: Kind | undefined): boolean {
   return kind === 'signal' || kind === 'cancel';
 }
 
-/** The run ended before the outside could say anything. */
+/** The run ended before the external event. */
 class TooLate extends Error {
   override readonly name = 'TooLate';
 }
@@ -70,13 +70,13 @@ const CANCEL: EventDraft = { type: 'cancel_requested', initiator: 'user', data: 
 
 const TASK = 'drive/task';
 
-/** A dispatch that finds a suspect continues alone in its place, as the task that follows would. */
+/** A dispatch that finds a suspect continues as its isolated dispatch, as the next task would. */
 async function dispatch(deps: EngineDeps, request: DriveRequest): Promise<string> {
   const end = await drive(deps, request);
   return end === 'moved' ? drive(deps, { runId: request.runId, alone: true }) : end;
 }
 
-/** Work of each actor; resolves with its result. */
+/** Work of each kind of actor; resolves with its result. */
 export const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => Promise<string> } = {
   drive: (deps, runId) => dispatch(deps, { runId }),
   first: (deps, runId) => dispatch(deps, { runId, delivery: { name: TASK, retryCount: 0 } }),
@@ -89,7 +89,7 @@ export const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => 
   cancel: (deps, runId) => appendToRun(deps, runId, CANCEL),
 };
 
-/** Errors after which the caller asks again: the answer of the queue was lost, or the question came too late. */
+/** Errors after which the caller repeats the call: the queue's answer was lost, or the call came too late. */
 export const TOLERATED: { readonly [K in Kind]: readonly string[] } = {
   drive: ['OutcomeUnknown'],
   first: ['OutcomeUnknown'],

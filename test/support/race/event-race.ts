@@ -1,7 +1,7 @@
 /**
- * Drives, senders of an event and cancels at runs that wait for it, as a program for the explorer: every order of their
- * calls, with a bounded number of crashes and lost answers. When all have ended or died, who was not answered asks
- * again, healthy processes go on, and everybody must have been told what is so.
+ * Attempts, senders and cancels of runs that wait for an event, as a program for the explorer: every order of their calls, with
+ * a bounded number of crashes and lost answers. When all have ended or died, callers without an answer repeat their calls,
+ * healthy processes continue, and all answers must have been true.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ import { Actor, type Answer, type Waiting } from './actor.ts';
 const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
 const HOUR_MS = 3_600_000;
 
-/** Waits for an hour, then does without. */
+/** Waits for the event for an hour, then continues without it. */
 function waiting(): Workflow {
   return defineWorkflow({
     type: 'waiting',
@@ -39,25 +39,25 @@ function waiting(): Workflow {
 
 export type Part =
   | { readonly does: 'drive' | 'cancel'; readonly run: number }
-  /** `by`: a process of a deployment without the definition of the run. */
+  /** `by`: a process of a deployment that lacks the run's definition. */
   | { readonly does: 'send'; readonly eventId: string; readonly by?: 'another_deployment' };
 
 export interface EventRace {
   readonly runs: number;
-  /** Carried out one after the other before the race; `hour` passes one. */
+  /** Parts that are executed in order before the race; `hour` lets an hour pass. */
   readonly before?: readonly (Part | 'hour')[];
   readonly parts: readonly Part[];
   readonly crashes?: number;
   readonly lostAnswers?: number;
-  /** Time after the race by which the last run must have ended, ms of virtual time. Absent: no limit. */
+  /** Limit after the race for the end of the last run, ms of virtual time; default: none. */
   readonly withinMs?: number;
-  /** Breaks what everybody sees of the place, to prove that it would be noticed. */
+  /** Breaks the mailbox store for all actors, to prove that the checks notice it. */
   readonly sabotage?: (mailbox: MailboxStore) => MailboxStore;
-  /** Told how each schedule ended: for each event, the number of runs that took it in. */
+  /** Called with the end of each schedule: for each event, the number of runs that received it. */
   readonly onEnd?: (end: string) => void;
 }
 
-/** Errors after which the caller asks again, or that are the answer. */
+/** Errors that are an answer, or after which the caller repeats the call. */
 const TOLERATED = ['OutcomeUnknown', 'CairnError'];
 
 export function eventRace(race: EventRace): () => Promise<Execution> {
@@ -84,14 +84,14 @@ class RunningEventRace implements Execution {
 
   readonly #ended: Set<string>;
 
-  /** @param ended how all looked where a race was over that came to a good end: its future is known */
+  /** @param ended final states from which the runs are known to end well */
   constructor(race: EventRace, workflow: Workflow, ended: Set<string>) {
     this.#race = race;
     this.#ended = ended;
     this.#crashes = race.crashes ?? 0;
     this.#lostAnswers = race.lostAnswers ?? 0;
     this.#world = new World({ workflows: [workflow] });
-    // A database of its own: its versions count the writes of this one document, and nothing else.
+    // A separate database, so that its versions count only the writes of this document.
     this.#places = new MemoryDatabase(this.#world.clock);
     const mailbox = new MemoryMailboxStore(this.#places);
     const { sabotage = (sound) => sound } = race;
@@ -200,7 +200,7 @@ class RunningEventRace implements Execution {
     this.#ended.add(future);
   }
 
-  /** An event is with those who took it in, or lies there for the next: never both, and everybody was told the truth. */
+  /** An event was either received by runs or is buffered, never both, and all answers to senders were true. */
   #assertPlace(when: string): string[] {
     const ids = [
       ...new Set(
@@ -230,7 +230,7 @@ class RunningEventRace implements Execution {
     return (this.#race.before ?? []).filter((part) => part !== 'hour');
   }
 
-  /** Runs whose journals hold the event; each once at the most. */
+  /** Runs whose journals contain the event, each at most once. */
   #takers(eventId: string): number[] {
     return this.#runs.flatMap((runId, i) => {
       const events = this.#world.db.runs.get(runId)?.events ?? [];

@@ -1,7 +1,7 @@
 /**
- * Two drives, a scan and an outside append at one run, as a program for the explorer: every order of their calls, with
- * a bounded number of crashes, lost answers and pauses past the lease. When all have ended or died, time goes on with
- * healthy processes, and the run must come to its end.
+ * Two attempts, a scan and an external append at one run, as a program for the explorer: every order of their calls, with a
+ * bounded number of crashes, lost answers and pauses past the lease. When all have ended or died, time continues with
+ * healthy processes, and the run must end.
  */
 import { createHash } from 'node:crypto';
 import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -20,19 +20,19 @@ import { isOutside, type Kind, TOLERATED, twoSteps, WORK } from './cast.ts';
 
 export interface Race {
   readonly actors: readonly Kind[];
-  /** State left by a drive that died before the race: none, or a lease after this many of its commits. */
+  /** Number of commits of an attempt that died before the race and left its lease; absent: there was none. */
   readonly deadDriveCommits?: number;
   readonly crashes?: number;
   readonly lostAnswers?: number;
-  /** Number of stalls longer than a lease. */
+  /** Most pauses that are longer than a lease. */
   readonly pauses?: number;
-  /** True if the queue loses all its tasks after the race: then only the scan can find the run. */
+  /** True if the queue loses all its tasks after the race, so that only the scan can find the run. */
   readonly loseTasks?: boolean;
-  /** Breaks what every actor sees of its dependencies, to prove that it would be noticed. */
+  /** Breaks the dependencies of all actors, to prove that the checks notice it. */
   readonly sabotage?: (deps: EngineDeps) => EngineDeps;
 }
 
-/** A healthy installation that has not ended the run after so long never will. */
+/** Time after which a healthy installation must have ended the run. */
 const LONG_MS = 24 * 3_600_000;
 
 /** The race as a program for the explorer. */
@@ -60,7 +60,7 @@ class RunningRace implements Execution {
   /** Last `wakeAt` set by the scan. */
   #movedTo = 0;
 
-  /** @param ended how stored runs that came to a good end looked when their race was over: their future is known */
+  /** @param ended stored states after a race from which the run is known to end well */
   constructor(race: Race, workflow: Workflow, ended: Set<string>) {
     this.#ended = ended;
     this.#race = race;
@@ -108,10 +108,10 @@ class RunningRace implements Execution {
     return hash([this.#stored(), this.#actors.map((actor) => actor.key)]);
   }
 
-  /** All that what comes after the race depends on. */
+  /** All stored state that affects the time after the race. */
   #stored(): unknown[] {
     const run = this.#run();
-    // The hash of an event stands for it and all before it; checkpoints and step records follow from the events.
+    // The hash of an event identifies it and all earlier ones; checkpoints and step records follow from the events.
     return [
       [run.events.at(-1)?.hash, run.snapshot.headHash, run.metadata, run.wakeAt],
       (this.#race.pauses ?? 0) > 0 ? run.version : 'never seen',
@@ -155,7 +155,7 @@ class RunningRace implements Execution {
     if (state.status !== expected) throw new Error(`the run is ${state.status}, not ${expected}`);
   }
 
-  /** Only what was in flight when somebody died, stood still past the lease, or lost its run to a redelivery may run again. */
+  /** A body may run again only if it was in flight when its process died, paused past the lease, or lost its run to a redelivery. */
   #assertBodies(): void {
     const { crashes = 0, pauses = 0, deadDriveCommits } = this.#race;
     const excuses =
@@ -169,25 +169,25 @@ class RunningRace implements Execution {
     }
   }
 
-  /** A body that begins although its result is durable was begun by somebody who should know. */
+  /** Fails if a body begins although its result is durable and its process must know it. */
   ran(step: string): void {
     this.#bodies.set(step, (this.#bodies.get(step) ?? 0) + 1);
     const done = this.#run().events.some(
       (event) => event.type === 'step_succeeded' && event.data.stepId === step,
     );
-    // A dispatch that stood still, or lost its run, may not have been told.
+    // A dispatch that paused or lost its run may not know it.
     if (done && (this.#race.pauses ?? 0) === this.#pauses && this.#takeOvers === 0)
       throw new Error(`step '${step}' ran after its end`);
   }
 
-  /** Number of times that the redelivery of a task took the run from a dispatch that lives. */
+  /** Number of times that a redelivery of a task took the run from a live dispatch. */
   get #takeOvers(): number {
     return this.#run().events.filter(
       (event) => event.type === 'orphan_detected' && event.data.why === 'redelivered',
     ).length;
   }
 
-  /** The first of two identical actors starts first: the other half of the schedules is symmetric. */
+  /** Lets the first of two identical actors start first, because the other half of the schedules is symmetric. */
   #mayMove(index: number): boolean {
     const before = this.#actors[index - 1];
     return !before || this.#race.actors[index] !== this.#race.actors[index - 1] || before.started;
@@ -213,7 +213,7 @@ class RunningRace implements Execution {
     }));
   }
 
-  /** A process that dies before its first write was never there; nobody can tell when it did not come. */
+  /** Choices in which an actor dies before its first write; the time of this makes no difference. */
   #absences(): Choice[] {
     if (
       this.#crashes === 0 ||
@@ -234,7 +234,7 @@ class RunningRace implements Execution {
     this.#world.clock.jump(this.#world.deps.settings.leaseMs + 1);
   }
 
-  /** A drive whose process ends in the middle of a commit, after so many that were applied. */
+  /** Runs an attempt whose process ends during a commit, after `commits` applied ones. */
   async #dieAfter(commits: number): Promise<void> {
     let applied = 0;
     const { deps } = this.#world;
