@@ -1,4 +1,4 @@
-/** The whole cloud dies and starts again, over one folder: each crash is one start more, and a start takes most of the CPU of these tests. */
+/** Crashes and restarts of the whole cloud over one folder. Starts take most of the CPU time of these tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { ended, eventually, send, startRun, tryGet } from './support.ts';
 
 const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/functions.ts'));
-/** For the start of two clouds on a busy machine. */
+/** Enough for the start of two clouds on a busy machine. */
 const PATIENCE_MS = 480_000;
 const CRASHES = [
   { after: 0, what: 'its start' },
@@ -29,7 +29,7 @@ const MORE_CRASHES = [
 const TASK_LOST_MS = 5_000;
 
 let folder: string;
-/** Furthest that the clock of a cloud was ahead; that of the next one begins at the real time again. */
+/** Largest offset of a cloud's clock so far; the clock of the next cloud begins at the real time. */
 let aheadMs = 0;
 let cloud: CloudProcess | undefined;
 beforeAll(() => {
@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The cloud that runs; starts one over the same folder if there is none. */
+/** The running cloud; starts one over the same folder if there is none. */
 async function running(): Promise<CloudProcess> {
   cloud ??= await startCloudProcess({
     data: join(folder, 'data'),
@@ -72,7 +72,7 @@ interface Runs {
   }[];
 }
 
-/** The first look at a cloud that has just started may take longer than a look does. */
+/** The first read of a cloud that has just started may take longer. */
 function scheduleOf(ready: Ready, id: string): Promise<ScheduleView> {
   return eventually('the schedule', () => tryGet<ScheduleView>(ready, `/v1/schedules/${id}`));
 }
@@ -99,11 +99,11 @@ test.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRASHES] : CRAS
   async ({ after }) => {
     const first = await running();
     const key = `crash-${after}`;
-    // Documents of the run: the scheduled functions write their heartbeats elsewhere.
+    // Only documents of runs, because scheduled functions write heartbeats elsewhere.
     const ofRun = { call: 'Commit', path: 'gwi_runs/' };
     const rules = [{ ...ofRun, probability: 1, after, times: 1, fault: { kind: 'crash' } }];
     await control(first.ready, 'PUT', '/faults', { seed: 1, rules });
-    // The answer to the start itself may be what the crash swallows.
+    // The crash may lose the answer to the start itself.
     await startRun(first.ready, 'chain-10', {}, key).catch(() => undefined);
     await died(first);
 
@@ -111,7 +111,7 @@ test.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRASHES] : CRAS
     aheadMs += TASK_LOST_MS;
     await control(ready, 'POST', '/clock/advance', { ms: aheadMs });
     const again = await startRun(ready, 'chain-10', {}, key);
-    // The run was there already: its record is as durable as it is.
+    // The run exists, because its record is as durable as the run.
     expect(again.status).toBe(200);
     const { runId } = (await again.json()) as { runId: string };
     expect((await ended(ready, runId)).status).toBe('completed');
@@ -119,7 +119,7 @@ test.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRASHES] : CRAS
     expect(intact).toBe(true);
     const finished = events.filter(({ type }) => type === 'step_succeeded');
     expect(finished).toHaveLength(10);
-    // The repetition of the start, or of the task, continued it: neither the scan nor the end of a lease.
+    // The repeated start or task continued the run, not the scan or the end of a lease.
     const takeovers = events.flatMap((event) => (event.type === 'orphan_detected' ? [event.data.why] : []));
     expect(takeovers).toEqual(after === 0 ? [] : ['redelivered']);
   },
@@ -140,7 +140,7 @@ test(
     cloud.process.kill('SIGKILL');
     await died(cloud);
 
-    // Its clock begins at the real time again: what was fired lies ahead of it, and is not fired again.
+    // Its clock begins at the real time, so fired slots are in its future and are not fired again.
     const { ready: second } = await running();
     const fired = await scheduleOf(second, id);
     expect(fired.slots.fired).toBe(2);

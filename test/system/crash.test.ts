@@ -10,15 +10,15 @@ function notesIn(file: string): { what: string; pid: number }[] {
   return linesIn(file).map((line) => ({ what: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) }));
 }
 
-/** For the start of a cloud on a busy machine. */
+/** Enough for the start of a cloud on a busy machine. */
 const PATIENCE_MS = 480_000;
 
-/** One that is killed: entry-points/killed-worker.test.ts. */
+/** See entry-points/killed-worker.test.ts for a worker that is killed. */
 describe('a worker that dies', () => {
   test(
     'stopped past its lease and continued, it writes nothing more (J3)',
     async () => {
-      // A lease lasts 90 s; this cloud is told to make it 5, since the test waits until one has run out.
+      // Leases of 5 s instead of 90 s, because the test waits for the end of one.
       const cloud = await startTestCloud('sqlite', {
         workers: 2,
         leaseMs: 5_000,
@@ -34,12 +34,12 @@ describe('a worker that dies', () => {
         const { pid: zombie } = await eventually('the step to begin', () => notesIn(notes)[0]);
         signalTo(zombie, 'SIGSTOP');
         writeFileSync(until, '');
-        // Nothing but time tells the queue that the stopped one will not answer; the scan sees the stale lease.
+        // The queue notices only by its deadline that the stopped worker does not answer; the scan finds the stale lease earlier.
         await eventually('another to end the step', () =>
           notesIn(notes).find(({ what, pid }) => what === 'end' && pid !== zombie),
         );
         const before = await eventually('the run to complete', async () => {
-          // Read from the store: requests to the workers would crowd the one that still lives.
+          // Read from the store, to send no requests to the remaining worker.
           const { events } = await inspectJournal(ready, runId);
           return events.at(-1)?.type === 'run_completed' ? events : undefined;
         });
@@ -52,7 +52,7 @@ describe('a worker that dies', () => {
         expect(intact).toBe(true);
         const run = await ended(ready, runId);
         expect(run.status).toBe('completed');
-        // More than one where a slow machine keeps the second worker from extending so short a lease.
+        // May be more than one if a slow machine keeps the second worker from extending the short lease.
         expect(run.resumeCount).toBeGreaterThanOrEqual(1);
       } finally {
         await cloud.stop();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
 
-/** Half a minute, most of it leases that run out; a busy machine takes longer. */
+/** The demo takes half a minute, mostly for leases to expire; a busy machine takes longer. */
 const PATIENCE_MS = 480_000;
 
 test(

@@ -13,7 +13,7 @@ import { linesIn } from '../../scripts/demo/notes.ts';
 import { signalTo } from '../support/processes.ts';
 import { ended, eventually, startRun, startTestCloud, type TestCloud, tryGet } from './support.ts';
 
-/** One call in eight goes wrong: what a bad hour of a cloud looks like, compressed. */
+/** One call in eight fails, more than during an outage of a cloud. */
 const RULES = [
   { probability: 0.05, fault: { kind: 'aborted' } },
   { probability: 0.05, fault: { kind: 'unavailable' } },
@@ -32,7 +32,7 @@ describe('with one Firestore call in eight going wrong', () => {
   const tests = { defined: 0, passed: 0 };
   afterAll(async () => {
     try {
-      // A fault that never happened proves nothing. One test alone may make too few calls.
+      // The tests prove nothing without faults, but a single test may make too few calls.
       if (tests.passed < tests.defined) return;
       const { injected } = await control<{ injected: Record<string, number> }>(cloud.ready, 'GET', '/faults');
       const kinds = RULES.map(({ fault }) => fault.kind);
@@ -74,7 +74,7 @@ describe('with one Firestore call in eight going wrong', () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => deliverUntilTaken(cloud.ready, delivery)),
     );
-    // One that comes while the start of another is not decided, after a lost answer for example, is taken without a run.
+    // A delivery is accepted without a run while the outcome of another start is unknown, for example after a lost answer.
     const decided = answers.filter(({ inFlight }) => !inFlight);
     const runIds = new Set(decided.map(({ runId }) => runId));
     expect([...runIds]).toEqual([expect.any(String)]);

@@ -1,4 +1,4 @@
-/** Requests to a local cloud. Programs use them too, so they need nothing of Jest. */
+/** Requests to a local cloud, independent of Jest, because programs use them too. */
 import { randomUUID } from 'node:crypto';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { waitFor as eventually } from '../../scripts/demo/notes.ts';
@@ -16,7 +16,7 @@ export interface RunView {
 
 const GET_LIMIT_MS = 10_000;
 
-/** For {@link eventually}: GET as JSON; undefined unless the status is 200. The worker may have been killed: the next request gets another one. */
+/** GET as JSON for {@link eventually}; undefined unless the status is 200, because the worker may have been killed. */
 export async function tryGet<T>(ready: Ready, path: string): Promise<T | undefined> {
   const headers = { authorization: `Bearer ${ready.apiKey}` };
   try {
@@ -45,7 +45,7 @@ interface Sent {
   readonly key?: string | null | undefined;
 }
 
-/** One request as the development client. A test uses it only to see answers of a cloud that is too busy: otherwise {@link send}. */
+/** Sends one request as the development client. Use {@link send} except to see the answers of a busy cloud. */
 export function sendOnce(
   ready: Ready,
   { method = 'POST', path, body = {}, key = randomUUID() }: Sent,
@@ -62,8 +62,7 @@ export function sendOnce(
 }
 
 /**
- * A request as the development client. A busy cloud answers 503, and the same request is sent again, as the answer says; without a key it is
- * sent once.
+ * Sends a request as the development client, and repeats it after a 503 of a busy cloud. Without a key it is sent once.
  */
 export function send(ready: Ready, { key = randomUUID(), ...sent }: Sent): Promise<Response> {
   const once = () => sendOnce(ready, { ...sent, key });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-/** Follows a run as an EventSource does: whatever cuts the stream, it comes back behind the last event it has. */
+/** Follows a run like an EventSource: reconnects after a cut and continues after its last event. */
 class Follower {
   readonly events: Told[] = [];
   readonly #ready: Ready;
@@ -37,7 +37,7 @@ class Follower {
     this.#runId = runId;
   }
 
-  /** Resolves when the stream says that the run has ended. */
+  /** Resolves when the stream reports the end of the run. */
   async follow(): Promise<void> {
     while (this.end === undefined) {
       this.#cut = new AbortController();
@@ -45,7 +45,7 @@ class Follower {
     }
   }
 
-  /** The client's own connection goes. */
+  /** Cuts the connection of the client. */
   cut(): void {
     this.#cut.abort();
   }
@@ -89,7 +89,7 @@ async function sendEvent(key: string): Promise<void> {
   expect(answer.ok).toBe(true);
 }
 
-/** Each event of the journal once and in order, and nothing else. */
+/** Expects each event of the journal once and in order, and nothing else. */
 async function expectWhole(runId: string, { events, end }: Follower): Promise<void> {
   const listed = await getJson<{ items: Told[] }>(cloud.ready, `/v1/runs/${runId}/events?limit=100`);
   expect(events).toEqual(listed.items);

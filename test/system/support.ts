@@ -29,7 +29,7 @@ export interface CloudStage {
 /**
  * One cloud for all tests of a file. Call it where the tests are defined; `cloud` is set in `beforeAll`.
  *
- * @param options or what makes them, when the cloud needs the address of a server of the test
+ * @param options options, or a function that returns them after a server of the test has an address
  */
 export function setCloud(
   storage: Storage,
@@ -45,7 +45,7 @@ export function setCloud(
 
 interface CloudOptions {
   readonly workers?: number;
-  /** True for tests of what a spare takes over: it costs as much to load as another worker, and so does its successor. */
+  /** True for tests of the spare. Default: false, because a spare and its successor cost as much as other workers. */
   readonly keepsSpare?: boolean;
   /** A module of `fixtures/`, or `shipped`: the project's own functions. */
   readonly functions?: string;

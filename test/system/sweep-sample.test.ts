@@ -39,7 +39,7 @@ beforeAll(async () => {
     data: join(folder, 'data'),
     functionsModule: builtFunctions(join(import.meta.dirname, 'fixtures/sweep-functions.ts')),
     workers: 2,
-    // A step that must not run twice waits until the lease of a dead worker is over.
+    // A step that must not run twice waits for the end of the lease of a dead worker.
     env: { [NOTES]: notes, CAIRN_LEASE_MS: '30000', SWEEP_FLOWS: process.env.SWEEP_FLOWS ?? '' },
   });
 });
@@ -65,9 +65,9 @@ const OF_THE_SENDER: ReadonlySet<string> = new Set([
   'environment',
   'trigger',
   'idempotencyKey',
-  // The module of this test has other workflows beside those of the scenario.
+  // The module of this test has further workflows.
   'versions',
-  // Virtual time knows no source files.
+  // Runs in virtual time have no source locations.
   'location',
 ]);
 
@@ -84,7 +84,7 @@ function anonymousText(text: string): string {
   return canonicalJson(JSON.parse(text, (name, value) => (OF_THE_SENDER.has(name) ? undefined : value)));
 }
 
-/** Bodies that began after the test had read their success from the store. Clocks are not compared: two processes have two. */
+/** Bodies that began after the test had read their success from the store. Does not compare clocks of different processes. */
 function repeated(done: readonly SeenDone[], seen: readonly Note[]): string[] {
   return done.flatMap(({ runId, key, begun }) => {
     const after = beginningsOf(seen, runId, key);

@@ -1,4 +1,4 @@
-/** Meter of one local cloud: what requests and runs are billed. In this order: the first suite counts the requests of a cloud that has had none. */
+/** Billed operations of requests and runs, by the meter of one local cloud. Ordered, because the first suite needs a cloud without earlier requests. */
 import { describe } from '@jest/globals';
 import { setCloud } from '../support.ts';
 import { costOfRequests } from './requests.suite.ts';

@@ -23,7 +23,7 @@ interface Counted {
   readonly tasks: number;
 }
 
-/** A slow machine may answer before the run is there, which costs as much and names no run. */
+/** Tries, because a slow machine may answer before the run exists, with the same cost but without its id. */
 const MOST_TRIES = 3;
 
 const NOTHING = { commits: 0, reads: 0, recordsWritten: 0, tasks: 0 };
@@ -38,7 +38,7 @@ export function costOfRequests(stage: CloudStage): void {
     beforeAll(async () => {
       const { ready } = stage.cloud;
       const [apiEndpoint = '', port] = ready.tasks.split(':');
-      // The client looks for Google's metadata server unless told that there is none.
+      // Otherwise the client searches for Google's metadata server.
       process.env.METADATA_SERVER_DETECTION ??= 'none';
       const sslCreds = credentials.createInsecure();
       tasks = new CloudTasksClient({
@@ -51,7 +51,7 @@ export function costOfRequests(stage: CloudStage): void {
       await tasks.pauseQueue({ name: queue });
     });
     afterAll(async () => {
-      // Runs that no later suite expects are not dispatched.
+      // Removes the tasks, because no later suite expects these runs.
       await tasks.purgeQueue({ name: queue });
       await tasks.resumeQueue({ name: queue });
       await tasks.close();

@@ -19,16 +19,16 @@ interface DocumentUsage {
   readonly maxWritesIn10s: number;
 }
 
-/** At most so often is a snapshot written that no event asks for: by a timer of a second, or the heartbeat. */
+/** Least interval of snapshot writes without an event, by a timer of a second or the heartbeat. */
 const FLUSH_MS = 800;
 
-/** @param stage its cloud has no scheduled functions, which read whole runs now and then */
+/** @param stage its cloud has no scheduled functions, because these read whole runs at times */
 export function costOfRuns(stage: CloudStage): void {
   describe('what a run costs', () => {
-    /** Runs one to its end and says what the meter counted for it. */
+    /** Executes a run to its end and returns its metered cost. */
     async function meteredRun(type: string) {
       const { ready } = stage.cloud;
-      // The first run of a worker loads code; a heartbeat in that time would count.
+      // Warms up the worker, because a heartbeat while it loads code would be counted.
       await ended(ready, await started('chain-10'));
       const runId = await started(type);
       const { durationMs = 0 } = await ended(ready, runId);
@@ -53,7 +53,7 @@ export function costOfRuns(stage: CloudStage): void {
       expect(ofSteps.every(([, usage]) => usage.writes === 1 && usage.reads === 0)).toBe(true);
       const checkpoints = [...documents].filter(([name]) => /\/checkpoints\//.test(name));
       expect(checkpoints.every(([, usage]) => usage.writes === 1 && usage.reads === 0)).toBe(true);
-      // Start, claim, ten steps (the end travels with the last), and how far its events are published.
+      // Start, claim, ten steps (the last with the end), and the progress of publishing events.
       expect(run.commits).toBeLessThanOrEqual(1 + 1 + 10 + 1 + flushes);
     });
 
@@ -65,7 +65,7 @@ export function costOfRuns(stage: CloudStage): void {
     test('beyond its steps a short run takes at most 6 reads', async () => {
       const { ready } = stage.cloud;
       const runId = await started('chain-10');
-      // Watched through the meter: a look through the API would itself be billed as reads of the run.
+      // Watched by the meter, because reads through the API would be billed to the run.
       const run = await eventually('twelve commits of the run', async () => {
         const usage = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
         return usage.commits >= 12 ? usage : undefined;
@@ -81,7 +81,7 @@ export function costOfRuns(stage: CloudStage): void {
         if (before.commits < 12) return undefined;
         const view = await tryGet<{ cost: Record<string, number> }>(ready, `/v1/runs/${runId}`);
         const { commits } = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
-        // Nothing was written while it was looked at.
+        // Nothing was written during the read.
         const isSettled = commits === before.commits && view?.cost.writes === before.writes;
         return isSettled ? { ...before, cost: view.cost } : undefined;
       });

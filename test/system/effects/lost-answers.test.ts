@@ -1,4 +1,4 @@
-/** Effects at a receiver that acts each time it is called and whose first answer is lost, over one local cloud. In this order: the second suite restores its database. */
+/** Effects at a receiver that does not deduplicate and loses its first answer, over one local cloud. Ordered, because the second suite restores the database. */
 import { describe } from '@jest/globals';
 import { setCloud } from '../support.ts';
 import { restores } from './restored.suite.ts';

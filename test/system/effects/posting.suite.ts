@@ -1,4 +1,4 @@
-/** Reviews of delivered pull requests, as the stand-in of GitHub sees them. The last suite over a cloud: it kills the worker and moves the clock. */
+/** Reviews of delivered pull requests at the stand-in of GitHub. Must be the last suite over a cloud, because it kills the worker and moves the clock. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
@@ -10,9 +10,9 @@ import { type CloudStage, ended, eventually } from '../support.ts';
 
 const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
 const STATUS = 'POST /repos/{owner}/{repo}/statuses/{sha}';
-/** Rounded up from what a busy organisation opens in a minute. */
+/** More pull requests than a busy organisation opens in a minute. */
 const STORM = 12;
-/** More than a lease. */
+/** Longer than a lease. */
 const LEASE_OVER_MS = 95_000;
 
 interface Told {
@@ -22,7 +22,7 @@ interface Told {
 
 const { body: recorded } = openedPullRequest();
 
-/** The recorded one under another number, of another commit. */
+/** The recorded pull request with another number and commit. */
 function pullRequest(number: number): Delivery & { readonly number: number; readonly sha: string } {
   const payload = JSON.parse(recorded) as { pull_request: { head: object } };
   const sha = number.toString(16).padStart(40, '0');
@@ -47,7 +47,7 @@ export function posting(stage: CloudStage): void {
     return runId;
   }
 
-  /** State of a pull request as GitHub shows it, from the stand-in. */
+  /** State of a pull request at the stand-in. */
   async function shown({ number, sha }: { readonly number: number; readonly sha: string }) {
     const at = '/repos/Codertocat/Hello-World';
     const [comments, statuses, labels] = await Promise.all([
@@ -74,7 +74,7 @@ export function posting(stage: CloudStage): void {
         { kind: 'rate-limit', status: 429, retryAfterS: 1 },
       ];
       const rules = [
-        // Whatever is drawn, each of these befalls one call at least.
+        // Each of these faults affects at least one call.
         ...faults.map((fault) => ({ call: COMMENT, probability: 1, times: 1, fault })),
         ...faults.map((fault) => ({ ...share, fault })),
       ];
@@ -93,7 +93,7 @@ export function posting(stage: CloudStage): void {
       await control(stage.cloud.ready, 'DELETE', '/faults/github');
       for (const request of requests) expect(await shown(request)).toEqual(POSTED);
       const { applied } = await told();
-      // A comment and a status each.
+      // One comment and one status per pull request.
       expect(Object.values(applied)).toEqual(Array(2 * STORM).fill(1));
     });
 
@@ -121,7 +121,7 @@ export function posting(stage: CloudStage): void {
       await eventually('the worker to be gone', async () =>
         (await workers()).includes(worker) ? undefined : true,
       );
-      // A call was under way, so that nobody takes the runs over before their leases are over.
+      // A call was in flight, so no worker takes over the runs before their leases expire.
       await control(stage.cloud.ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
       for (const runId of runIds) {
         expect(await ended(stage.cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });

@@ -1,6 +1,6 @@
 /**
- * docs/restore.md on a local cloud: its steps by the queue's own calls, the control port and the command line. A file counts as its receiver
- * does. The last suite over a cloud: it restores the database.
+ * docs/restore.md on a local cloud: its steps by calls of the queue, the control port and the command line. A file records the effects of
+ * the receiver. Must be the last suite over a cloud, because it restores the database.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export function restores(stage: CloudStage): void {
     const mended = () => join(stage.cloud.folder, 'mended');
     let queues: Queues;
     beforeAll(() => {
-      // Otherwise the client of the queue looks for Google's metadata server on the network.
+      // Otherwise the client of the queue searches for Google's metadata server on the network.
       process.env.METADATA_SERVER_DETECTION = 'none';
       queues = openQueues(stage.cloud.ready);
       writeFileSync(mended(), '');
@@ -38,7 +38,7 @@ export function restores(stage: CloudStage): void {
       return (await run(process.execPath, argv, { cwd: stage.cloud.folder, env })).stdout;
     }
 
-    /** Starts a run that adds a line to a file of its own. A line is there, since the first answer is lost otherwise. */
+    /** Starts a run that adds a line to its own file. The file has a line already, because otherwise the first answer would be lost. */
     async function started(name: string): Promise<{ readonly runId: string; lines(): number }> {
       const file = join(stage.cloud.folder, name);
       writeFileSync(file, 'before\n');
@@ -48,13 +48,13 @@ export function restores(stage: CloudStage): void {
       return { runId, lines: () => readFileSync(file, 'utf8').trim().split('\n').length };
     }
 
-    /** Its exit code says that something is wrong. */
+    /** Output of `cairn doctor`, whose exit code reports findings. */
     async function doctor(): Promise<string> {
       return cairn('doctor').catch((error: { readonly stdout: string }) => error.stdout);
     }
 
     test('after a restore, an effect made since the backup is asked about and not repeated, and a run started while held continues', async () => {
-      // Its start makes the queue of the tenant, which could not be paused before.
+      // Its start creates the queue of the tenant, so that it can be paused.
       const first = await started('first');
       expect(await ended(stage.cloud.ready, first.runId)).toMatchObject({ status: 'completed' });
       await queues.pause();

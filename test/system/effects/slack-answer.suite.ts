@@ -1,4 +1,4 @@
-/** Answers to slash commands, from the stand-in of Slack. Signed at the time of this process: the clock of the cloud must not have been moved. */
+/** Answers to slash commands at the stand-in of Slack. The clock of the cloud must not have been moved, because requests are signed with the time of this process. */
 import { expect, test } from '@jest/globals';
 import { control, getJson } from '../../../packages/local/src/cloud-process.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/endpoint.ts';
@@ -10,7 +10,7 @@ interface Effects {
 
 /** @param stage its cloud deploys to a hook that answers 200 */
 export function slackAnswers(stage: CloudStage): void {
-  /** Types `/deploy`, and lets the CI say that the build is green. */
+  /** Sends `/deploy`, and an event of the CI that the build has passed. */
   async function deployed(address: string, sha: string): Promise<string> {
     const { gateway, secrets } = stage.cloud.ready;
     const form = commandForm({
@@ -22,7 +22,7 @@ export function slackAnswers(stage: CloudStage): void {
     });
     const { headers, method, body } = slackRequest({ form, secret: secrets.slack, now: Date.now() });
     const request = { method, headers, body: await new Response(body).text() };
-    // On a busy machine the first response may only say that the start takes longer. The same command names the run.
+    // On a busy machine the first response may report a delay. Repeating the command then returns the run.
     const runId = await eventually('the run of the command', async () => {
       const { text } = (await (await fetch(`${gateway}/webhooks/slack`, request)).json()) as { text: string };
       return /^Started `deploy`: run `(\w+)`\.$/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** Effects at the stand-ins of Slack and GitHub, over one local cloud. In this order: the second suite kills the worker and moves the clock. */
+/** Effects at the stand-ins of Slack and GitHub, over one local cloud. Ordered, because the second suite kills the worker and moves the clock. */
 import { afterAll, describe } from '@jest/globals';
 import { type ScriptedServer, startScriptedServer } from '../../capabilities/scripted-server.ts';
 import { setCloud } from '../support.ts';

@@ -1,4 +1,4 @@
-/** Two people who decide about one run at once. The cloud has two workers, so that two processes may have their requests. */
+/** Concurrent decisions of two people about one run. The cloud has two workers, so that different processes may serve the requests. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -17,7 +17,7 @@ interface View {
 }
 
 export function twoPeople(stage: CloudStage): void {
-  /** Both at once, each a request of its own. */
+  /** Sends both requests concurrently. */
   function bothPost(path: string, bodies: readonly [object, object]): Promise<Answer[]> {
     return Promise.all(
       bodies.map(async (body) => {

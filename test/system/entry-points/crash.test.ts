@@ -1,6 +1,6 @@
 /**
- * Crashes an instance, or withholds an answer from it, at each call that an entry point makes while it starts a run. The
- * same request, sent again, names the same run, and that run completes once.
+ * Crashes an instance, or withholds an answer from it, at each call that an entry point makes while it starts a run. The repeated
+ * request returns the same run, which completes once.
  */
 import { describe, expect, test } from '@jest/globals';
 import { PROCESSING_LOCK_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
@@ -80,7 +80,7 @@ describe.each(ENTRY_POINTS)('$name', (source) => {
     await assertOneRun(instances, [first, again]);
   }
 
-  test('makes one run, whichever call the instance dies in or gets no answer to', async () => {
+  test('makes one run if the instance dies in any call or gets no answer to it', async () => {
     const calls = await undisturbed();
     expect(calls.filter((label) => label === 'store.start')).toHaveLength(1);
     expect(calls.at(calls.indexOf('store.start') + 1)).toBe('queue.enqueue');
@@ -105,7 +105,7 @@ describe.each(ENTRY_POINTS)('$name', (source) => {
     expect(died).toBeUndefined();
     expect(runsIn(instances)).toHaveLength(1);
     expect(instances.world.queue.pending).toHaveLength(mode === 'after' ? 1 : 0);
-    // The request is not sent again: the recorded run is carried out all the same.
+    // The recorded run is executed although the request is not repeated.
     await assertOneRun(instances, []);
   });
 });

@@ -20,9 +20,9 @@ import {
 } from '../support.ts';
 import { type Answered, SOURCES, type Source } from './sources.ts';
 
-/** The longest latency that a fault may have, and longer than any request may take. */
+/** The longest possible latency of a fault, which is longer than any request may take. */
 const HELD_MS = 60_000;
-/** More than the number of times that a request repeats a commit. */
+/** More than a request repeats a commit. */
 const HELD_TIMES = 1_000;
 /** Longer than a first request may take to enqueue its run. */
 const TASK_LOST_MS = 3_000;
@@ -39,18 +39,18 @@ async function runsOf(ready: Ready, { query }: Source): Promise<readonly RunView
   return (await getJson<{ items: RunView[] }>(ready, `/v1/runs?${query}`)).items;
 }
 
-/** Undefined if the connection was cut, as that of a request to a killed worker may be. @throws any other error */
+/** Undefined if the connection was cut, which may happen when the worker is killed. @throws any other error */
 async function unlessCut(answer: Promise<Answered>): Promise<Answered | undefined> {
   try {
     return await answer;
   } catch (error) {
-    // By the message, because the errors of fetch are of another realm.
+    // Compares messages, because errors of fetch come from another realm.
     if (/^(?:fetch failed|terminated)$/.test((error as Error).message)) return undefined;
     throw error;
   }
 }
 
-/** Sends the request until its answer names the run: a slow machine may say first that it takes longer. */
+/** Sends the request until its answer names the run, because a slow machine may first report a delay. */
 function named(ready: Ready, source: Source, key: string): Promise<Answered> {
   return eventually('an answer', async () => {
     const answer = await unlessCut(source.send(ready, key));
@@ -123,7 +123,7 @@ describe('a worker killed between the record and the task', () => {
     expect(again.status).toBe(source.again);
     const runs = await runsOf(ready, source);
     expect(runs.map(({ id }) => id)).toEqual([again.runId, ...before.map(({ id }) => id)]);
-    // No task was made before: the repetition enqueues the run, which the scan would leave alone for a minute.
+    // There was no task before. The repetition enqueues the run; the scan would wait for a minute.
     const { id, resumeCount } = await rested(source, again.runId);
     expect(resumeCount).toBe(0);
     const { events, intact } = await inspectJournal(ready, id);

@@ -11,7 +11,7 @@ import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { signalTo } from '../../support/processes.ts';
 import { ended, eventually, startRun } from '../support.ts';
 
-// Otherwise the client looks for Google's metadata server on the network.
+// Otherwise the client searches for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
 
 const MESSAGES = 25;
@@ -114,7 +114,7 @@ describe('Pub/Sub, through the official client', () => {
       }),
     );
     expect(results.sort((a, b) => a - b)).toEqual(Array.from({ length: MESSAGES }, (_, n) => 2 * n));
-    // Not earlier: dispatches run in other workers, and commit after the last delivery was acknowledged.
+    // Read only now, because other workers dispatch and commit after the last delivery was acknowledged.
     const { injected } = await control<{ injected: Record<string, number> }>(ready, 'GET', '/faults');
     await control(ready, 'PUT', '/faults', { seed: 0, rules: [] });
     expect(injected['lost-answer']).toBeGreaterThan(MESSAGES / 10);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cloud.ts';
 import { eventually } from '../requests.ts';
 
-/** The function kit as a project has it that installed it twice: one module, two prefixes, parameters of each. */
+/** The function kit in a project that installed it twice: one module, two prefixes, separate parameters. */
 const MODULE = join(import.meta.dirname, '../../../packages/calls/src/index.ts');
 
 let receiver: Server;

@@ -36,13 +36,13 @@ const completed = (path: string) =>
     return body.status === 'completed' ? body : undefined;
   });
 
-test('each completes its own runs through queues of its own, and does not see those of the other', async () => {
+test('each completes its own runs through its own queues, and does not see runs of the other', async () => {
   const { status, body } = await call('/shop-api/v1/runs', { type: 'order', input: {} });
   expect(status).toBe(201);
   const shop = await completed(`/shop-api/v1/runs/${String(body.runId)}`);
   expect(shop.result).toEqual({ done: 'shop' });
 
-  // By a function of the app, whose body is given the secret of its installation.
+  // Calls a function of the app, whose body has the secret of its installation.
   const { body: placed } = await call('/place', {});
   const blog = await completed(`/blog-api/v1/runs/${String(placed.runId)}`);
   expect(blog.result).toEqual({ hasKey: true });
@@ -68,7 +68,7 @@ test('lists have the indexes of the prefix that is in use, and the app queries c
       .catch(String);
     const newest = await db.collection('events').orderBy('at', 'desc').get();
     expect(newest.size).toBe(1);
-    // Indexes are asked for, as in production.
+    // Indexes are required, as in production.
     expect(concerts).toContain('requires an index');
     const below = await db.collectionGroup('shop_events').get();
     expect(below.size).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Bodies that keep their process from doing anything else, and a clock that is moved under bodies: real processes. */
+/** Bodies that block their process, and moves of the clock during bodies, with real processes. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,7 +10,7 @@ import { leaseWaits } from './lease-wait.suite.ts';
 
 let cloud: TestCloud;
 
-/** One for all tests of a group. */
+/** Starts one cloud for all tests of a group. */
 function serve(watchdogSeconds: number): void {
   beforeAll(async () => {
     cloud = await startTestCloud('memory', { watchdogSeconds, keepsSpare: true, isDisturbed: true });
@@ -18,7 +18,7 @@ function serve(watchdogSeconds: number): void {
   afterAll(() => cloud.stop());
 }
 
-/** Notes of bodies: `begin` and `end`, each with its process. */
+/** Records of bodies: `begin` and `end`, each with its process. */
 const notes = (name: string) => linesIn(join(cloud.folder, name));
 
 async function start(type: string, input: object): Promise<string> {
@@ -35,15 +35,15 @@ async function pids(): Promise<readonly number[]> {
 
 /** Longer than any body of these tests blocks. */
 const PATIENT_S = 600;
-/** Longer than a worker on a busy machine is silent while it loads what its first request needs. */
+/** Longer than a worker is silent on a busy machine while it loads the libraries of its first request. */
 const WATCHDOG_S = 15;
-/** More than a lease. */
+/** Longer than a lease. */
 const LEASE_OVER_MS = 95_000;
 
 describe('on a cloud that waits for its workers', () => {
   serve(PATIENT_S);
 
-  // The first one: it counts dispatches.
+  // Must be the first suite, because it counts dispatches.
   leaseWaits(() => cloud);
 
   test('a body that blocks its process for a while runs once, and meanwhile the API starts and shows runs', async () => {
@@ -67,7 +67,7 @@ describe('on a cloud that waits for its workers', () => {
     await begun('held');
     for (const ms of [3_600_000, 24 * 3_600_000])
       await control(cloud.ready, 'POST', '/clock/advance', { ms });
-    // All work that the moves made due is done once a run that was started after them has ended.
+    // Once a run that was started after the moves has ended, all work that they made due is done.
     const later = await start('measure', { text: 'abc' });
     expect(await ended(cloud.ready, later)).toMatchObject({ status: 'completed' });
     writeFileSync(release, '');

@@ -16,10 +16,10 @@ interface Meter {
   readonly tasks: { readonly dispatchesEnded: number };
 }
 
-/** More than a lease. */
+/** Longer than a lease. */
 const LEASE_OVER_MS = 95_000;
 
-/** @param cloudOf the cloud, in memory and with a spare worker, once it is there */
+/** @param cloudOf returns the cloud, in memory and with a spare worker, once it has started */
 export function leaseWaits(cloudOf: () => TestCloud): void {
   test('a run whose worker was killed in a step that must not run twice reports the step and the end of the lease, and continues then', async () => {
     const { ready, folder } = cloudOf();
@@ -32,7 +32,7 @@ export function leaseWaits(cloudOf: () => TestCloud): void {
     });
     const before = await control<Meter>(ready, 'GET', '/meter/tasks');
     signalTo(pid, 'SIGKILL');
-    // Two deliveries: that of the killed worker, and the next one, which has to wait.
+    // Two deliveries: one to the killed worker, and the next one, which must wait.
     await eventually('the task to be delivered again', async () => {
       const { tasks } = await control<Meter>(ready, 'GET', '/meter/tasks');
       return tasks.dispatchesEnded >= before.tasks.dispatchesEnded + 2 ? true : undefined;
@@ -46,7 +46,7 @@ export function leaseWaits(cloudOf: () => TestCloud): void {
     await control(ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
     expect(await ended(ready, runId)).toMatchObject({ status: 'failed', error: { code: 'RUN_ORPHANED' } });
     const { events, intact } = await inspectJournal(ready, runId);
-    // No dispatch took it over before.
+    // No dispatch took the run over earlier.
     expect(events.filter(({ type }) => type === 'run_claimed')).toHaveLength(1);
     const last = events.at(-1);
     expect(last?.type).toBe('run_failed');

@@ -6,7 +6,7 @@ import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { linesIn } from '../../../scripts/demo/notes.ts';
 import { type CloudStage, ended, eventually, send, startRun } from '../support.ts';
 
-/** Longer than the test: the step ends early only if it is cancelled. */
+/** Longer than the test, so that the step ends early only if it is cancelled. */
 const LONG_MS = 600_000;
 
 export function cancels(stage: CloudStage): void {
@@ -59,7 +59,7 @@ export function cancels(stage: CloudStage): void {
         'run_cancelled',
       ]);
 
-      // Nothing changes the run later: no task is left, and the scan of the next day finds nothing to do.
+      // Nothing changes the run later, because no task is left and the scan of the next day finds nothing to do.
       const settled = await eventually('the queue to be empty', async () => {
         const { created, finished } = await counts();
         return created === finished ? created : undefined;

@@ -1,4 +1,4 @@
-/** A tenant whose bodies hold all the places that a worker has for it, and a neighbour on the same worker. */
+/** A tenant whose bodies use all of its slots of a worker, and another tenant on the same worker. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,16 +9,16 @@ import { type CloudStage, ended, eventually, startRun } from '../support.ts';
 
 /** The concurrency of `drive`. */
 const PLACES = 80;
-/** Runs beyond the places of a worker, which wait. At most 100 are listed. */
+/** Runs that wait for a slot. A list has at most 100 runs in all. */
 const MORE = 10;
-/** The cloud takes a worker on a slow machine for a blocked one, and starts another, with as many places. It has at most five. */
+/** On a slow machine the cloud may consider a worker blocked and start another with as many slots, up to five. */
 const MOST_FLOODS = 5;
-/** Runs of the neighbour, each of which starts and ends while the runs of the other wait. */
+/** Runs of the other tenant that start and end while the first tenant's runs wait. */
 const OVERTAKING = 3;
 /** Longer than the test takes. */
 const HELD_MS = 300_000;
 
-/** A cloud as a client of another tenant sees it. */
+/** Access to the cloud as a client of another tenant. */
 async function asTenant(ready: Ready, tenantId: string): Promise<Ready> {
   const secret = 'abcdefghijklmnopqrstuvwxyz0123456789abcd';
   const fields = {
@@ -47,9 +47,9 @@ interface Held {
   readonly waiting: readonly string[];
 }
 
-/** The last suite over a cloud: the bodies end with it. */
+/** Must be the last suite over a cloud, because the bodies end only with it. */
 export function neighbours(stage: CloudStage): void {
-  test('a run of a tenant ends while the bodies of another hold every place that they may have, and more of its runs wait', async () => {
+  test('a run of a tenant ends while another tenant uses all of its slots and has waiting runs', async () => {
     const { ready, folder } = stage.cloud;
     const notes = join(folder, 'held');
     const neighbour = await asTenant(ready, 'neighbour');
@@ -75,7 +75,7 @@ export function neighbours(stage: CloudStage): void {
       return { begun, waiting: items.map(({ id }) => id).sort() };
     }
 
-    /** Each run has a place or waits for one. */
+    /** Resolves when each run has a slot or waits for one. */
     const settled = () =>
       eventually('every run to hold a place or to wait for one', async () => {
         const held = await look();
@@ -89,7 +89,7 @@ export function neighbours(stage: CloudStage): void {
       expect(await ended(neighbour, runId)).toMatchObject({ status: 'completed' });
     }
 
-    /** True if runs wait, and go on waiting while later ones of the neighbour start and end. */
+    /** True if runs keep waiting while later runs of the other tenant start and end. */
     async function isLimited(): Promise<boolean> {
       const before = await settled();
       if (before.waiting.length === 0) return false;

@@ -23,7 +23,7 @@ export function sameRequests(stage: CloudStage): void {
       const calls = Array.from({ length: CALLERS }, () => persistently(() => deliver(ready, delivery)));
       const { answers, wasRefused } = inTime(await Promise.all(calls));
       const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-      // The creator that got its response too late is one of those that repeated the request.
+      // A creator whose response came too late is among the repetitions.
       expect(count(202)).toBeGreaterThanOrEqual(wasRefused ? 0 : 1);
       expect(count(202)).toBeLessThanOrEqual(1);
       expect(count(200)).toBe(CALLERS - count(202));
@@ -54,7 +54,7 @@ export function sameRequests(stage: CloudStage): void {
       expect(await runsOf('chain-10')).toHaveLength(before.length + 1);
     });
 
-    test('50 concurrent dispatches of one run: one drives it', async () => {
+    test('of 50 concurrent dispatches of one run, one executes it', async () => {
       const { ready, folder } = stage.cloud;
       const notes = join(folder, 'notes');
       const until = join(folder, 'dispatched');
@@ -89,7 +89,7 @@ interface Persisted<T> {
   readonly wasRefused: boolean;
 }
 
-/** A machine that is too slow for so many says 503 in time, and the sender comes again. */
+/** Repeats a request after a 503, which a slow machine may return. */
 async function persistently<T extends { readonly status: number }>(
   send: () => Promise<T>,
 ): Promise<Persisted<T>> {
@@ -110,7 +110,7 @@ function inTime<T>(all: readonly Persisted<T>[]): { answers: T[]; wasRefused: bo
   };
 }
 
-/** Repeats the task of a run as a queue that delivers at least once may. */
+/** Repeats the task of a run, as an at-least-once queue may. */
 async function enqueueDrives(ready: Ready, runId: string, count: number): Promise<void> {
   const [apiEndpoint, port] = ready.tasks.split(':');
   const tasks = new CloudTasksClient({

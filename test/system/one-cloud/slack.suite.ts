@@ -1,4 +1,4 @@
-/** Slash commands and buttons of Slack, signed at the time of this process: the clock of the cloud must not have been moved. */
+/** Slash commands and buttons of Slack. The clock of the cloud must not have been moved, because requests are signed with the time of this process. */
 import { describe, expect, test } from '@jest/globals';
 import { isRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
@@ -29,7 +29,7 @@ export function slack(stage: CloudStage): void {
 
     async function command(trigger: string): Promise<string> {
       const form = commandForm({ team_id: TEAM, command: '/chat', text: 'go on', trigger_id: trigger });
-      // On a slow machine an answer says first that it takes longer.
+      // On a slow machine the first answer may report a delay.
       const runId = await eventually('an answer that names the run', async () => {
         const { status, text } = await post(form);
         expect(status).toBe(200);

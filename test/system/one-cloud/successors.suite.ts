@@ -1,4 +1,4 @@
-/** Replays, forks and resumes over the real wire. */
+/** Replays, forks and resumes over HTTP. */
 import { describe, expect, test } from '@jest/globals';
 import { getJson } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';

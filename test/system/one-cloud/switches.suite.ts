@@ -6,12 +6,12 @@ import { control, getJson } from '../../../packages/local/src/cloud-process.ts';
 import { linesIn } from '../../../scripts/demo/notes.ts';
 import { type CloudStage, ended, eventually, type RunView, send, startRun, tryGet } from '../support.ts';
 
-/** Above what a process may take as known of the switches. */
+/** Longer than a process caches the switches. */
 const KNOWN_MS = 5_000;
-/** Above the length of a lease, which is 90 s on the clouds of tests. */
+/** Longer than a lease, which is 90 s on the clouds of tests. */
 const LEASE_ENDED_MS = 120_000;
 
-/** Heartbeats after which a drive knows of a switch. */
+/** Heartbeats after which an attempt knows a switch. */
 const BEATS = 3;
 
 interface Driven extends RunView {
@@ -65,7 +65,7 @@ export function switches(stage: CloudStage): void {
       return (await getJson<RunView>(stage.cloud.ready, `/v1/runs/${runId}`)).status;
     }
 
-    /** A drive looks at the switches with its heartbeats, and that of the first one it sees may be answered after the next. */
+    /** Waits until an attempt has read the switches. It does so with its heartbeats, and a read may be answered after the next heartbeat. */
     async function hasLooked(runId: string): Promise<void> {
       const beats = new Set<string>();
       await eventually('the drive to look at the switches', async () => {
@@ -87,7 +87,7 @@ export function switches(stage: CloudStage): void {
       expect((await ended(stage.cloud.ready, other)).status).toBe('completed');
       await quiet();
       expect(await statusOf(held)).toBe('pending');
-      // The scan finds it, and puts it aside again.
+      // The scan finds the run and defers it again.
       await pass(6 * 60_000);
       await quiet();
       expect(await statusOf(held)).toBe('pending');
@@ -112,7 +112,7 @@ export function switches(stage: CloudStage): void {
       const runId = await start('slow', { ms: 0, until, notes });
       await eventually('the step to begin', () => linesIn(notes)[0]);
       await change('POST', '/v1/workflows/slow/pause', {});
-      // The lease of 90 s has not run out by then.
+      // The lease of 90 s has not expired by then.
       await pass(KNOWN_MS);
       await hasLooked(runId);
       writeFileSync(until, '');

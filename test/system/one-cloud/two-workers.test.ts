@@ -1,6 +1,6 @@
 /**
- * As one-cloud.test.ts, over a cloud with two workers. In this order: the first suite counts the runs of a workflow, the others move the clock,
- * and the last one expects that no run is left which a later scan would touch.
+ * Like one-cloud.test.ts, over a cloud with two workers. Ordered: the first suite counts the runs of a workflow, the others move the clock, and the
+ * last one expects no run that a later scan would touch.
  */
 import { describe } from '@jest/globals';
 import { setCloud } from '../support.ts';

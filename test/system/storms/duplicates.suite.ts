@@ -35,7 +35,7 @@ export function duplicates(stage: CloudStage): void {
         expect(made.length).toBeLessThanOrEqual(1);
         const statuses = inTime.map((answer) => [answer.status, expectedOf(source, answer)]);
         expect(statuses.filter(([status, expected]) => status !== expected)).toEqual([]);
-        // Afterwards no request is too early.
+        // Later requests never meet an undecided start.
         const afterwards = await eventually('an answer in time', async () => {
           const answer = await source.send(ready, key);
           return answer.status === UNAVAILABLE ? undefined : answer;

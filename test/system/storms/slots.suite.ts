@@ -25,7 +25,7 @@ export function slots(stage: CloudStage): void {
     const { id, nextAt } = await makeSchedule(ready);
     const first = Date.parse(nextAt);
     const range = { from: nextAt, to: new Date(first + (KEYS - 1) * HOUR_MS).toISOString() };
-    // A store that is too slow for the request is answered with 503, and the same request is sent again.
+    // Repeats the request after a 503, which a slow store causes.
     const backfill = (): Promise<Backfilled & { readonly status: number }> =>
       eventually('a backfill to be answered', async () => {
         const answer = await fetch(`${ready.gateway}/v1/schedules/${id}/backfill`, {
@@ -38,7 +38,7 @@ export function slots(stage: CloudStage): void {
       });
     const { result, lost } = await losing(ready, async () => {
       const { now } = await control<{ now: string }>(ready, 'GET', '/clock');
-      // Half an hour past the last slot: the scheduler ticks now, and finds all of them due.
+      // Half an hour after the last slot, so that the scheduler finds all slots due.
       const ms = first + (KEYS - 0.5) * HOUR_MS - Date.parse(now);
       await control(ready, 'POST', '/clock/advance', { ms });
       return Promise.all(Array.from({ length: BACKFILLS }, backfill));
