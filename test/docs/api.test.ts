@@ -8,7 +8,7 @@ import { writeSnippets } from './snippets.ts';
 const snippets = writeSnippets('docs/first-workflow.md');
 afterAll(() => snippets.remove());
 
-/** Moves what is due now, but no time: a run that waits goes on waiting. */
+/** Executes due work without moving time, so that waiting runs keep waiting. */
 async function atRest({ world }: Installation, run: string): Promise<void> {
   await world.run(
     () =>
@@ -17,7 +17,7 @@ async function atRest({ world }: Installation, run: string): Promise<void> {
   );
 }
 
-test('the commands of docs/api.md walk one run from its start to its successor', async () => {
+test('the commands of docs/api.md lead one run from its start to its successor', async () => {
   const { inviteTeam, openAccount, mailBy } = (await import(
     snippets.at('functions/src/workflows/invite-team.ts')
   )) as { inviteTeam: Workflow; openAccount: Workflow; mailBy: (url: string) => Binding };

@@ -1,4 +1,4 @@
-/** The `curl` commands that a document shows, as the requests they would send. */
+/** Converts the `curl` commands of a document to requests. */
 import { shellBlocksOf } from './snippets.ts';
 
 /** Every command that begins a line of a code block, up to the end of the block, an empty line or the next command. */
@@ -8,7 +8,7 @@ export function commandsOf(document: string): string[] {
   );
 }
 
-/** @param key takes the place of `$KEY` */
+/** @param key replaces `$KEY` */
 export function requestOf(command: string, key: string): Request {
   const [, path = ''] = /\$URL([^\s"]+)/.exec(command) ?? [];
   const [, body] = /-d '([^']*)'/.exec(command) ?? [];

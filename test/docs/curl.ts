@@ -1,9 +1,9 @@
-/** The request that a block of shell commands sends by curl. */
+/** Returns the request that a block of shell commands sends by curl. */
 import { spawnSync } from 'node:child_process';
 
 /** @param block its last command is `curl -s URL -d BODY`, with a `-H` for each header */
 export function curlRequest(block: string, variables: Readonly<Record<string, string>>): Request {
-  // In the place of curl: shows what it was called with.
+  // Replaces curl by a function that prints its arguments.
   const script = `curl() { for each in "$@"; do echo "$each"; done; }\n${block}`;
   const env = { ...process.env, ...variables };
   const { stdout } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });

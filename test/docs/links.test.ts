@@ -11,7 +11,7 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-/** Without its code, in which brackets mean something else. */
+/** The document without code, in which brackets mean something else. */
 function proseOf(document: string): string {
   return readDocument(document)
     .replace(/^```[\s\S]*?^```/gm, '')

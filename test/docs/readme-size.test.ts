@@ -1,4 +1,4 @@
-/** The height of the README in a browser, in the width and type of a repository's page on GitHub. */
+/** Height of the README in a browser, with the width and fonts of a repository's page on GitHub. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -37,7 +37,7 @@ function inline(text: string): string {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** As much of Markdown as the README has: headings, paragraphs and code. */
+/** Converts the Markdown of the README: headings, paragraphs and code. */
 function htmlOf(markdown: string): string {
   const parts = markdown.replaceAll(/<!--.*?-->\n?/gs, '').split(/^(```[\s\S]*?^```)$/m);
   const blocks = parts.flatMap((part) => {

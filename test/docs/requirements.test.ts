@@ -1,4 +1,4 @@
-/** docs/requirements.md: each row names tests, and each of them is there. */
+/** Each row of docs/requirements.md names existing tests. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 

@@ -1,42 +1,42 @@
 /**
- * The code of a document, as files that a test can compile and run. A block is a file if a comment before it names the
- * path it would have in the project; what it imports is then found as if it lay there.
+ * Extracts the code of a document as files that a test can compile and run. A block is a file if a comment before it names its
+ * path in the project; its imports are resolved from that path.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Inside the project, so that the code finds the packages it names; ignored by git. */
+/** Inside the project, so that imports of packages work; ignored by git. */
 const FOLDER = join(ROOT, '.cairn');
 
-/** The compiler's findings about the project's own files, which are half of its work: it checks those again that have changed. */
+/** Cache of the compiler for the project's own files, which are half of its work. */
 const CHECKED = join(ROOT, 'node_modules/.cache/cairn-types/documents.tsbuildinfo');
 
 export interface Snippets {
-  /** The path to which the file was written. */
+  /** Returns the path to which the file was written. */
   at(path: string): string;
-  /** The folder of all of them. */
+  /** Folder of all files. */
   readonly folder: string;
   remove(): void;
 }
 
-/** @param path from the root of the project */
+/** @param path relative to the root of the project */
 export function readDocument(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Languages of a block of commands; most name none. */
+/** Languages of blocks of commands; most blocks have none. */
 const SHELL: ReadonlySet<string> = new Set(['', 'sh', 'bash']);
 
-/** The code of the blocks of commands, output and other text: those that name no other language. */
+/** The content of blocks of commands, output and other text, which have no other language. */
 export function shellBlocksOf(document: string): string[] {
   // Blocks of every language are matched: the end of one must not count as the beginning of another.
   const blocks = readDocument(document).matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```/gm);
   return [...blocks].flatMap(([, language = '', code = '']) => (SHELL.has(language) ? [code] : []));
 }
 
-/** @throws Error if a block of TypeScript has no path: nobody would compile it */
+/** @throws Error if a block of TypeScript has no path, because it would not be compiled */
 export function writeSnippets(document: string): Snippets {
   const text = readDocument(document);
   const blocks = [...text.matchAll(/(?:<!-- file: (\S+) -->\n)?```ts\n([\s\S]*?)```/g)];
@@ -61,7 +61,7 @@ export function writeSnippets(document: string): Snippets {
   };
 }
 
-/** Documents with code that is a file of the project: from its root. */
+/** Documents with code that is a file, relative to the root of the project. */
 export function documentsWithFiles(): string[] {
   const pages = readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`);
   return ['README.md', ...pages.filter((path) => path.endsWith('.md'))].filter((path) =>
@@ -70,9 +70,9 @@ export function documentsWithFiles(): string[] {
 }
 
 /**
- * Compiles what several documents show at once: the compiler reads the project that they name one time only.
+ * Compiles the code of several documents together, so that the compiler reads the project only once.
  *
- * @throws Error with what the compiler says
+ * @throws Error with the output of the compiler
  */
 export function compileSnippets(documents: readonly string[]): void {
   const shown = documents.map(writeSnippets);
@@ -95,7 +95,7 @@ export function compileSnippets(documents: readonly string[]): void {
   }
 }
 
-/** Imports of what the document does not show lead to the project. */
+/** Resolves imports of files that the document does not show to the project. */
 function resolved(code: string, path: string, files: ReadonlyMap<string, string>): string {
   return code.replace(/(from ')(\.[^']+)(')/g, (statement, before: string, from: string, after: string) => {
     const target = posix.join(posix.dirname(path), from);

@@ -31,7 +31,7 @@ const DEPLOYMENT = {
 const snippets = writeSnippets('docs/workflows.md');
 afterAll(() => snippets.remove());
 
-/** Nothing is called: who is not asked in Slack answers nobody there. */
+/** Bindings that are never called, because no request comes from Slack. */
 const bindings = [
   ...githubBindings(
     new GithubApi({ baseUrl: 'http://g', token: () => undefined, clock: new VirtualClock() }),
@@ -92,7 +92,7 @@ test('the commands of docs/workflows.md approve a review, and deploy', async () 
   const { world } = installation;
   const key = await installation.key('boss', { tenantId: 't1', roles: ['admin'] });
   const send = (command = '') => installation.api.request(requestOf(command, key));
-  /** The status that the run comes to, if it does not pass by the one that is wanted. */
+  /** Waits for the wanted status of the run, or for its end. */
   const comesTo = async (runId: string, wanted: string) => {
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === wanted);
     return (await world.folded(runId)).status;
@@ -123,7 +123,7 @@ test('the CI job of docs/workflows.md sends the files of all pages with the GitH
     deletions: 0,
   }));
   const requests: string[] = [];
-  // GitHub's API, and beside it Cairn's.
+  // Stands in for GitHub's API and Cairn's.
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', 'http://here');
     const authorization = String(request.headers.authorization);

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readDocument } from '../snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Folders of the files that the document names; not build results and packages. */
+/** Folders of the files that the document names, without build results and packages. */
 const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`);
 const FOLDERS = [
   'functions/src',
@@ -26,7 +26,7 @@ const files = [
 
 const prose = readDocument('ARCHITECTURE.md').replace(/^```[\s\S]*?^```/gm, '');
 
-/** Every place where the pattern stands, once. */
+/** Distinct matches of the pattern. */
 function named(pattern: RegExp, text: string): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))];
 }

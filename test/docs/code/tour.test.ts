@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readDocument } from '../snippets.ts';
 
 const CODE = join(import.meta.dirname, '../../../packages/cairn/src');
-/** A reader keeps so many places in mind. */
+/** Most places that a reader can remember. */
 const MAX_STOPS = 8;
 
 const [, ...sections] = readDocument('docs/tour.md').split(/^## /m);

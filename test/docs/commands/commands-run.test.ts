@@ -84,7 +84,7 @@ function commandOf(words: readonly string[]): CliCommand | undefined {
   return named.toSorted((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** A sentence that names a command, or an option of it, without what has to follow. */
+/** True if a sentence names a command or its option without the required arguments. */
 function isNamedOnly(words: readonly string[]): boolean {
   const spec = commandOf(words);
   if (!spec) return COMMANDS.some(({ name }) => name.startsWith(`${words.join(' ')} `));
@@ -120,7 +120,7 @@ describe('with an installation in memory', () => {
     expect([code, err]).toEqual([0, expect.not.stringMatching(/INVALID_INPUT|INTERNAL/)]);
   });
 
-  /** It is a command or a group of some, and its help has the option that is named, if one is. */
+  /** Expects an existing command or group, whose help has the named option, if any. */
   async function expectNamed(words: readonly string[]): Promise<void> {
     const name = commandOf(words)?.name.split(' ') ?? words;
     const { stage } = await sceneOf('');

@@ -1,9 +1,9 @@
-/** Commands that change a project of Google's cloud, so that no test can run them: they are compared with what their tools know. */
+/** Commands that change a Google Cloud project, so that no test can run them. They are compared with the options of their tools. */
 import { wordsOf } from '../../cli/support/said-in-docs.ts';
 
 /**
- * Options of the commands that documents show, of those that Google Cloud SDK 528 and the firebase-tools pinned in emulators/ list in their help. Every command
- * of them takes `--project`.
+ * Options of the commands in documents, from the help of Google Cloud SDK 528 and of the firebase-tools pinned in emulators/. Every command also takes
+ * `--project`.
  */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'gcloud alpha monitoring policies create': ['policy-from-file', 'notification-channels'],
@@ -52,7 +52,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'firebase login': [],
 };
 
-/** Commands that the documents must not stop showing while this table has them. */
+/** Commands that the documents must show, so that this table has no unused ones. */
 export const KNOWN_COMMANDS: readonly string[] = Object.keys(KNOWN);
 
 /** `firebase …` of a command of `npm run firebase -- …`; otherwise the command. */
@@ -60,7 +60,7 @@ export function ofGoogle(command: string): string {
   return command.replace(/^npm run firebase -- /, 'firebase ');
 }
 
-/** The entry of the table that a command is of, or undefined. */
+/** The table's entry for a command, or undefined. */
 export function knownOf(command: string): string | undefined {
   const googleCommand = ofGoogle(command);
   return KNOWN_COMMANDS.filter((known) => `${googleCommand} `.startsWith(`${known} `)).toSorted(

@@ -1,4 +1,4 @@
-/** Commands of the documents that take from minutes to an hour, each with few of what it usually has thousands of. `.ci/timed` runs the others. */
+/** Commands of the documents that take minutes to an hour, each with reduced numbers. `.ci/timed` runs the others. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

@@ -1,9 +1,9 @@
-/** The test that runs each command of the documents, or the reason why none can. */
+/** For each command of the documents, the test that runs it, or the reason why none can. */
 
 /** `here`: commands-run.test.ts, against an installation in memory. */
 export type Place =
   | 'here'
-  /** `as`: the words of the command in the file that runs it. Empty: the command itself, as the document shows it. */
+  /** `as`: the text of the command in the file that runs it; empty if it equals the command in the document. */
   | { readonly by: string; readonly as: string }
   /** Compared with the table of google.ts. */
   | 'google'
@@ -11,16 +11,16 @@ export type Place =
 
 export type Row = readonly [command: RegExp, place: Place];
 
-/** Commands that a newcomer copies; `npm run newcomer`, which `.ci/timed` runs, has them word for word. */
+/** Commands that a newcomer copies; `npm run newcomer`, which `.ci/timed` runs, contains them verbatim. */
 const NEWCOMER = 'scripts/newcomer/way.ts';
 const ADOPT = 'scripts/adopt/main.ts';
 const START = { by: 'test/local/start/npm-start.test.ts', as: "'start', '--silent', '--', '--json'" };
 const CHECK = 'scripts/check.mjs';
-/** Each with few of what it has thousands of. */
+/** Runs each command with reduced numbers. */
 const LONG = 'test/docs/commands/long-commands.test.ts';
 const STARTED = 'test/docs/commands/started.test.ts';
 
-/** The first row that fits counts. */
+/** The first matching row applies. */
 export const ROWS: readonly Row[] = [
   [/^npm start(?: -- --json)?$/, START],
   [/^npm start -- --functions functions\/src\/my-functions\.ts$/, { by: NEWCOMER, as: '' }],

@@ -1,4 +1,4 @@
-/** Installations in memory, each in the state that a command of the documents presupposes. */
+/** Installations in memory, each in the state that a command of the documents requires. */
 import { z } from 'zod';
 import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
 import { Bindings } from '../../../packages/cairn/src/engine/define/bindings.ts';
@@ -9,11 +9,11 @@ import { Stage } from '../../cli/support/stage.ts';
 
 export interface Scene {
   readonly stage: Stage;
-  /** Texts that take the place of those of the document. */
+  /** Replacements for texts of the document. */
   readonly filled: Readonly<Record<string, string>>;
 }
 
-/** Workflows that the documents start or ask about; each run ends at once. */
+/** Workflows that the documents start or query; each run ends at once. */
 const TYPES = [
   'order',
   'deploy',
@@ -23,7 +23,7 @@ const TYPES = [
   'daily-report',
   'research',
 ];
-/** Days by which times that are written in the documents have passed. */
+/** Offset after which the times in the documents have passed. */
 const LATER_MS = 60 * 86_400_000;
 
 const instant = (type: string, planVersion = 1) =>
@@ -102,11 +102,11 @@ function newStage(): Stage {
   return stage;
 }
 
-/** Starts a run, and lets it go until it ends or asks. */
+/** Starts a run and executes it until it ends or waits. */
 async function run(stage: Stage, type: string): Promise<string> {
   const { out } = await stage.cairn(['runs', 'start', type]);
   await stage.drive();
-  // The next run is the last one.
+  // Makes the next run the newest.
   stage.installation.world.clock.jump(1_000);
   return out.trim();
 }
@@ -138,7 +138,7 @@ async function inDoubt(): Promise<Scene> {
   return { stage, filled: { ...filled, $EFFECT: id, EFFECT: id } };
 }
 
-/** An effect that a function made without a run, and that is in doubt. */
+/** An effect of a function without a run, which is in doubt. */
 async function withoutRun(): Promise<Scene> {
   const stage = newStage();
   const { world } = stage.installation;
@@ -225,7 +225,7 @@ async function resumable(command: string): Promise<Scene> {
   return command.includes('/schedules/') ? scheduled() : running('fails')();
 }
 
-/** The first that fits counts; all others get a run that has ended well. */
+/** The first match applies; other commands get a completed run. */
 const SCENES: readonly (readonly [command: RegExp, scene: (command: string) => Promise<Scene>])[] = [
   [/--raise/, running('overspends')],
   [/--data JSON/, withAnswer],
@@ -248,7 +248,7 @@ export function sceneOf(command: string): Promise<Scene> {
   return found ? found[1](command) : running('order')();
 }
 
-/** The command with the texts of the scene, the longest first: `RUN` is the end of `$RUN`. */
+/** Replaces texts of the command, the longest first, because `RUN` is part of `$RUN`. */
 export function filledIn(command: string, { filled }: Scene): string {
   return Object.entries(filled)
     .toSorted(([a], [b]) => b.length - a.length)

@@ -1,4 +1,4 @@
-/** Every command that the README, the documents and the READMEs of packages and examples show, in a block of code or within a sentence or table. */
+/** Finds every command in the README, the documents and the READMEs of packages and examples, in blocks of code, sentences and tables. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDocument, shellBlocksOf } from '../snippets.ts';
@@ -9,7 +9,7 @@ export interface Shown {
   readonly document: string;
   /** On one line, except texts that have several; without comments. */
   readonly command: string;
-  /** Within a sentence or a table a command may be named only, without its arguments. */
+  /** True within a sentence or table, where a command may have no arguments. */
   readonly isInText: boolean;
 }
 
@@ -55,7 +55,7 @@ function commandsIn(code: string): string[] {
   let isOpen = false;
   for (const line of code.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
     const command = line.trim().replace(/^\$ /, '');
-    // A quoted text goes on over the end of the line.
+    // A quoted text continues on the next line.
     if (isOpen) lines.push(`${lines.pop()}\n${line}`);
     else lines.push(command.replace(/\s+#\s.*$/, ''));
     isOpen = unquoted(lines.at(-1) ?? '').includes("'");
@@ -66,7 +66,7 @@ function commandsIn(code: string): string[] {
     .filter((command) => FIRST.test(command));
 }
 
-/** The command whose output a variable of the shell takes, or the line itself. */
+/** The command whose output is assigned to a shell variable, or the line itself. */
 export function withoutVariable(line: string): string {
   return TAKEN.exec(line)?.[1] ?? line;
 }

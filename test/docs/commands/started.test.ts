@@ -7,12 +7,12 @@ import { OUTSIDE_NPM } from '../../support/outside-npm.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-// Vite colours the address where it believes to run in CI.
+// Vite colours the address if it detects CI.
 const env = { ...OUTSIDE_NPM, NO_COLOR: '1' };
 const stops: (() => Promise<unknown>)[] = [];
 afterAll(() => Promise.all(stops.map((stop) => stop())));
 
-/** Starts a command of the documents, with further words, until it prints what is looked for. */
+/** Runs a command of the documents, with further words, until it prints the wanted text. */
 async function printed(command: string, words: readonly string[], wanted: RegExp): Promise<string> {
   const [program = '', ...shown] = command.split(' ');
   const child = spawn(program, [...shown, ...words], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });

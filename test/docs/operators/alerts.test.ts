@@ -33,7 +33,7 @@ const filtersOf = ({ conditions }: Policy) =>
   );
 const filters = policies.flatMap(([, policy]) => filtersOf(policy));
 
-/** As they are deployed: Cloud Run has them in lower case. */
+/** Names of the deployed services, which are lower-case in Cloud Run. */
 const [, list = ''] = /export const \{([^}]+)\} =/.exec(readDocument('functions/src/index.ts')) ?? [];
 const functions = [...list.matchAll(/(\w+),/g)].map(([, name = '']) =>
   name === 'pubsub' ? 'pubsub-x' : name,
@@ -56,7 +56,7 @@ describe.each(policies)('docs/alerts/%s', (file, policy) => {
     );
     expect(sections).toContain(anchor);
     expect(runbook).toContain(`](alerts/${file})`);
-    // Cloud Monitoring refuses one on log entries without it.
+    // Cloud Monitoring requires it for policies on log entries.
     const isOnLog = policy.conditions.some((one) => one.conditionMatchedLog);
     expect(policy.alertStrategy.notificationRateLimit !== undefined).toBe(isOnLog);
   });
@@ -74,7 +74,7 @@ test('alerts use services, queues and jobs that a deployment creates, with or wi
     expect(queues.every((one) => one.test(name))).toBe(true);
   for (const name of ['recoverRuns', 'cairn-fireSchedules', 'checkRuns', 'deleteExpired'])
     expect(jobs.every((one) => one.test(`firebase-schedule-${name}-us-central1`))).toBe(true);
-  // A service of somebody else in the project is none of Cairn's.
+  // Other services of the project do not match.
   expect(services.some((one) => one.test('shop'))).toBe(false);
 });
 
@@ -102,7 +102,7 @@ test('the runbook covers failures of the services below Cairn', () => {
   expect(runbook).toContain('gcloud billing budgets create');
 });
 
-/** Regular expressions that a filter holds a label against. */
+/** Regular expressions that a filter compares with a label. */
 function patternsIn(filter: string, label: string): RegExp[] {
   const found = filter.matchAll(
     new RegExp(`${label}=(?:~|monitoring\\.regex\\.full_match\\()"([^"]+)"`, 'g'),

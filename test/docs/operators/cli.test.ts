@@ -46,7 +46,7 @@ test('the ids of the failed runs are printed one by one, as the documents show',
   const [line = ''] = /^cairn runs list --status failed --json \| node .*$/m.exec(page) ?? [];
   const scene = await sceneOf('runs bulk resume --run RUN');
   const { out } = await scene.stage.cairn(['runs', 'list', '--status', 'failed', '--json']);
-  // In the place of the command line: prints what that printed.
+  // Replaces the command line by a function that prints its recorded output.
   const script = `cairn() { cat; }\n${line}`;
   const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
   const { stdout, stderr } = spawnSync('sh', ['-c', script], { input: out, encoding: 'utf8', env });

@@ -1,4 +1,4 @@
-/** The page of the data model against documents of real runs, in both directions. */
+/** Compares the page of the data model with documents of real runs, in both directions. */
 import { beforeAll, expect, test } from '@jest/globals';
 import { Scene } from '../../engine/external/scene.ts';
 import { Performance } from '../../sweep/performance.ts';
@@ -7,7 +7,7 @@ import { readDocument } from '../snippets.ts';
 import { RealDocuments } from './real-documents.ts';
 import { performRichRuns } from './rich-runs.ts';
 
-/** Enough that some of them die inside a body. */
+/** Enough scenarios that some processes die inside a body. */
 const DEATHS = 6;
 const documents = new RealDocuments();
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
     await performed.perform();
     documents.read(performed.world);
   }
-  // A death in the middle makes a suspect, which is driven alone.
+  // A death in the middle makes the run a suspect, which is dispatched alone.
   for (const scenario of scenarios.slice(0, DEATHS)) {
     const { calls } = await new Performance(scenario).perform();
     const disturbances = [{ call: Math.floor(calls.made.length / 2), mode: 'before' as const }];
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await scene.until(scene.once(scene.process()));
 });
 
-/** Every `run.x` and `run.x.y` that the page names, but for words that only explain how it names them. */
+/** Every `run.x` and `run.x.y` on the page, except in the explanation of the notation. */
 function namedOnThePage(): Set<string> {
   const page = readDocument('docs/data-model.md');
   const named = [
@@ -46,7 +46,7 @@ function namedOnThePage(): Set<string> {
 
 test('has every member of a document of these runs', () => {
   const named = namedOnThePage();
-  // A member is on the page as well if the members in it are.
+  // A member is documented too if its nested members are.
   const isDocumented = (name: string) =>
     named.has(name) || [...named].some((row) => row.startsWith(`${name}.`));
   const members = [...documents.names].filter((name) => name.split('.').length === 2);

@@ -9,7 +9,7 @@ import { readDocument } from '../snippets.ts';
 const page = readDocument('docs/data-model.md');
 const capability = readDocument('packages/cairn/src/engine/define/capability.ts');
 
-/** Members as the store writes them; of what is not stored, as it is declared. */
+/** Checks of members: written by the store or, if not stored, declared. */
 const MEMBERS: Readonly<Record<string, (name: string) => boolean>> = {
   run: (name) => SNAPSHOT_NAMES.includes(name),
   event: (name) => eventCodec.names.includes(name),
@@ -49,7 +49,7 @@ test('every member on the page is written by the code', () => {
   }
 });
 
-/** The fields of each text, in its own words. */
+/** The fields of each text, by their original names. */
 const FIELDS: Readonly<Record<string, string>> = {
   'RFC-0002: Durable Execution State Machine':
     'run_id thread_id skill_id skill_version status created_at started_at finished_at current_step_id checkpoint_head resume_from_checkpoint_id trace_id tenant_id environment versions.capabilities versions.bindings versions.registry_ref policy_snapshot_id result error source_run_id run.resumed',
@@ -88,7 +88,7 @@ test('every collection that the store names is on the page', () => {
   expect(documented.map((path) => path.split('/').at(-1)).sort()).toEqual(names.sort());
 });
 
-/** Members that the code writes, by the word under which the page names them. */
+/** Members that the code writes, by their prefix on the page. */
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   run: SNAPSHOT_NAMES,
   event: eventCodec.names,

@@ -6,7 +6,7 @@ const params = readDocument('packages/cairn/src/platform/settings/parameters.ts'
 const secretsFile = readDocument('packages/cairn/src/platform/settings/secrets.ts');
 const named = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-/** First cells of the rows of the table whose head begins so. */
+/** First cells of the table whose header begins with `head`. */
 function firstCells(head: string): string[] {
   const [, rows = ''] = new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
   return named(/^\| ([^|]+) \|/gm, rows).flatMap((cell) => named(/`([^`]+)`/g, cell));

@@ -8,7 +8,7 @@ import { readDocument } from '../snippets.ts';
 const PACKAGES = join(import.meta.dirname, '../../../packages');
 const RECORDING = ['cairn/src/engine', 'cairn/src/operations', 'cairn/src/core/decisions', 'agents/src'];
 
-/** Codes that only the error of a run or a step carries, as the engine writes them. */
+/** Codes in the engine's sources that only errors of runs and steps have. */
 function recordedCodes(): string[] {
   const files = RECORDING.flatMap((folder) =>
     readdirSync(join(PACKAGES, folder), { recursive: true, encoding: 'utf8' })

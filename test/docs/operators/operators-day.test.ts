@@ -9,7 +9,7 @@ import { readDocument } from '../snippets.ts';
 
 const page = readDocument('docs/operations.md');
 
-/** The command lines of a section, block by block, as they stand on the page. */
+/** The command lines of a section, by block. */
 function blocksOf(title: string): string[][] {
   const [, section = ''] = new RegExp(`^## ${title}\\n([\\s\\S]*?)(?=^##? )`, 'm').exec(page) ?? [];
   const blocks = [...section.matchAll(/^```\n([\s\S]*?)^```/gm)].map(([, code = '']) =>
@@ -24,7 +24,7 @@ interface Names {
   readonly effect?: string;
 }
 
-/** Says a line of the page. */
+/** Executes a line of the page. */
 async function say(stage: Stage, line: string, { run, effect = '' }: Names) {
   const words = wordsOf(
     line
@@ -102,7 +102,7 @@ describe('with the lines of docs/operations.md alone an operator can resolve', (
     const [{ effectId: effect } = { effectId: '' }] = items;
     expect(seen[0]?.out).toContain(`cairn effects resolve ${run} ${effect} recorded `);
 
-    // The result of the page is one of another shop; this one numbers its payments.
+    // The page shows a result of another shop; this one numbers its payments.
     const nobody = await say(stage, line, { run, effect: '0zz' });
     expect([nobody.code, nobody.err]).toEqual([
       3,
@@ -134,7 +134,7 @@ describe('with the lines of docs/operations.md alone an operator can resolve', (
       });
     const stage = new Stage([version(1)]);
     const start = ['runs', 'start', 'review-pull-request'];
-    // Before a drive has taken them, a deployment comes.
+    // Deploys before an attempt has claimed the runs.
     const back = (await stage.cairn(start)).out.trim();
     const away = (await stage.cairn(start)).out.trim();
     stage.deploy([version(2)]);

@@ -1,4 +1,4 @@
-/** Collects the member names of documents as the Firestore store writes them, from every state that runs of a world pass through. */
+/** Collects the member names of Firestore documents in every state of the runs of a world. */
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { initialState, reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -11,15 +11,15 @@ import { encodeNewSnapshot, encodeSnapshotUpdate } from '../../../packages/cairn
 import { spill } from '../../../packages/cairn/src/store/pages/spill.ts';
 import type { World } from '../../support/world.ts';
 
-/** A plain object is a map of Firestore: its members have names. Timestamps and bytes have none. */
+/** True for a plain object, which is a Firestore map with named members, unlike timestamps and bytes. */
 const isMap = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 export class RealDocuments {
-  /** `run.lease.task` and the like. */
+  /** For example `run.lease.task`. */
   readonly names = new Set<string>();
 
-  /** Rows of the ledger and records are kept in every state from now on; runs are read by {@link read}. */
+  /** Collects every state of ledger rows and records from now on; {@link read} collects runs. */
   follow({ db }: World): void {
     observe(db.effects, ({ record }) => this.#note('effect', effectCodec.encode(record)));
     observe(db.records, ({ record }) => this.#note('record', recordCodec.encode(record)));
@@ -38,7 +38,7 @@ export class RealDocuments {
     this.readEnds(world);
   }
 
-  /** The documents as they are now. */
+  /** Reads the current documents. */
   readEnds({ db }: World): void {
     for (const run of db.runs.values()) this.#readEnd(run);
   }

@@ -1,4 +1,4 @@
-/** Runs that use what no scenario of the sweep uses: their documents have the members that are otherwise absent. */
+/** Runs with features that no scenario of the sweep uses, so that their documents have the remaining members. */
 import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
@@ -16,7 +16,7 @@ import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 import type { RealDocuments } from './real-documents.ts';
 
-/** More than a checkpoint carries. */
+/** Larger than the inline limit of a checkpoint. */
 const LARGE = 'x'.repeat(300 * 1024);
 
 export async function performRichRuns(documents: RealDocuments): Promise<void> {
@@ -39,7 +39,7 @@ export async function performRichRuns(documents: RealDocuments): Promise<void> {
   documents.readEnds(await paged());
 }
 
-/** A flow whose source is known. */
+/** A flow with a known source location. */
 async function located(follow: Follow): Promise<World> {
   const workflow = defineWorkflow({
     type: 'located',
@@ -140,7 +140,7 @@ function posting(outside: Outside): World {
   return new World({ workflows: [workflow], bindings: [outside.binding] });
 }
 
-/** A run of a slot from before a restore: its action is presumed, and looked up. */
+/** A run of a slot from before a restore, whose action is presumed and looked up. */
 async function restored(follow: Follow): Promise<World> {
   const world = posting(new Outside({ withLookup: true }));
   follow(world);
@@ -153,7 +153,7 @@ async function restored(follow: Follow): Promise<World> {
   return world;
 }
 
-/** Cancelled while it is in doubt; the replay asks about the row of its source. */
+/** A run cancelled while in doubt, whose replay asks about the row of its source. */
 async function inDoubt(follow: Follow): Promise<World> {
   const outside = new Outside();
   outside.faults.push('lose_answer');
@@ -169,7 +169,7 @@ async function inDoubt(follow: Follow): Promise<World> {
   return world;
 }
 
-/** A receiver that knows the key again loses its answer, so the call is made again, and its row has the time of that. */
+/** A receiver that deduplicates by key loses its answer, so the call is repeated, and its row has the time of the repetition. */
 async function repeatedCall(follow: Follow): Promise<World> {
   const outside = new Outside({ idempotency: 'required' });
   outside.faults.push('lose_answer');
@@ -180,7 +180,7 @@ async function repeatedCall(follow: Follow): Promise<World> {
   return world;
 }
 
-/** A person says what became of a call, and then the call answers. */
+/** A person resolves a call, and then the call answers. */
 async function answeredLate(follow: Follow): Promise<World> {
   const outside = new Outside();
   const gate = Promise.withResolvers<void>();
@@ -204,7 +204,7 @@ async function answeredLate(follow: Follow): Promise<World> {
   return world;
 }
 
-/** The policy of the installation has a person asked before the call. */
+/** The policy of the installation requires a confirmation before the call. */
 async function confirmed(follow: Follow): Promise<World> {
   const world = posting(new Outside());
   follow(world);
@@ -214,7 +214,7 @@ async function confirmed(follow: Follow): Promise<World> {
   return world;
 }
 
-/** A dispatch that throws and lives, and comes back. */
+/** A dispatch that throws without dying, and is repeated. */
 async function thrown(follow: Follow): Promise<World> {
   const world = new World({ workflows: [echo] });
   follow(world);
@@ -228,7 +228,7 @@ async function thrown(follow: Follow): Promise<World> {
   return world;
 }
 
-/** Requests under a key that are more than one commit: one is answered, one refused, one fails. */
+/** Requests with a key that need several commits: one succeeds, one is refused, one fails. */
 async function keyed(follow: Follow): Promise<World> {
   const installation = new Installation([echo]);
   const { world } = installation;
@@ -245,7 +245,7 @@ async function keyed(follow: Follow): Promise<World> {
   await cancel('too-late');
   let loads = 0;
   const store = intercept(world.store, async ({ method }, proceed) => {
-    // The first look is before the record is written.
+    // The first load is before the record is written.
     if (method === 'load' && ++loads > 1) throw new TypeError('a mistake of ours');
     return proceed();
   });
@@ -254,7 +254,7 @@ async function keyed(follow: Follow): Promise<World> {
   return world;
 }
 
-/** More failed compensations than a run document has room for. */
+/** More failed compensations than fit in a run document. */
 async function paged(): Promise<World> {
   const workflow = defineWorkflow({
     type: 'paged',

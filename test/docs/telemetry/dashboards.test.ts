@@ -7,7 +7,7 @@ import { readDocument } from '../snippets.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Names and labels as they arrive at a collector, by Prometheus' rules for histograms. */
+/** Labels by metric name at a collector, by Prometheus' rules for histograms. */
 const emitted = new Map<string, Set<string>>();
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 const DASHBOARDS = ['docs/dashboards/grafana.json', 'docs/dashboards/google-cloud.json'];
 
-/** Every value of a member of this name, however deep. */
+/** All values of members with this name, at any depth. */
 function valuesOf(value: unknown, name: string): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, one]) =>
@@ -55,7 +55,7 @@ function expressionsIn(document: string): string[] {
   return [...valuesOf(dashboard, 'expr'), ...valuesOf(dashboard, 'prometheusQuery')];
 }
 
-/** Metrics of an expression, each with the labels that are asked of it. */
+/** Metrics of an expression, each with the labels that it uses. */
 function askedIn(expression: string): { name: string; labels: string[] }[] {
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
     list.split(/,\s*/),

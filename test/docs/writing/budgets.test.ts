@@ -40,7 +40,7 @@ test('the budgets of docs/budgets.md apply to all runs of a tenant, which contin
   });
   const runtime = createTestRuntime({ workflows: [workflow], budgets, now: '2026-11-23T09:00:00Z' });
   const runs = [await runtime.start('costly'), await runtime.start('costly'), await runtime.start('costly')];
-  // The third waits until the others have settled, and asks then.
+  // The third call waits until the others have settled, and then asks.
   await runtime.advance('10m');
   expect(runs.map((run) => run.status()).sort()).toEqual(['awaiting_approval', 'completed', 'completed']);
   await runtime.advance('15h');

@@ -17,7 +17,7 @@ interface Shown {
   readonly chargeBy: (cards: Cards) => Binding;
 }
 
-/** A card issuer that recognises a repeated key. */
+/** Runtime with a card issuer that deduplicates by key. */
 async function runtimeWith(charged: Map<string, string>, refunded: string[]) {
   const { fulfilOrder, chargeBy } = (await import(
     snippets.at('functions/src/workflows/fulfil-order.ts')
