@@ -5,6 +5,7 @@ import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-k
 import { type Json, toJsonText } from '../core/encoding/json.ts';
 import { threadIdOf } from '../core/encoding/thread-id.ts';
 import { CairnError, invalidInput } from '../core/errors.ts';
+import { messageOf } from '../core/thrown.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { loadOwn } from '../operations/append-to-run.ts';
