@@ -43,6 +43,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   'firebase emulators:start': [],
   'firebase firestore:databases:create': ['location'],
   'firebase functions:artifacts:setpolicy': [],
+  'firebase firestore:databases:delete': [],
   'firebase functions:delete': [],
   'firebase functions:kits:install': ['package', 'directory'],
   'firebase functions:kits:uninstall': ['instance'],
