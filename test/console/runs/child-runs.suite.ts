@@ -28,7 +28,7 @@ export function childRuns(stage: Stage): void {
     await rowOf(page, 'run_top').waitFor();
     expect(await rowOf(page, 'run_child').count()).toBe(0);
     // The API's counts by status include child runs.
-    const counted = page.getByText('The counts include child runs');
+    const counted = page.getByText('Counts include child runs');
     await counted.waitFor();
     await page.getByText('View', { exact: true }).click();
     await page.getByLabel('Child runs').check();
