@@ -49,7 +49,14 @@ describe('the target of posted reviews', () => {
     expect(githubAccess().url).toBe('https://github.example/api/v3');
   });
 
-  test.each(['', 'github.example', 'ftp://github.example'])('is not %j', (url) => {
+  test('is the default if the parameter is empty', () => {
+    process.env.GITHUB_API_URL = '';
+    expect(githubAccess().url).toBe('https://api.github.com');
+    process.env.SLACK_HOOKS_URL = '';
+    expect(slackHooks()).toBe('https://hooks.slack.com');
+  });
+
+  test.each(['github.example', 'ftp://github.example'])('is not %j', (url) => {
     process.env.GITHUB_API_URL = url;
     expect(() => githubAccess()).toThrow('GITHUB_API_URL');
     process.env.SLACK_HOOKS_URL = url;

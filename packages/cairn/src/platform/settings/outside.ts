@@ -29,13 +29,14 @@ export function slackHooks(): string {
 }
 
 function baseUrl(name: string, text: string): string {
-  const url = hookUrl(name, text);
-  if (url === undefined) throw new Error(`${name} is empty`);
-  return url.replace(/\/+$/, '');
+  return checkedUrl(name, text).replace(/\/+$/, '');
 }
 
 function hookUrl(name: string, text: string): string | undefined {
-  if (text === '') return undefined;
+  return text === '' ? undefined : checkedUrl(name, text);
+}
+
+function checkedUrl(name: string, text: string): string {
   // The error has no text of the URL, which may contain a secret.
   if (!/^https?:/.test(text) || !URL.canParse(text)) throw new Error(`${name} is not an http or https URL`);
   return text;
