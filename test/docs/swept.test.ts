@@ -9,5 +9,5 @@ test('the table of swept flows names every scenario of a flow or loop, and no ot
   const documented = new Set(section.match(/(?<=`)(?:flow|loop)(?:-[a-z-]+)?(?=`)/g));
   const swept = scenarios.map(({ name }) => name).filter((name) => /^(flow|loop)(-|$)/.test(name));
   expect([...documented].sort()).toEqual(swept.sort());
-  expect(section).toContain(`there are ${swept.length}.`);
+  expect(section).toContain(`There are ${swept.length} scenarios.`);
 });
