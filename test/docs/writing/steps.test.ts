@@ -280,7 +280,7 @@ test.each([
   `they may be ${heartbeatMs / 1_000} s old`,
   `has ${{ 8000: 'eight' }[graceMs]} more seconds to end`,
   `with delays of at most ${{ 5000: 'five' }[shortRetryMs]} seconds`,
-  `waits for its lease: ${leaseMs / 1_000} s after its last heartbeat, which is sent every ${heartbeatMs / 1_000} s`,
+  `lease ends, ${leaseMs / 1_000} s after the last heartbeat; heartbeats are sent every ${heartbeatMs / 1_000} s`,
   `after ${{ 3: 'three' }[MAX_DEATHS_ALONE]} deaths at the same step`,
 ])('docs/steps.md states the limit of the engine: %s', (claim) => {
   // Wherever the lines are broken.
