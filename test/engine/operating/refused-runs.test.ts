@@ -56,6 +56,18 @@ const booking = defineWorkflow({
   },
 });
 
+/** Waits for two children that end at the same time. */
+const tour = defineWorkflow({
+  type: 'tour',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => {
+    const book = step('book', { compensate: ({ runId }) => void undone.push(runId) }, () => ({}));
+    const child = (id: string) => step.child(id, { workflow: kid, needs: { book }, input: () => ({}) });
+    return { book, ...Object.fromEntries(KIDS.map((id) => [id, child(id)])) };
+  },
+});
+
 class Scene extends World {
   /** The run whose commits the store refuses. */
   refused: string | undefined;
@@ -64,7 +76,7 @@ class Scene extends World {
   readonly hostile: EngineDeps;
 
   constructor() {
-    super({ workflows: [waiting, kid, family, booking] });
+    super({ workflows: [waiting, kid, family, booking, tour] });
     const store = intercept(this.deps.store, ({ method, args }, proceed) => {
       const commit = method === 'commit' ? (args[0] as JournalCommit) : undefined;
       const isRefused = commit !== undefined && commit.runId === this.refused && this.refuses(commit);
@@ -233,6 +245,19 @@ describe('a run that is ended without a lease, because it cannot be written, is 
     expect(undone).toEqual([parent]);
     expect(world.db.findings.size).toBe(0);
     expect(world.db.runs.get(parent)?.wakeAt).toBeUndefined();
+  });
+
+  test('although a second child tells it its end before the compensation begins', async () => {
+    const world = new Scene();
+    const parent = await world.waits('tour');
+    const kids = KIDS.map((id) => childRunId(parent, `${id}.1`));
+    world.refused = parent;
+    world.refuses = hasOf('wait_resolved');
+    await world.run(undefined, world.hostile);
+    expect(world.stateOf(parent)).toMatchObject(failed);
+    expect(undone).toEqual([parent]);
+    expect(world.db.findings.size).toBe(0);
+    expect(kids.map((id) => world.db.runs.get(id)?.wakeAt)).toEqual([undefined, undefined]);
   });
 
   test('if its claim is refused', async () => {

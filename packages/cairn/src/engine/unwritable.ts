@@ -28,6 +28,8 @@ interface RefusedRun {
   /** Owner of the lease under which the append was refused; absent: it was made without one. */
   readonly owner: string | undefined;
   readonly refusal: StoreRefused;
+  /** True if another run made the append. A run that already compensates does not need it, and its own dispatch ends it. */
+  readonly byOtherRun?: boolean | undefined;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     const loaded = await store.load(runId);
     if (!loaded) return { kind: 'named' };
     stepId = stepAt(loaded.state, loaded.metadata);
-    const notUndone = reason === 'request' ? notUndoneOf(deps, loaded.state) : undefined;
+    const notUndone = notUndoneOf(deps, loaded.state, refused);
     log.error('run_unwritable', { runId, stepId, reason, notUndone, error: refusal });
     // If the run has ended, only the record of its duties was refused, and the queue retries its task with back-off.
     if (reason === 'request' && !isOver(loaded.state)) {
@@ -56,7 +58,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
       const { state, events } = await journal.append((current) =>
         endDrafts(deps, current, { ...refused, stepId }),
       );
-      if (isOver(state) || events.length > 0) {
+      if (isOver(state) || events.length > 0 || isEndingAnyway(state, refused)) {
         // Another dispatch continues, because this one had too little room.
         await queue.enqueue({ runId, reason: 'continue', ...placementOf(deps, state) });
         return { kind: 'ended' };
@@ -82,7 +84,8 @@ export async function orEnd(deps: EngineDeps, runId: string, work: Promise<void>
     await onOtherRun(work);
   } catch (error) {
     if (!(error instanceof OtherRunRefused)) throw error;
-    const { kind } = await endUnwritable(deps, { runId, owner: undefined, refusal: error.refusal });
+    const { refusal } = error;
+    const { kind } = await endUnwritable(deps, { runId, owner: undefined, refusal, byOtherRun: true });
     if (kind !== 'ended') throw error;
   }
 }
@@ -117,9 +120,11 @@ export async function nameIfStuck(deps: EngineDeps, state: RunState): Promise<vo
 function endDrafts(
   { registry }: EngineDeps,
   state: RunState,
-  { owner, refusal, stepId }: RefusedRun & { readonly stepId: string | undefined },
+  { stepId, ...refused }: RefusedRun & { readonly stepId: string | undefined },
 ): EventDraft[] {
-  if (isOver(state) || (state.lease && state.lease.owner !== owner)) return [];
+  const { owner, refusal } = refused;
+  if (isOver(state) || (state.lease && state.lease.owner !== owner) || isEndingAnyway(state, refused))
+    return [];
   const error: RecordedError = state.error ?? {
     code: 'RUN_UNWRITABLE',
     message: cut(refusal.message, MAX_FINDING_CHARS),
@@ -140,9 +145,14 @@ function endDrafts(
   ];
 }
 
+function isEndingAnyway({ compensating }: RunState, { byOtherRun = false }: RefusedRun): boolean {
+  return byOtherRun && compensating;
+}
+
 /** Steps that stay as they are, because the store refuses the run while it compensates. */
-function notUndoneOf({ registry }: EngineDeps, state: RunState): string[] | undefined {
-  if (isOver(state) || !state.compensating) return undefined;
+function notUndoneOf({ registry }: EngineDeps, state: RunState, refused: RefusedRun): string[] | undefined {
+  if (refused.refusal.reason !== 'request' || isOver(state) || !state.compensating) return undefined;
+  if (isEndingAnyway(state, refused)) return undefined;
   return leftUndone(state, deployedFor(registry, state).isCompensable).slice(0, MAX_SHOWN);
 }
 
