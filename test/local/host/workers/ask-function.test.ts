@@ -13,8 +13,10 @@ afterEach(() => {
   server.close();
 });
 
-/** @param silent requests that get no answer */
-async function asked(silent: number) {
+type Fate = 'silence' | 'death' | 'answer';
+
+/** @param fateOf of the request of this number, the first is 1 */
+async function asked(fateOf: (request: number) => Fate) {
   let requests = 0;
   let limit = new AbortController();
   jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
@@ -23,7 +25,9 @@ async function asked(silent: number) {
   });
   server = createServer((_, response) => {
     requests += 1;
-    if (requests > silent) response.end('here');
+    const fate = fateOf(requests);
+    if (fate === 'answer') response.end('here');
+    else if (fate === 'death') response.destroy();
     else limit.abort(new Error('The operation was aborted due to timeout'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -35,14 +39,22 @@ async function asked(silent: number) {
 }
 
 test('a function that answers too late is asked once more', async () => {
-  const { answer } = await asked(1);
+  const { answer } = await asked((request) => (request === 1 ? 'silence' : 'answer'));
   expect(await (await answer).text()).toBe('here');
 });
 
 test('a function that never answers is named, with its time limit', async () => {
-  const { answer, requests } = await asked(100);
+  const { answer, requests } = await asked(() => 'silence');
   await expect(answer).rejects.toThrow(
     "the function 'api' did not answer GET /v1/workflows within its time limit of 60 s, 2 times",
   );
   expect(requests()).toBe(2);
+});
+
+test('a function whose workers die is asked a limited number of times, also if one answered too late', async () => {
+  const { answer, requests } = await asked((request) =>
+    request === 3 ? 'silence' : request < 9 ? 'death' : 'answer',
+  );
+  await expect(answer).rejects.toThrow('fetch failed');
+  expect(requests()).toBe(4);
 });
