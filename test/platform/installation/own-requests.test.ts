@@ -56,6 +56,24 @@ test('an input with a date that the schema drops is accepted, as of a Firestore 
   expect(world.db.runs.size).toBe(1);
 });
 
+test.each([
+  ['a Map', (value: string) => new Map([['colour', value]])],
+  ['a Set', (value: string) => ({ colours: new Set([value]) })],
+  ['a date', (value: string) => [new Date(value.length)]],
+])('a key that was used with another content of %s is refused', async (_, noteOf) => {
+  const { deps } = installed();
+  const start = (value: string) =>
+    startOwn(deps, {
+      type: 'order',
+      input: { amount: 3, note: noteOf(value) },
+      idempotencyKey: 'k',
+      ...acme,
+    });
+  await start('red');
+  expect(await start('red')).toMatchObject({ replayed: true });
+  await expect(start('green')).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+});
+
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
 

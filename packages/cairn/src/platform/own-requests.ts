@@ -57,12 +57,21 @@ export async function startOwn(
 /** Takes instances such as `Date`, because the schema may still drop or transform them. @throws CairnError INVALID_INPUT */
 function startHash(body: Pick<StartAsking, 'threadId'> & Record<'type' | 'input', unknown>): string {
   try {
-    return requestHash('POST /v1/runs', body as Json);
+    return requestHash('POST /v1/runs', withEntries(body) as Json);
   } catch (cause) {
     // Its error names the value.
     toJsonText(body.input, 'input');
     throw invalidInput('input', `the input could not be read as JSON: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** Replaces each Map and Set by its entries, because JSON writes all of them as `{}`. Other values keep their JSON. */
+function withEntries(value: unknown): unknown {
+  if (value instanceof Map || value instanceof Set)
+    return { [value instanceof Map ? 'Map' : 'Set']: [...value].map(withEntries) };
+  if (Array.isArray(value)) return value.map(withEntries);
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withEntries(member)]));
 }
 
 function notDeployed(registry: WorkflowRegistry, type: string): CairnError {
