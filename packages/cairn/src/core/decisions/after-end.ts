@@ -3,14 +3,16 @@
  * completion duties and unpublished events. Pure and total. The first row that applies decides:
  *
  * | the work ended as     | reported as     | next dispatch | duties and events                        |
- * |-----------------------|-----------------|---------------|------------------------------------------| | lease_lost |
- * lease_lost      | –             | left to the worker that took the run     | | any, and it is over   | closed          | – |
- * settled                                  | | not_begun             | waiting         | –             | settled | | released
- * | released        | now           | published; the next claim comes too soon | | |                 |               | for the
- * watermark to be written          | | released until a time | released        | then | settled
- * | | suspended             | suspended       | –             | settled | | suspended until a time| suspended       | then
- * | settled                                  | | failed until a time | failed          | then          | left to the next
- * dispatch                |
+ * |-----------------------|-----------------|---------------|------------------------------------------|
+ * | lease_lost            | lease_lost      | –             | left to the worker that took the run     |
+ * | any, and it is over   | closed          | –             | settled                                  |
+ * | not_begun             | waiting         | –             | settled                                  |
+ * | released              | released        | now           | published; the next claim comes too soon |
+ * |                       |                 |               | for the watermark to be written          |
+ * | released until a time | released        | then          | settled                                  |
+ * | suspended             | suspended       | –             | settled                                  |
+ * | suspended until a time| suspended       | then          | settled                                  |
+ * | failed until a time   | failed          | then          | left to the next dispatch                |
  *
  * Another process may have ended the run after this dispatch released it. A released or failed run is reported if its dispatches
  * fail repeatedly.

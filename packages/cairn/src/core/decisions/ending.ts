@@ -4,16 +4,17 @@
  * a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
  *
  * | condition                                    | then the run                                                        |
- * |----------------------------------------------|---------------------------------------------------------------------| |
- * another's dispatch has it                    | continues: only that dispatch ends it (J3)                          | | somebody
- * asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone | | its plan is not
- * deployed                     | continues once it is: nothing can be undone or run without. So does | |
- * | one that is to be cancelled and undone, unless `withoutUndo`        | | a step of it killed its workers alone        | fails,
- * after what is to be undone                                   | | a step failed for good, or its time is over  | fails, after
- * what is to be undone                                   | | its dispatch died, and a question is open    | continues once that
- * is answered                                     | | a step may have acted, and must not again    | continues once a person
- * decides, or fails, after what is undone     | | its dispatch died before a checkpoint        | fails
- * | | all its steps have ended                     | completes                                                           |
+ * |----------------------------------------------|---------------------------------------------------------------------|
+ * | another's dispatch has it                    | continues: only that dispatch ends it (J3)                          |
+ * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
+ * | its plan is not deployed                     | continues once it is: nothing can be undone or run without. So does |
+ * |                                              | one that is to be cancelled and undone, unless `withoutUndo`        |
+ * | a step of it killed its workers alone        | fails, after what is to be undone                                   |
+ * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
+ * | its dispatch died, and a question is open    | continues once that is answered                                     |
+ * | a step may have acted, and must not again    | continues once a person decides, or fails, after what is undone     |
+ * | its dispatch died before a checkpoint        | fails                                                               |
+ * | all its steps have ended                     | completes                                                           |
  *
  * So an acknowledged cancel takes precedence over everything else, and a failure over completion. An open wait, and a step that
  * was sent back with feedback, are steps that have not ended. A run that is cancelled or fails while it has a child with
