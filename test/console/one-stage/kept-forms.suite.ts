@@ -72,6 +72,23 @@ test('Escape asks before it discards a text, and not before a choice', async () 
   await form.waitFor({ state: 'detached' });
 });
 
+test('a form that is sent forgets that Escape was pressed', async () => {
+  const page = await stage.browser.open('/workflows/echo');
+  const form = page.getByRole('dialog', { name: /^Start/ });
+  const held = form.getByText('Escape once more discards it.');
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await form.getByRole('textbox', { name: 'text' }).fill('a long text');
+  await page.keyboard.press('Escape');
+  await held.waitFor();
+  const sent = Promise.withResolvers<Route>();
+  await page.route('**/v1/runs', (route) => sent.resolve(route));
+  await form.getByRole('button', { name: 'Start', exact: true }).click();
+  const request = await sent.promise;
+  await held.waitFor({ state: 'detached' });
+  await request.abort();
+  await page.unrouteAll();
+});
+
 test('a page whose key expired follows its run again after the next sign-in', async () => {
   const [old, next] = [await clientOf('operator'), await clientOf('operator')];
   const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {

@@ -25,6 +25,12 @@ export function useBack(
   const [hasText, setHasText] = useState(false);
   const [heldUp, setHeldUp] = useState<LeavingKey>();
   const isHeldUp = heldUp !== undefined;
+  const [wasSent, setWasSent] = useState(isSent);
+  // Sending is an answer too: the note is outdated, and the next Back must not leave the page while requests are under way.
+  if (isSent !== wasSent) {
+    setWasSent(isSent);
+    setHeldUp(undefined);
+  }
   const onInput = ({ target }: { readonly target: EventTarget }) => {
     setTyped(true);
     if (isTextField(target)) setHasText(true);
