@@ -2,10 +2,10 @@
 import { FieldPath } from '@google-cloud/firestore';
 import type { ApiClient, ClientRegistry, ListedClients, StoredClient } from '../ports/access/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { ifDecodable } from '../ports/store-errors.ts';
 import { call } from './call.ts';
 import { clientCodec } from './codec/access.ts';
 import { FirestoreStore } from './firestore-store.ts';
+import { readableIn } from './lists/readable.ts';
 import { lastUpdateTime } from './version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
@@ -44,13 +44,6 @@ export class FirestoreClientStore extends FirestoreStore implements ClientRegist
   async list(tenantId: string, limit: number): Promise<ListedClients> {
     const own = this.paths.clients().where('tenantId', '==', tenantId).orderBy(FieldPath.documentId());
     const { docs } = await call('list of API clients', () => own.limit(limit).get());
-    const items: ApiClient[] = [];
-    const unreadable: string[] = [];
-    for (const found of docs) {
-      const client = ifDecodable(() => clientCodec.decode(found.data(), `API client ${found.id}`));
-      if (client) items.push(client);
-      else unreadable.push(found.id);
-    }
-    return { items, unreadable };
+    return readableIn(docs, (document, id) => clientCodec.decode(document, `API client ${id}`));
   }
 }

@@ -10,11 +10,11 @@ import type {
   RowsNow,
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
-import { ifDecodable } from '../ports/store-errors.ts';
 import { call } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
 import { FirestoreStore } from './firestore-store.ts';
 import { readPage } from './lists/pages.ts';
+import { readableIn } from './lists/readable.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 import { changedVersion, createdVersion, readVersioned } from './versioned-document.ts';
 
@@ -58,14 +58,7 @@ export class FirestoreEffectStore extends FirestoreStore implements ExternalEffe
       .orderBy('askingSince')
       .limit(limit);
     const { docs } = await call('effects without a run that ask', () => asking.get());
-    const items: EffectRecord[] = [];
-    const unreadable: string[] = [];
-    for (const found of docs) {
-      const row = ifDecodable(() => effectCodec.decode(found.data(), `effect ${found.id}`));
-      if (row) items.push(row);
-      else unreadable.push(found.id);
-    }
-    return { items, unreadable };
+    return readableIn(docs, (document, id) => effectCodec.decode(document, `effect ${id}`));
   }
 
   async read(effectId: string): Promise<StoredEffect | undefined> {

@@ -196,12 +196,7 @@ export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: numb
       ),
     ),
     ...(failing.length + late.length === 0
-      ? [
-          well(
-            'SCHEDULES',
-            `${items.length} ${items.length === 1 ? 'schedule' : 'schedules'}, none late, none refused`,
-          ),
-        ]
+      ? [well('SCHEDULES', `${counted(items.length, 'schedule')}, none late, none refused`)]
       : []),
   ];
 }
@@ -249,7 +244,7 @@ export function liveRuns(
           ),
         ]),
     ...(overdue.length === 0
-      ? [well('RUNS', `${runs.length} live ${runs.length === 1 ? 'run' : 'runs'} checked, none is overdue`)]
+      ? [well('RUNS', `${counted(runs.length, 'live run')} checked, none is overdue`)]
       : []),
   ];
 }
@@ -283,4 +278,8 @@ export function unreachable(why: string): Finding {
     why,
     'Check the address, the network, and whether the functions are deployed (locally: npm start).',
   );
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,8 +1,9 @@
 /** API keys: `cairn_<client id>_<secret>`. The id has no underscore, so the form has one reading. Only the hash of a secret is stored. */
 import { sha256Hex } from './hash.ts';
 
-const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
-const KEY = /^cairn_([A-Za-z0-9-]{1,64})_([A-Za-z0-9_-]{16,256})$/;
+const ID = '[A-Za-z0-9-]{1,64}';
+const CLIENT_ID = new RegExp(`^${ID}$`);
+const KEY = new RegExp(`^cairn_(${ID})_([A-Za-z0-9_-]{16,256})$`);
 
 export interface ApiKey {
   readonly clientId: string;
