@@ -16,14 +16,10 @@ import { CATCH_UPS, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedu
 import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
 import { LastOutcome } from './last-outcome.tsx';
+import { type ScheduleAct, scheduleOffers } from './offers.ts';
 
 /** Polling interval, as for the list beside it. */
 const EVERY_MS = 30_000;
-
-type ScheduleAct = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
-
-/** Shown for declared schedules: the next deployment would undo a change. */
-const DECLARED = 'declared by a workflow: change it there';
 
 export function OneSchedule({ id }: { readonly id: string }) {
   const [doing, setDoing] = useState<ScheduleAct>();
@@ -34,8 +30,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
   );
   const failure = error && <Failure error={error} again={() => void refetch()} />;
   if (!data) return failure ?? <Loading what="the schedule" />;
-  const { cron, timezone, upcoming, slots, pause, lastCatchUp, catchUp, input, state, origin, last } = data;
-  const unless = origin === 'declared' ? DECLARED : undefined;
+  const { cron, timezone, upcoming, slots, pause, lastCatchUp, catchUp, input, state, last } = data;
   return (
     <section className="card stack" aria-label="The chosen schedule">
       {failure}
@@ -45,15 +40,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
       <GuardedRow
         label="What can be done with the schedule"
         least="operator"
-        offers={[
-          state === 'paused'
-            ? { name: 'Resume', unless, onClick: () => setDoing('resume') }
-            : { name: 'Pause', unless, onClick: () => setDoing('pause') },
-          { name: 'Trigger', onClick: () => setDoing('trigger') },
-          { name: 'Backfill', onClick: () => setDoing('backfill') },
-          { name: 'Change', unless, onClick: () => setDoing('change') },
-          { name: 'Delete', unless, className: 'quiet-danger', onClick: () => setDoing('delete') },
-        ]}
+        offers={scheduleOffers(data).map((offer) => ({ ...offer, onClick: () => setDoing(offer.act) }))}
       />
       <dl className="facts">
         <dt>Starts</dt>

@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { scheduleOffers } from '../../packages/console/src/pages/schedules/offers.ts';
+
+/** The names of the actions, with those that are disabled in parentheses. */
+const offered = (schedule: Parameters<typeof scheduleOffers>[0]) =>
+  scheduleOffers(schedule).map(({ name, unless }) => (unless === undefined ? name : `(${name})`));
+
+test.each([
+  ['stored', 'active', ['Pause', 'Trigger', 'Backfill', 'Change', 'Delete']],
+  ['stored', 'paused', ['Resume', 'Trigger', 'Backfill', 'Change', 'Delete']],
+  // The API pauses declared schedules too, and keeps the pause over deployments.
+  ['declared', 'active', ['Pause', 'Trigger', 'Backfill', '(Change)', '(Delete)']],
+  ['declared', 'paused', ['Resume', 'Trigger', 'Backfill', '(Change)', 'Delete']],
+  ['declared', 'withdrawn', ['(Pause)', 'Trigger', 'Backfill', '(Change)', 'Delete']],
+] as const)('a schedule that is %s and %s offers what the API accepts', (origin, state, names) => {
+  expect(offered({ origin, state })).toEqual(names);
+});
