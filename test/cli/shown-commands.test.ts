@@ -144,7 +144,7 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
   ['Approve without a note', decided({ note: '', decision: 'approve' })],
   ['Record its result', resolved('recorded', '{"id": "-x"}')],
   ['Record a number below nothing', resolved('recorded', '-5')],
-  ['Record no result', resolved('recorded', '')],
+  ['Record no result', resolved('recorded', 'null')],
   ...RESOLUTION_CHOICES.doubt.slice(1).map(({ outcome, verb }) => [verb, resolved(outcome, '')] as const),
   ['Cancel', run.cancelRun(RUN, MEAN)],
   ['Cancel without a reason', run.cancelRun(RUN, ' ')],

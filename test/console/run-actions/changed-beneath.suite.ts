@@ -108,6 +108,7 @@ test('the form of an action in doubt says that somebody else has resolved it', a
   const page = await stage.browser.open(`/runs/${runId}`);
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: /^Resolve the action/ }).click();
+  await dialog.getByLabel('Result, as JSON').fill('{"receipt": "by phone"}');
   await dialog.getByRole('textbox', { name: /^Note/ }).fill('they say yes');
   const send = dialog.getByRole('button', { name: 'Record the result' });
   await becomes(() => send.isEnabled(), true);

@@ -22,6 +22,7 @@ import {
 } from '../../../packages/console/src/pages/run/actions/decisions.ts';
 import {
   askedOfEffect,
+  lackOfResolution,
   RESOLUTION_CHOICES,
   resolveBody,
   resolveCli,
@@ -173,7 +174,7 @@ describe('resolution of an effect', () => {
 
   test.each([
     ['a result', { ...said, result: readJson('{"id":1}') }, { outcome: 'recorded', result: { id: 1 } }],
-    ['no result', { ...said, result: readJson(' ') }, { outcome: 'recorded' }],
+    ['no result', { ...said, result: readJson(' ') }, undefined],
     ['a null', { ...said, result: readJson('null') }, { outcome: 'recorded', result: null }],
     ['what is no JSON', { ...said, result: readJson('{id:1}') }, undefined],
     [
@@ -190,6 +191,15 @@ describe('resolution of an effect', () => {
     const made = resolveBody(form);
     expect(made).toEqual(body);
     if (made) expect(ResolveBody.parse(made)).toEqual(made);
+  });
+
+  test.each([
+    ['recorded', ' ', 'The result is required.'],
+    ['recorded', '{id:1}', 'The result is no JSON.'],
+    ['recorded', 'null', undefined],
+    ['failed', '', undefined],
+  ] as const)('as %s with the result %j lacks: %s', (outcome, text, lack) => {
+    expect(lackOfResolution({ asked: 'doubt', outcome, result: readJson(text) })).toBe(lack);
   });
 
   test('has the same content as a command', () => {

@@ -172,11 +172,21 @@ interface FilledResolution {
   readonly note: string;
 }
 
-/** Undefined while the result is no JSON. Without a result it is recorded as null. */
+/** Undefined while the result is missing or no JSON. The API would record a missing one as null, which is rarely the answer. */
 export function resolveBody({ asked, outcome, result, note }: FilledResolution): ResolveBody | undefined {
   const why = note.trim() === '' ? {} : { note };
-  if (!takesResult(asked, outcome) || result.kind === 'nothing') return { outcome, ...why };
+  if (!takesResult(asked, outcome)) return { outcome, ...why };
   return result.kind === 'value' ? { outcome, result: result.value, ...why } : undefined;
+}
+
+/** What the form still lacks. */
+export function lackOfResolution({
+  asked,
+  outcome,
+  result,
+}: Omit<FilledResolution, 'note'>): string | undefined {
+  if (!takesResult(asked, outcome) || result.kind === 'value') return undefined;
+  return result.kind === 'nothing' ? 'The result is required.' : 'The result is no JSON.';
 }
 
 /** The same for the command line. */

@@ -16,6 +16,7 @@ import {
   type AskedOfEffect,
   askedOfEffect,
   type EffectCaller,
+  lackOfResolution,
   RESOLUTION_CHOICES,
   type ResolutionName,
   resolveBody,
@@ -47,13 +48,15 @@ export function ResolveDialog(props: ResolveDialogProps) {
   // The preselected answer calls no receiver, except for a confirmation, which asks for exactly that.
   const outcome: ResolutionName = chosen ?? (row?.blockedBy === 'confirmation' ? 're-execute' : 'recorded');
   const option = RESOLUTION_CHOICES[asked].find((one) => one.outcome === outcome);
-  const body = resolveBody({ asked, outcome, result: readJson(text), note });
+  const filled = { asked, outcome, result: readJson(text) };
+  const body = resolveBody({ ...filled, note });
   return (
     <ActionDialog
       title={row?.blockedBy === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
       verb={option?.verb ?? 'Send'}
       danger={option?.isDanger ?? false}
       outdated={outdated}
+      lack={lackOfResolution(filled)}
       act={
         row && body
           ? plannedAct('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
@@ -93,7 +96,7 @@ export function ResolveDialog(props: ResolveDialogProps) {
           text={text}
           onText={setText}
           rows={4}
-          hint="What the receiver answered. Left empty, it is recorded as null."
+          hint="The response of the receiver, in the form that the step expects. Write null if there was none."
         />
       )}
       <label>
