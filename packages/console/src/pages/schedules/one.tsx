@@ -12,6 +12,7 @@ import { Failure, Loading } from '../../parts/states.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useAnswer } from '../../session/use-answer.ts';
+import { StopNote } from '../workflows/stop-note.tsx';
 import { CATCH_UPS, deleteSchedule, pauseSchedule, resumeSchedule, triggerSchedule } from './acts.ts';
 import { Backfill } from './backfill.tsx';
 import { ScheduleForm } from './form.tsx';
@@ -158,6 +159,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           onClose={onClose}
         >
           <p>One run with the input of the schedule, outside its slots.</p>
+          <StopNote type={schedule.type} />
         </ActionDialog>
       );
     case 'delete':

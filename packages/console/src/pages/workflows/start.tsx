@@ -6,6 +6,7 @@ import { type Entered, lackOf, NOTHING_ENTERED, readEntered } from '../../parts/
 import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
 import { startRun } from './acts.ts';
+import { StopNote } from './stop-note.tsx';
 import { useInputSchema, WorkflowField } from './workflow-field.tsx';
 
 interface StartDialogProps {
@@ -46,6 +47,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
           }}
         />
       )}
+      <StopNote type={chosen} />
       {failure}
       <SchemaInput
         label="Input"

@@ -12,6 +12,7 @@ import { readJson } from '../../../parts/json-view/json-text.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { useMay, useSession } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
+import { StopNote } from '../../workflows/stop-note.tsx';
 import { RunLink } from '../header/run-link.tsx';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
@@ -93,6 +94,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
           </label>
         )}
         {!isItself && <Force isForced={isForced} onForce={setForced} />}
+        <StopNote type={run.type} />
         <PreviewView foreseen={foreseen} />
       </div>
     </ActionDialog>
