@@ -6,8 +6,30 @@ import {
   headOf,
   piecesOf,
   sizeWords,
+  splitName,
   visibleText,
 } from '../../../packages/console/src/parts/visible-text.ts';
+
+describe('a name is split before the end, where similar names differ', () => {
+  test.each([
+    ['a short name stays', 'read-invoice', ['read-invoice', '']],
+    ['at a separator', 'read-the-invoices-of-germany', ['read-the-invoices-of', '-germany']],
+    ['at the first of several', 'handle-every-item[3][377]', ['handle-every-item', '[3][377]']],
+    ['without a separator', 'readTheInvoicesOfGermany', ['readTheInvoicesOf', 'Germany']],
+    ['a separator at the very end', 'readTheInvoicesOfGermany.', ['readTheInvoicesOfG', 'ermany.']],
+    ['a mark stays with its letter', 'aaaaaaaaaaaae\u0301bbbbbb', ['aaaaaaaaaaaa', 'e\u0301bbbbbb']],
+  ] as const)('%s', (_, name, [head, tail]) => expect(splitName(name)).toEqual({ head, tail }));
+
+  test('no character is lost, and none is torn apart', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        const { head, tail } = splitName(name);
+        expect(head + tail).toBe(name);
+        expect(Array.from(head).length + Array.from(tail).length).toBe(Array.from(name).length);
+      }),
+    );
+  });
+});
 
 describe('invisible and reordering characters are shown', () => {
   test.each([

@@ -1,6 +1,6 @@
 /** A text from data, made harmless: its direction is isolated, invisible characters are shown, and its length is limited. */
 import { useMemo, useState } from 'react';
-import { bytesOf, headOf, piecesOf, sizeWords, visibleText } from './visible-text.ts';
+import { bytesOf, headOf, piecesOf, sizeWords, splitName, visibleText } from './visible-text.ts';
 import './value-text.css';
 
 /** A few screens of text. */
@@ -34,6 +34,18 @@ export function CutText({ value, max }: Required<TextProps>) {
   return (
     <bdi className="value" title={visibleText(value)}>
       {visibleText(headOf(value, max))}…
+    </bdi>
+  );
+}
+
+/** A name on one line. One that does not fit is cut before its end. */
+export function NameOnLine({ value }: Pick<TextProps, 'value'>) {
+  const name = visibleText(value);
+  const { head, tail } = splitName(name);
+  return (
+    <bdi className="name-on-line" title={name}>
+      <span>{head}</span>
+      {tail !== '' && <span>{tail}</span>}
     </bdi>
   );
 }

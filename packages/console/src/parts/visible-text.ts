@@ -42,6 +42,25 @@ export function headOf(text: string, max: number): string {
   return text.slice(0, isFirstHalf ? max - 1 : max);
 }
 
+/** Shorter names are not split: they fit where names are shown. */
+const MIN_SPLIT = 17;
+/** Most characters of a name that are kept at its end. */
+const MAX_TAIL = 10;
+/** Characters kept at the end of a name without a separator there. */
+const PLAIN_TAIL = 7;
+
+/** Splits a name into a beginning, which may be cut, and an end, which is kept: similar names differ there. */
+export function splitName(name: string): { readonly head: string; readonly tail: string } {
+  const characters = Array.from(name);
+  if (characters.length < MIN_SPLIT) return { head: name, tail: '' };
+  const end = characters.slice(-MAX_TAIL);
+  const separator = end.findIndex((one) => /[-_./:[ ]/.test(one));
+  let length = separator === -1 || separator === MAX_TAIL - 1 ? PLAIN_TAIL : MAX_TAIL - separator;
+  // A mark stays with its letter.
+  while (/^[\p{M}\u200d]/u.test(characters.at(-length) ?? '')) length += 1;
+  return { head: characters.slice(0, -length).join(''), tail: characters.slice(-length).join('') };
+}
+
 /** Splits the text into pieces of at most `max` characters, after line feeds if possible. */
 export function piecesOf(text: string, max: number): readonly string[] {
   const pieces: string[] = [];

@@ -3,7 +3,7 @@ import { Handle, type NodeProps, Position } from '@xyflow/react';
 import { memo, useEffect, useRef } from 'react';
 import { Status, toneOf } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
-import { visibleText } from '../../../parts/visible-text.ts';
+import { NameOnLine } from '../../../parts/value-text.tsx';
 import { useNow } from '../../../parts/when.tsx';
 import { percentText } from '../live/progress.ts';
 import { useSteps } from './step-context.ts';
@@ -55,8 +55,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
       onClick={() => onSelect(id)}
     >
       <span className="step-name">
-        {/* A long name is cut at its end, where similar names differ. */}
-        <bdi title={visibleText(id)}>{visibleText(id)}</bdi>
+        <NameOnLine value={id} />
         {kind !== 'step' && <span className="step-kind">{kind}</span>}
       </span>
       <span className="step-state">

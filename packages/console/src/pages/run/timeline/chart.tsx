@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useMemo, useRef } from 'react';
 import { textScale } from '../../../parts/tables/text-scale.ts';
 import { duration, roughly } from '../../../parts/time.ts';
+import { NameOnLine } from '../../../parts/value-text.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -184,7 +185,7 @@ function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale,
     >
       <div className={isItem ? 'chart-name item' : 'chart-name'} title={visibleText(text)}>
         <ViewLink to={view}>
-          <bdi>{visibleText(text)}</bdi>
+          <NameOnLine value={text} />
         </ViewLink>
         {items > 0 && <span className="dim"> {isItem ? `×${items}` : items}</span>}
       </div>
