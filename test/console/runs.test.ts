@@ -158,7 +158,10 @@ test('runs selected by keyboard are cancelled after a preview of the runs, and r
   for (const key of ['j', 'x', 'Shift+J', 'Shift+J']) await page.keyboard.press(key);
   await page.getByText('3 selected').waitFor();
   // With runs selected, a change of all that match is a mistake.
-  expect(await page.getByRole('button', { name: 'Cancel all…' }).isDisabled()).toBe(true);
+  const forAll = page.getByRole('button', { name: 'Cancel all…', disabled: true });
+  expect(await forAll.evaluate((one) => one.ariaDescribedByElements?.at(0)?.textContent)).toBe(
+    'To change all runs, clear the selection',
+  );
 
   await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
   const dialog = page.getByRole('dialog');
@@ -211,7 +214,7 @@ test('all matching runs are cancelled with the mouse, in any list order', async 
   await page.getByRole('button', { name: 'Cancel all…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 runs will be cancelled.').waitFor();
-  expect(await dialog.textContent()).toContain('Runs that match Matched-: only those that are running');
+  expect(await dialog.textContent()).toContain('All runs that match Matched-: only those that are running');
   await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
   await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
@@ -283,6 +286,8 @@ describe('ten thousand runs', () => {
     await page.waitForURL('**/runs?hide=trigger');
     await page.getByRole('button', { name: 'Delete the view without triggers' }).click();
     await page.getByRole('link', { name: 'without triggers' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Runs', exact: true }).click();
+    expect(await page.locator('.view-menu').getAttribute('open')).toBeNull();
   });
 
   test.each([

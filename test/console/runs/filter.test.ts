@@ -46,15 +46,15 @@ test('child runs are hidden by default, without counting as a filter', () => {
 });
 
 test.each([
-  [{}, 'all runs'],
-  [{ status: 'awaiting_approval' }, 'runs awaiting approval'],
-  [{ status: 'failed,cancelled' }, 'runs failed or cancelled'],
+  [{}, 'runs'],
+  [{ status: 'awaiting_approval' }, 'runs that are awaiting approval'],
+  [{ status: 'failed,cancelled' }, 'runs that are failed or cancelled'],
   [{ since: '2026-01-31T08:00:00.000Z' }, 'runs created since 2026-01-31 08:00 UTC'],
   [
     { since: '2026-01-31T08:00:00.000Z', until: '2026-02-01T00:00:00.000Z' },
     'runs created since 2026-01-31 08:00 UTC, created before 2026-02-01 00:00 UTC',
   ],
-  [{ status: 'failed', type: 'review', repoId: 'a/b' }, 'runs failed, of review, about a/b'],
+  [{ status: 'failed', type: 'review', repoId: 'a/b' }, 'runs that are failed, of review, about a/b'],
   [{ tag: 'customer:42' }, 'runs tagged customer:42'],
   [{ match: 'amount>100', sort: 'longest' }, 'runs that match amount>100, longest first'],
 ] as const)('the filter %j reads %s', (filter, text) => {
@@ -109,7 +109,7 @@ test('the address of a cause lists the failed runs that the statistics count for
     cause: 'STEP_FAILED:charge',
     topLevel: undefined,
   });
-  expect(filterText(filter)).toBe('runs failed, of order, by the cause STEP_FAILED at charge');
+  expect(filterText(filter)).toBe('runs that are failed, of order, by the cause STEP_FAILED at charge');
   expect(askedFilter(filter)).not.toHaveProperty('cause');
   const row = (stepId: string, status = 'failed') =>
     rowOf(

@@ -10,6 +10,7 @@ import {
   isSameQuery,
   MAX_NAME_CHARS,
   MAX_VIEWS,
+  saveVerb,
   viewsIn,
   withoutView,
   withView,
@@ -26,6 +27,8 @@ test('views are sorted by name, and a view replaces another of the same name', (
     { name: 'all', query: '' },
     { name: 'failed orders', query: 'status=failed' },
   ]);
+  expect(saveVerb(two, ' all ')).toBe('Replace');
+  expect(saveVerb(two, 'another')).toBe('Save');
   expect(withoutView(two, 'all')).toEqual([failed]);
 });
 

@@ -36,6 +36,8 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const included = bulk.targets.filter(({ decision }) => decision?.isIncluded);
   const done = included.filter(({ sent }) => sent?.at === 'done').length;
   const hasBegun = bulk.stage === 'sending' || bulk.stage === 'over';
+  /** No run changes, so that a reason would be lost. */
+  const isIdle = bulk.stage === 'ready' && included.length === 0;
   const isDone = bulk.stage === 'over' && done === included.length;
   const close = () => {
     // While it sends, the first attempt to close only stops it, so that the outcomes are seen.
@@ -63,7 +65,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         <Progress mode={mode} bulk={bulk} included={included.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
         <TargetTable mode={mode} targets={bulk.targets} isSent={hasBegun} />
-        {(mode === 'cancel' || mode === 'approve') && (
+        {(mode === 'cancel' || mode === 'approve') && !isIdle && (
           <label>
             {mode === 'cancel' ? 'Reason' : 'Note'} (optional; recorded in each run)
             <input

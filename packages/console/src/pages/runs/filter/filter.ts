@@ -204,7 +204,7 @@ export function isFiltered({ topLevel: _, ...filter }: RunListFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
-/** The filter as text: `failed, of review-pull-request`. */
+/** The filter as text: `runs that are failed, of review-pull-request`. */
 export function filterText({
   status,
   type,
@@ -218,7 +218,7 @@ export function filterText({
   until,
 }: RunListFilter): string {
   const parts = [
-    status?.replaceAll('_', ' ').replaceAll(',', ' or '),
+    status && `that are ${status.replaceAll('_', ' ').replaceAll(',', ' or ')}`,
     type && `of ${type}`,
     repoId && `about ${repoId}`,
     threadId && `of the thread ${threadId}`,
@@ -229,7 +229,7 @@ export function filterText({
     since && `created since ${stamp(since)}`,
     until && `created before ${stamp(until)}`,
   ].filter((part) => part !== undefined);
-  return parts.length === 0 ? 'all runs' : `runs ${parts.join(', ')}`;
+  return parts.length === 0 ? 'runs' : `runs ${parts.join(', ')}`;
 }
 
 function stamp(iso: string): string {

@@ -1,5 +1,5 @@
 /** The list with its filters, selection and bulk actions. */
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useId, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { deviceNow } from '../../../api/device-clock.ts';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
@@ -34,6 +34,9 @@ import { LiveMark } from './live-mark.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { useRunList } from './use-run-list.ts';
 
+/** The reason why the buttons for all runs are disabled. */
+const SELECTED = 'To change all runs, clear the selection';
+
 interface BulkDialogState {
   readonly mode: BulkMode;
   /** Undefined: all that match. */
@@ -55,6 +58,8 @@ export function ListView() {
   const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
   const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
   const isRead = isEmpty || list.sections.at(0) !== undefined || Boolean(list.error);
+  const hasSelection = selection.size > 0;
+  const whyId = useId();
   return (
     <div className={`runs-page ${density}`}>
       <header className="row runs-head">
@@ -74,9 +79,8 @@ export function ListView() {
         <ActButtons
           which="matching"
           // They would change more than what is selected.
-          unable={
-            selection.size > 0 ? 'Runs are selected: use the bar below, or clear the selection' : isEmpty
-          }
+          unable={hasSelection || isEmpty}
+          whyId={hasSelection ? whyId : undefined}
           onAct={act(undefined)}
         />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
@@ -115,10 +119,14 @@ export function ListView() {
           />
         )
       )}
-      {selection.size > 0 && (
+      {hasSelection && (
         <section className="chosen-bar row" aria-label="Selected runs">
           <strong aria-live="polite">{selection.size} selected</strong>
-          <span className="spring" />
+          <span className="spring">
+            <span id={whyId} className="hint why-not-all">
+              {SELECTED}
+            </span>
+          </span>
           <ActButtons which="chosen" onAct={act(selection)} />
           <button type="button" onClick={() => setSelection(NONE_CHOSEN)}>
             Clear selection
@@ -133,7 +141,7 @@ export function ListView() {
           what={
             doing.chosen
               ? selectedText(doing.chosen.size)
-              : capital(filterText({ ...doing.filter, sort: undefined }))
+              : `All ${filterText({ ...doing.filter, sort: undefined })}`
           }
           onClose={(hasChanged) => {
             setDoing(undefined);
@@ -175,19 +183,16 @@ function selectedText(count: number): string {
   return count === 1 ? 'The selected run' : `The ${count} selected runs`;
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 interface ActButtonsProps {
   readonly which: 'chosen' | 'matching';
-  /** Disabled, perhaps with the reason. */
-  readonly unable?: string | boolean;
+  readonly unable?: boolean;
+  /** Id of the text with the reason. */
+  readonly whyId?: string | undefined;
   onAct(mode: BulkMode): void;
 }
 
 /** The buttons. If the role does not allow them, a text says so, not only a tooltip. */
-function ActButtons({ which, unable = false, onAct }: ActButtonsProps) {
+function ActButtons({ which, unable = false, whyId, onAct }: ActButtonsProps) {
   const mayAct = useMay('operator');
   const why = mayAct ? undefined : 'Requires the role operator';
   const word = which === 'chosen' ? '' : ' all';
@@ -198,9 +203,10 @@ function ActButtons({ which, unable = false, onAct }: ActButtonsProps) {
         <button
           key={mode}
           type="button"
-          title={why ?? (typeof unable === 'string' ? unable : undefined)}
+          title={why}
+          aria-describedby={whyId}
           className={mode === 'cancel' ? 'quiet-danger' : undefined}
-          disabled={!mayAct || unable !== false}
+          disabled={!mayAct || unable}
           onClick={() => onAct(mode)}
         >
           {VERBS[mode]}

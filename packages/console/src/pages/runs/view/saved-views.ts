@@ -29,6 +29,11 @@ export function withView(
   return [...others, view].sort((a, b) => a.name.localeCompare(b.name));
 }
 
+/** Text of the button that saves: a view of the same name would be lost. */
+export function saveVerb(views: readonly SavedView[], name: string): 'Save' | 'Replace' {
+  return views.some((one) => one.name === name.trim()) ? 'Replace' : 'Save';
+}
+
 export function withoutView(views: readonly SavedView[], name: string): readonly SavedView[] {
   return views.filter((one) => one.name !== name);
 }

@@ -1,11 +1,11 @@
 /** The menu View: row height, columns, and saved views. */
-import { useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
 import { CHILDREN, filterOf, NAMES, NEWEST_FIRST, ORDERS, showsChildren } from '../filter/filter.ts';
 import { HIDDEN, hiddenIn, OPTIONAL_COLUMNS, type OptionalColumn, toggledColumn } from './columns.ts';
-import { isSameQuery, MAX_NAME_CHARS, MAX_VIEWS, withoutView, withView } from './saved-views.ts';
+import { isSameQuery, MAX_NAME_CHARS, MAX_VIEWS, saveVerb, withoutView, withView } from './saved-views.ts';
 import { type Density, useSavedViews } from './use-kept.ts';
 
 interface ViewMenuProps {
@@ -17,8 +17,17 @@ export function ViewMenu({ density, onDensity }: ViewMenuProps) {
   const search = useSearch();
   const hidden = hiddenIn(search);
   const change = useQueryChange();
+  const menu = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const closeIfOutside = ({ target }: PointerEvent) => {
+      if (menu.current && !menu.current.contains(target as Node)) menu.current.open = false;
+    };
+    document.addEventListener('pointerdown', closeIfOutside);
+    return () => document.removeEventListener('pointerdown', closeIfOutside);
+  }, []);
   return (
     <details
+      ref={menu}
       className="view-menu"
       onKeyDown={(event) => {
         if (event.key === 'Escape') event.currentTarget.open = false;
@@ -124,7 +133,7 @@ function SavedViews() {
           onChange={({ target }) => setName(target.value)}
         />
         <button type="submit" disabled={after === undefined}>
-          Save
+          {saveVerb(views, name)}
         </button>
       </form>
       <span className="hint">
