@@ -221,7 +221,7 @@ export function runActions(stage: Stage): void {
     expect(await answer.isDisabled()).toBe(true);
     expect(await answer.getAttribute('title')).toBe('This requires the role operator.');
     await page.getByText('Answer review, Suspend, Cancel: This requires the role operator.').waitFor();
-    await page.getByText('Signal: This requires the role submitter.').waitFor();
+    await page.getByText('Signal, Run again: This requires the role submitter.').waitFor();
     expect(await page.getByRole('button', { name: 'Check the chain' }).isDisabled()).toBe(true);
   });
 

@@ -74,12 +74,10 @@ interface GuardedRowProps {
   readonly offers: readonly ButtonOffer[];
   /** Offers that become known later. They are last, so that they do not move the others. */
   readonly late?: readonly ButtonOffer[];
-  /** A button between the offers and the late ones. */
-  readonly children?: ReactNode;
 }
 
 /** Several buttons. A reason that disables several of them is shown once. */
-export function GuardedRow({ label, least = 'viewer', offers, late = [], children }: GuardedRowProps) {
+export function GuardedRow({ label, least = 'viewer', offers, late = [] }: GuardedRowProps) {
   const refused = useRefusal(least);
   const noteFocus = useFocusOfGone();
   const all = [...offers, ...late];
@@ -108,9 +106,7 @@ export function GuardedRow({ label, least = 'viewer', offers, late = [], childre
     <div className="offers">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, these are buttons */}
       <div className="row" role="group" aria-label={label}>
-        {offers.map(button)}
-        {children}
-        {late.map(button)}
+        {all.map(button)}
       </div>
       {whys.map((why, at) => (
         <p key={why} id={`${id}-${at}`} className="hint">

@@ -1,7 +1,7 @@
 /** Actions on the run: a button for each, and the form that the address names. */
 import { declaredType } from '@cairn/client';
-import { type ReactNode, useState } from 'react';
-import { type ButtonOffer, GuardedButton, GuardedRow } from '../../../parts/guarded-button.tsx';
+import { useState } from 'react';
+import { type ButtonOffer, GuardedRow } from '../../../parts/guarded-button.tsx';
 import { useMayEach } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
 import { StartDialog } from '../../workflows/start.tsx';
@@ -9,7 +9,7 @@ import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { MODES } from '../successors/words.ts';
 import { ActForm } from './act-form.tsx';
-import { type Offer, offersOf } from './offers.ts';
+import { type Offer, offersOf, requires } from './offers.ts';
 import { type Act, useOpenAct } from './use-act.ts';
 import { useRetention } from './use-hold.ts';
 import './actions.css';
@@ -30,6 +30,7 @@ export function RunActions() {
   const may = useMayEach();
   const retention = useRetention(id);
   const [selected] = useQueryState('step');
+  const [isStarting, setStarting] = useState(false);
   if (!run) return null;
   const isOnHold = retention && retention.legalHold !== undefined;
   // A fork from an operation or an item starts at its step.
@@ -37,38 +38,26 @@ export function RunActions() {
     (node) => selected !== undefined && node.id === stepIdOf(selected),
   )?.id;
   const offers = offersOf({ run, may, isOnHold, isUndecidable, selectedStep });
+  const { type, input } = run;
+  const again: ButtonOffer = {
+    name: 'Run again',
+    what: 'Start a new run of the newest version with the same input. Nothing of this run is reused.',
+    unless: may('submitter') ? whyNotAgain(run) : requires('submitter'),
+    onClick: () => setStarting(true),
+  };
   return (
     <>
-      <OfferRow offers={offers} label="What can be done with the run">
-        <RunAgain run={run} />
-      </OfferRow>
+      <OfferRow offers={offers} again={again} label="What can be done with the run" />
       <ActForm run={run} />
+      {isStarting && <StartDialog type={type} input={input ?? {}} onClose={() => setStarting(false)} />}
     </>
   );
 }
 
-/** A new run of the newest version with the same input: nothing of this run is reused. */
-function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
-  const [isOpen, setOpen] = useState(false);
-  const unless =
-    declaredType(type) !== type
-      ? 'the run is a part of a loop: start the workflow with the loop'
-      : inputRef === undefined
-        ? undefined
-        : 'the input is too large for a form; use Fork';
-  return (
-    <>
-      <GuardedButton
-        least="submitter"
-        what="Start a new run of the newest version with the same input. Nothing of this run is reused."
-        unless={unless}
-        onClick={() => setOpen(true)}
-      >
-        Run again
-      </GuardedButton>
-      {isOpen && <StartDialog type={type} input={input ?? {}} onClose={() => setOpen(false)} />}
-    </>
-  );
+/** The reason why the workflow of the run cannot be started with its input in a form. */
+function whyNotAgain({ type, inputRef }: Pick<Run, 'type' | 'inputRef'>): string | undefined {
+  if (declaredType(type) !== type) return 'the run is a part of a loop: start the workflow with the loop';
+  return inputRef === undefined ? undefined : 'the input is too large for a form; use Fork';
 }
 
 export function AnswerButtons({ waitId }: { readonly waitId: string }) {
@@ -87,11 +76,11 @@ interface OfferRowProps {
   readonly offers: readonly Offer[];
   /** Accessible name of the group. */
   readonly label: string;
-  readonly children?: ReactNode;
+  readonly again?: ButtonOffer | undefined;
 }
 
 /** Draws the buttons. Those of the hold are late, because the hold is read separately. */
-function OfferRow({ offers, label, children }: OfferRowProps) {
+function OfferRow({ offers, label, again }: OfferRowProps) {
   const open = useOpenAct();
   const isOfHold = ({ act }: Offer) => act === 'hold' || act === 'release';
   const button = ({ act, about, name, kind, refused }: Offer): ButtonOffer => ({
@@ -105,10 +94,8 @@ function OfferRow({ offers, label, children }: OfferRowProps) {
   return (
     <GuardedRow
       label={label}
-      offers={offers.filter((offer) => !isOfHold(offer)).map(button)}
+      offers={[...offers.filter((offer) => !isOfHold(offer)).map(button), ...(again ? [again] : [])]}
       late={offers.filter(isOfHold).map(button)}
-    >
-      {children}
-    </GuardedRow>
+    />
   );
 }
