@@ -63,7 +63,7 @@ test('a bulk change says what happens to the runs, and its button names the act 
       const text = submitText(VERBS[of], { included, left });
       if (left === 0) expect(text).toBe(`${VERBS[of]} ${included} ${included === 1 ? 'run' : 'runs'}`);
       // They may never have been sent: not "again".
-      else expect(text).toBe(`Send the other ${left}`);
+      else expect(text).toBe(left === 1 ? 'Send the other run' : `Send the other ${left} runs`);
     }),
   );
 });

@@ -4,6 +4,7 @@ import {
   doneText,
   filtersFor,
   meantText,
+  questionIn,
   restingFilter,
   targetDecision,
 } from '../../../packages/console/src/pages/runs/bulk/plan.ts';
@@ -78,4 +79,15 @@ test('a bulk change searches only statuses that it applies to, unless the filter
     undefined,
   ]);
   expect(meantText('resume', { status: 'failed' })).toBeUndefined();
+});
+
+test.each([
+  ['agree: Refund O-1?', { stepId: 'agree', waitId: 'agree.1' }, 'Refund O-1?'],
+  ['agree[2]: Refund O-2? · 1 more', { stepId: 'agree[2]' }, 'Refund O-2? · 1 more'],
+  ['pay: the outcome is unknown', { stepId: 'agree' }, undefined],
+  ['agree-more: Really?', { stepId: 'agree' }, undefined],
+  ['undefined: Really?', {}, undefined],
+  ['agree: Refund O-1?', undefined, undefined],
+])('the row %j shows the question %j as %j', (now, question, text) => {
+  expect(questionIn(now, question)).toBe(text);
 });

@@ -47,10 +47,14 @@ export function approvalOf(
   const [only, ...others] = open.filter(({ kind }) => kind === 'approval');
   if (only && others.length === 0) {
     if (!takesData(only)) return { stepId: only.step, waitId: only.wait?.id };
-    throw invalidInput('runs', `run ${run.id}: '${only.step}' takes data`, {
-      stepId: only.step,
-      help: 'Answer it on the page of the run, or with POST /v1/runs/{id}/approvals/{stepId} and `data`.',
-    });
+    throw invalidInput(
+      'runs',
+      `run ${run.id}: the approval '${only.step}' takes data, so it is answered on its own`,
+      {
+        stepId: only.step,
+        help: 'Answer it on the page of the run, or with POST /v1/runs/{id}/approvals/{stepId} and `data`.',
+      },
+    );
   }
   if (!only && open.length === 0 && stepId !== undefined) return { stepId, waitId };
   const message = others.length > 0 ? `${others.length + 1} approvals are open` : 'no such approval is open';

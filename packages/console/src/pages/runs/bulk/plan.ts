@@ -74,6 +74,12 @@ export function targetDecision({ would, problem, stepId, waitId }: BulkResult): 
   }
 }
 
+/** The question that is approved, from the text of the row; undefined if the row is about another step. */
+export function questionIn(now: string, question: AnsweredQuestion | undefined): string | undefined {
+  const start = `${question?.stepId}: `;
+  return question?.stepId !== undefined && now.startsWith(start) ? now.slice(start.length) : undefined;
+}
+
 type Would = NonNullable<BulkResult['would']>;
 
 function successorText({

@@ -1,8 +1,9 @@
 /** Each run of a change: whether it changes, and its outcome. */
+import { Link } from 'wouter';
 import { ApiError, messageOf, shownError } from '../../../api/problem.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
-import { type BulkMode, doneText } from './plan.ts';
+import { type BulkMode, doneText, questionIn } from './plan.ts';
 import type { BulkRow } from './use-bulk.ts';
 import { partTitle, sentTitle } from './words.ts';
 
@@ -54,7 +55,14 @@ function Part({ title, mode, targets }: PartProps) {
               <Status status={target.row.status} />
             </td>
             <td>
-              <Text value={target.row.type} /> <small className="mono dim">{target.row.id}</small>
+              <Text value={target.row.type} />{' '}
+              <small className="mono dim">
+                {target.decision?.isIncluded === false ? (
+                  <Link href={`/runs/${target.row.id}`}>{target.row.id}</Link>
+                ) : (
+                  target.row.id
+                )}
+              </small>
             </td>
             <td>
               <Came mode={mode} target={target} />
@@ -92,7 +100,18 @@ function Came({ mode, target: { row, decision, sent } }: CameProps) {
     }
   }
   if (decision === undefined) return <span className="dim">checking…</span>;
-  return decision.isIncluded ? decision.what : <Text value={decision.why} />;
+  if (!decision.isIncluded) return <Text value={decision.why} />;
+  const question = questionIn(row.now, decision.question);
+  return (
+    <>
+      {decision.what}
+      {question !== undefined && (
+        <div className="dim">
+          <Text value={question} />
+        </div>
+      )}
+    </>
+  );
 }
 
 function Failed({ error }: { readonly error: unknown }) {

@@ -81,7 +81,8 @@ export function submitText(
   verb: string,
   { included, left }: { readonly included: number; readonly left: number },
 ): string {
-  return left > 0 ? `Send the other ${left}` : `${verb} ${countOf(included, 'run')}`;
+  if (left === 0) return `${verb} ${countOf(included, 'run')}`;
+  return left === 1 ? 'Send the other run' : `Send the other ${left} runs`;
 }
 
 /**
