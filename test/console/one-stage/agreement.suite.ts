@@ -59,6 +59,10 @@ test('the list of runs shows that the kill switch is on, and which workflows are
   await page.getByRole('status').filter({ hasText: 'gift is paused' }).waitFor();
   await page.getByLabel('Workflow').selectOption('echo');
   await becomes(() => page.getByText('gift is paused').count(), 0);
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Workflow').selectOption('echo');
+  await dialog.getByText('A new run is accepted and waits.').waitFor();
   await page.unroute(list);
 });
 

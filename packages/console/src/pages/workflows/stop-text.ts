@@ -1,4 +1,4 @@
-/** What operators stopped, said before a run is started. Pure. */
+/** Text of a form that starts a run, about what operators stopped. Pure. */
 import { explainStop } from '@cairn/client';
 import type { Answer } from '../../api/client.ts';
 
@@ -6,7 +6,7 @@ interface StopState extends Pick<Answer<'WorkflowList'>, 'killSwitch' | 'restore
   readonly items: readonly Pick<Answer<'WorkflowList'>['items'][number], 'type' | 'paused'>[];
 }
 
-/** Why a new run of the workflow would wait; undefined if it would not. The order is that of a run's own sentence. */
+/** The reason why a new run of the workflow would wait; undefined if it would not. */
 export function stopText({ killSwitch, restored, items }: StopState, type: string): string | undefined {
   const paused = items.find((one) => one.type === type)?.paused;
   const stop = killSwitch

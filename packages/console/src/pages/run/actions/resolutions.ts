@@ -179,7 +179,7 @@ export function resolveBody({ asked, outcome, result, note }: FilledResolution):
   return result.kind === 'value' ? { outcome, result: result.value, ...why } : undefined;
 }
 
-/** What the form still lacks. */
+/** The reason why the form cannot be sent yet. */
 export function lackOfResolution({
   asked,
   outcome,
