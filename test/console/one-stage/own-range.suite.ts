@@ -61,6 +61,7 @@ test('a saved view keeps the start and the end', async () => {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: 'Show all', exact: true }).click();
   await page.locator('[id^=row-]').first().waitFor();
+  await page.locator('.view-menu summary').click();
   await page.getByRole('link', { name: 'an hour of July' }).click();
   await page.getByText('No run matches').waitFor();
   expect(timesOf(page)).toEqual(['2020-07-01T10:00:00Z', '2020-07-01T11:00:00Z']);
