@@ -47,6 +47,8 @@ async function lackOf({ want, have }, { tasks, scheduler, run, numberOf }) {
     const wanted = tasks.queueFromEndpoint(want);
     const queue = await found(() => tasks.getQueue(wanted.name));
     if (queue === 'absent') return 'its queue';
+    // The deletion of the function failed after its queue, and the sources have the function again.
+    if (queue?.state === 'DISABLED') return 'an enabled queue';
     return queue && !hasSettings(queue, wanted) ? 'the settings of its queue' : undefined;
   }
   if (want.scheduleTrigger) {

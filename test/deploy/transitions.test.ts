@@ -295,6 +295,27 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 });
 
+withFirebaseTools({ title: 'a move to another region', command: 'test:deploy' }, () => {
+  const google = ableToBuild();
+  const deployment = plain(google, "region: 'us-central1', managedAccount: true");
+  afterAll(() => deployment.close());
+
+  test('that failed at the deletion of the former functions is taken back: their queues run again', async () => {
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
+    plainFunctions(deployment, "region: 'us-east4', managedAccount: true");
+    breakCalls(google, [{ call: 'cloudfunctions.functions.delete', skip: 0 }]);
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(2);
+    const queue = 'projects/new-project/locations/us-central1/queues/cairn-drive';
+    expect(google.queues[queue]).toMatchObject({ state: 'DISABLED' });
+    google.broken = {};
+    plainFunctions(deployment, "region: 'us-central1', managedAccount: true");
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([0, expect.stringContaining('cairn-drive lacks an enabled queue')]);
+    expect(google.queues[queue]).toMatchObject({ state: 'RUNNING' });
+    expect(missingBindings(google)).toEqual([]);
+  });
+});
+
 withFirebaseTools({ title: 'a function that only some may call', command: 'test:deploy' }, () => {
   const google = ableToBuild();
   const deployment = plain(google, "region: 'us-central1'");
