@@ -1,5 +1,5 @@
 /** Answers of the pretended Google. A call changes the model and nothing else. */
-import type { BrokenCall, Google } from './model.ts';
+import type { BrokenCall, Failure, Google } from './model.ts';
 import { type Answer, Refusal, type Request, type Route } from './route.ts';
 import { accounts } from './services/accounts.ts';
 import { artifacts } from './services/artifacts.ts';
@@ -38,16 +38,19 @@ const ALWAYS_ON = [
 
 const isOff = ({ apis }: Google, host: string) => !ALWAYS_ON.includes(host) && !apis.includes(host);
 
+const INTERNAL: Failure = { status: 500, reason: 'INTERNAL' };
+const NO_ANSWER: Answer = { status: undefined, body: null };
+
 /** Counts the call. */
-function isBroken(broken: BrokenCall | undefined): boolean {
-  if (broken === undefined) return false;
+function failureOf(broken: BrokenCall | undefined): BrokenCall['how'] {
+  if (broken === undefined) return undefined;
   if (broken.skip > 0) {
     broken.skip -= 1;
-    return false;
+    return undefined;
   }
-  if (broken.times <= 0) return false;
+  if (broken.times <= 0) return undefined;
   broken.times -= 1;
-  return true;
+  return broken.how ?? INTERNAL;
 }
 
 export async function answer(google: Google, request: Request): Promise<Answer> {
@@ -55,8 +58,14 @@ export async function answer(google: Google, request: Request): Promise<Answer> 
   const path = decodeURIComponent(url.pathname);
   const response = await found(google, request, path);
   const body = request.body === undefined ? null : structuredClone(request.body);
-  google.calls.push({ method, host: url.host, path: path + url.search, status: response.status, body });
+  google.calls.push({ method, host: url.host, path: path + url.search, status: response.status ?? 0, body });
   return response;
+}
+
+function refused(failure: Exclude<Failure, string> | Refusal, path: string): Answer {
+  const { status, reason, message = `The call of ${path} failed` } = failure;
+  const body = { error: { code: status, status: reason, message } };
+  return { status, body, ...('headers' in failure && { headers: failure.headers }) };
 }
 
 async function found(google: Google, request: Request, path: string): Promise<Answer> {
@@ -72,19 +81,21 @@ async function found(google: Google, request: Request, path: string): Promise<An
           'PERMISSION_DENIED',
           `Permission '${route.needs}' denied on resource '${path}'`,
         );
-      if (route.needs !== undefined && isBroken(google.broken[route.needs]))
-        throw new Refusal(500, 'INTERNAL', `Internal error encountered at ${path}`);
+      const failure = failureOf(google.broken[route.needs ?? route.host]);
+      if (failure === 'cut') return NO_ANSWER;
+      if (typeof failure === 'function') failure();
+      else if (failure !== undefined && failure !== 'lost') return refused(failure, path);
       if (isOff(google, url.host))
         throw new Refusal(
           403,
           'PERMISSION_DENIED',
           `${url.host} has not been used in project ${google.number} before or it is disabled.`,
         );
-      return { status: 200, body: structuredClone(await route.answer(google, groups ?? {}, request)) };
+      const body = structuredClone(await route.answer(google, groups ?? {}, request));
+      return failure === 'lost' ? NO_ANSWER : { status: 200, body };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const { status, reason, message } = error;
-      return { status, body: { error: { code: status, status: reason, message } } };
+      return refused(error, path);
     }
   }
   google.unanswered.push(`${method} ${url.host}${path}`);

@@ -33,10 +33,18 @@ export interface Call {
   body: Json;
 }
 
+/** An error of Google; or no answer at all to a call that was not done (`cut`), or was (`lost`). */
+export type Failure =
+  | 'cut'
+  | 'lost'
+  | { status: number; reason: string; message?: string; headers?: Record<string, string> };
+
 /** Failures among calls of one kind: of the next `times` after the first `skip`. */
 export interface BrokenCall {
   skip: number;
   times: number;
+  /** Default: 500. A function is called, and then the call is answered as ever. */
+  how?: Failure | (() => void);
 }
 
 export interface Google {
@@ -48,11 +56,11 @@ export interface Google {
   billing: boolean;
   /** Permissions that the caller lacks. */
   denied: string[];
-  /** Calls that fail with 500, by the permission that they need. */
+  /** Calls that fail, by the permission that they need; those that need none by their host. */
   broken: Record<string, BrokenCall>;
   policy: Policy;
   /** Service accounts by e-mail address, with the policy on each. */
-  accounts: Record<string, Policy>;
+  accounts: Record<string, Policy & { description?: string }>;
   functions: Record<string, Fields>;
   /** Cloud Run services by resource name. */
   services: Record<string, RunService>;

@@ -6,6 +6,15 @@ const google = process.env.PRETENDED_GOOGLE;
 const LOCAL = ['127.0.0.1', 'localhost'];
 const real = globalThis.fetch;
 
+/** Waits of firebase-tools between two attempts, in milliseconds. */
+const WAITS = [20_000, 40_000, 80_000, 100_000];
+const wait = globalThis.setTimeout;
+if (google)
+  globalThis.setTimeout = Object.assign(
+    (then, ms, ...given) => wait(then, WAITS.includes(ms) ? 1 : ms, ...given),
+    wait,
+  );
+
 if (google) {
   globalThis.fetch = async (resource, options = {}) => {
     const meant = new URL(resource instanceof Request ? resource.url : String(resource));

@@ -9,7 +9,9 @@ export interface Request {
 }
 
 export interface Answer {
-  status: number;
+  /** Undefined: the connection ends without an answer. */
+  status: number | undefined;
+  headers?: Record<string, string>;
   body: Json;
 }
 

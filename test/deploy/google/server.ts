@@ -15,12 +15,15 @@ export async function serveGoogle(google: Google): Promise<GoogleServer> {
     void (async () => {
       const bytes = await buffer(request);
       const { 'x-meant-for': meant, 'x-meant-method': method } = request.headers;
-      const { status, body } = await answer(google, {
+      const { status, headers, body } = await answer(google, {
         method: String(method),
         url: new URL(String(meant)),
         body: parsed(bytes),
       });
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (status === undefined) return void request.socket.destroy();
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
     })().catch((error: unknown) => {
       google.unanswered.push(String(error));
       response.writeHead(500).end('{}');

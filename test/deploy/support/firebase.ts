@@ -1,5 +1,5 @@
 /** The real firebase-tools, and `npm run deploy`, against the pretended Google. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,6 +33,7 @@ export class Deployment {
   readonly folder: string;
   readonly google: Google;
   readonly #terminals: Terminal[] = [];
+  readonly #running = new Set<ChildProcess>();
   #server: GoogleServer | undefined;
 
   constructor(google: Google, { folder, loggedIn = true }: DeploymentOptions = {}) {
@@ -65,14 +66,21 @@ export class Deployment {
     return terminal;
   }
 
+  /** Sends a signal to the programs without a terminal that are running. */
+  signal(signal: NodeJS.Signals): void {
+    for (const child of this.#running) child.kill(signal);
+  }
+
   async #node(file: string, args: readonly string[]): Promise<Ended> {
     const child = spawn(process.execPath, [file, ...args], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: await this.#env(),
     });
+    this.#running.add(child);
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     const [stdout, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    this.#running.delete(child);
     return { code, output: stdout + errors };
   }
 

@@ -10,6 +10,15 @@ export const accounts: readonly Route[] = [
   {
     host: HOST,
     method: 'GET',
+    path: /^\/v1\/projects\/[^/]+\/serviceAccounts$/,
+    needs: 'iam.serviceAccounts.list',
+    answer: ({ accounts: known }) => ({
+      accounts: Object.entries(known).map(([email, { description = '' }]) => ({ email, description })),
+    }),
+  },
+  {
+    host: HOST,
+    method: 'GET',
     path: /^\/v1\/projects\/[^/]+\/serviceAccounts\/(?<email>[^/:]+)$/,
     needs: 'iam.serviceAccounts.get',
     answer: ({ accounts: known, project }, { email = '' }) => {
@@ -24,7 +33,8 @@ export const accounts: readonly Route[] = [
     needs: 'iam.serviceAccounts.create',
     answer: (google, _groups, { body }) => {
       const email = `${fieldsOf(body).accountId}@${google.project}.iam.gserviceaccount.com`;
-      created(google.accounts, email, emptyPolicy());
+      const description = String(fieldsOf(fieldsOf(body).serviceAccount).description);
+      created(google.accounts, email, { ...emptyPolicy(), description });
       return { name: `projects/${google.project}/serviceAccounts/${email}`, email };
     },
   },

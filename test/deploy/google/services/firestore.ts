@@ -2,7 +2,7 @@
 
 import { fieldsOf } from '../masks.ts';
 import type { Fields, Google, Json } from '../model.ts';
-import { existing, type Route } from '../route.ts';
+import { created, existing, Refusal, type Route } from '../route.ts';
 
 const HOST = 'firestore.googleapis.com';
 const RULES = 'firebaserules.googleapis.com';
@@ -20,6 +20,12 @@ function named(body: Json | undefined): Fields {
   if (all.at(-1)?.fieldPath === '__name__') return fieldsOf(body);
   const order = all.findLast((field) => field.order !== undefined)?.order ?? 'ASCENDING';
   return { ...fieldsOf(body), fields: [...all, { fieldPath: '__name__', order }] };
+}
+
+/** A release needs a set of rules. */
+function checkedRelease({ rulesets }: Google, release: Fields): Fields {
+  if (rulesets[String(release.rulesetName)]) return release;
+  throw new Refusal(400, 'INVALID_ARGUMENT', `Invalid ruleset name: ${release.rulesetName}`);
 }
 
 export const firestore: readonly Route[] = [
@@ -107,24 +113,35 @@ export const firestore: readonly Route[] = [
     host: RULES,
     method: 'POST',
     path: /^\/v1\/projects\/[^/]+:test$/,
+    needs: 'firebaserules.rulesets.test',
     answer: () => ({ issues: [] }),
   },
   {
     host: RULES,
     method: 'GET',
     path: /^\/v1\/projects\/[^/]+\/releases$/,
+    needs: 'firebaserules.releases.list',
     answer: ({ releases }) => ({ releases: Object.values(releases) }),
   },
   {
     host: RULES,
     method: 'GET',
     path: /^\/v1\/(?<ruleset>projects\/[^/]+\/rulesets\/[^/]+)$/,
+    needs: 'firebaserules.rulesets.get',
     answer: ({ rulesets }, { ruleset = '' }) => existing(rulesets, ruleset),
+  },
+  {
+    host: RULES,
+    method: 'GET',
+    path: /^\/v1\/projects\/[^/]+\/rulesets$/,
+    needs: 'firebaserules.rulesets.list',
+    answer: ({ rulesets }) => ({ rulesets: Object.values(rulesets) }),
   },
   {
     host: RULES,
     method: 'POST',
     path: /^\/v1\/(?<project>projects\/[^/]+)\/rulesets$/,
+    needs: 'firebaserules.rulesets.create',
     answer: (google, { project }, { body }) => {
       google.serial += 1;
       const name = `${project}/rulesets/${google.serial}`;
@@ -136,9 +153,10 @@ export const firestore: readonly Route[] = [
     host: RULES,
     method: 'PATCH',
     path: /^\/v1\/(?<release>projects\/[^/]+\/releases\/.+)$/,
+    needs: 'firebaserules.releases.update',
     answer: (google, { release = '' }, { body }) => {
       existing(google.releases, release);
-      google.releases[release] = fieldsOf(fieldsOf(body).release);
+      google.releases[release] = checkedRelease(google, fieldsOf(fieldsOf(body).release));
       return google.releases[release];
     },
   },
@@ -146,10 +164,10 @@ export const firestore: readonly Route[] = [
     host: RULES,
     method: 'POST',
     path: /^\/v1\/projects\/[^/]+\/releases$/,
+    needs: 'firebaserules.releases.create',
     answer: (google, _groups, { body }) => {
       const release = fieldsOf(body);
-      google.releases[String(release.name)] = release;
-      return release;
+      return created(google.releases, String(release.name), checkedRelease(google, release));
     },
   },
 ];
