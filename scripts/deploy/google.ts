@@ -14,10 +14,13 @@ export async function factsOf(tools: FirebaseTools, { project, topic }: Asked): 
   const buildAccount = `${number}-compute@developer.gserviceaccount.com`;
   const [billing, missing, policy, enabled, hasTopic] = await Promise.all([
     billingOf(tools, project),
-    tools.missing(
-      project,
-      RIGHTS.map(({ permission }) => permission),
-    ),
+    tools
+      .missing(
+        project,
+        RIGHTS.map(({ permission }) => permission),
+      )
+      // Everybody may ask: the API is off, which is a problem of its own.
+      .catch(forbidden<readonly string[]>([])),
     tools.policyOf(project).catch(forbidden<Policy | undefined>(undefined)),
     Promise.all(APIS.map((api) => tools.isEnabled(project, api))),
     topic === undefined ? true : exists(tools, `projects/${project}/topics/${topic}`),
@@ -86,6 +89,9 @@ export async function setUp(tools: FirebaseTools, project: string, what: SetUp):
   }
 }
 
+/** Google's answer of an API that is off; it names the page that enables it. */
+const OFF = /has not been used in project/;
+
 async function numberOf(tools: FirebaseTools, project: string): Promise<string> {
   try {
     const { body } = await tools
@@ -93,8 +99,8 @@ async function numberOf(tools: FirebaseTools, project: string): Promise<string> 
       .get(`projects/${project}`);
     return (body as { projectNumber: string }).projectNumber;
   } catch (error) {
-    const { status } = error as { status?: number };
-    if (status !== 403 && status !== 404) throw error;
+    const { status, message } = error as { status?: number; message: string };
+    if ((status !== 403 && status !== 404) || OFF.test(message)) throw error;
     throw new Error(
       `There is no Firebase project '${project}' that you may see. npm run firebase -- projects:list lists yours; ` +
         '.firebaserc gives aliases.',

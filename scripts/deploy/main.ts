@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { type DeployOptions, invocationOf, parseArguments, USAGE, UsageError } from './arguments.ts';
 import { loadFirebaseTools, NotLoggedIn } from './firebase-tools.ts';
 import { factsOf, isDeployed, setUp } from './google.ts';
+import { closingMessage, type ProcessEnd, uncheckedMessage } from './messages.ts';
 import { type Problem, problemsOf } from './preflight.ts';
 import { type LocalProject, parameterOf, readProject } from './project.ts';
 import { makeQueues, queueCount } from './queues.ts';
 import { assertShards } from './shards.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const EXIT = { refused: 1, usage: 2, notLoggedIn: 3 };
 
 try {
@@ -31,7 +33,9 @@ async function deploy(options: DeployOptions): Promise<number> {
   const count = queueCount(parameterOf(local, 'DRIVE_QUEUES'));
   assertShards(parameterOf(local, 'RUN_SHARDS'));
   const interactive = Boolean(process.stdin.isTTY);
-  const left = await prepared(local, options);
+  const left = await prepared(local, options).catch((error: Error) => {
+    throw error.name === 'FirebaseError' ? new Error(uncheckedMessage(error.message)) : error;
+  });
   if (left.length > 0) {
     for (const { message, help } of left) say(`${message}\n    ${help}`);
     if (left.some((problem) => problem.setUp)) say('--set-up makes what is missing.');
@@ -40,9 +44,11 @@ async function deploy(options: DeployOptions): Promise<number> {
   }
   const { argv, env } = invocationOf(options, local.project, interactive);
   const codebases = local.codebases.map(({ name }) => name).join(',');
-  const code = await firebase(local.folder, argv, { ...env, CAIRN_DEPLOY_CODEBASES: codebases });
-  if (code === 0 && !options.dryRun && targetsOf(options).has('functions')) await furtherQueues(local, count);
-  return code;
+  const end = await firebase(local.folder, argv, { ...env, CAIRN_DEPLOY_CODEBASES: codebases });
+  const closing = closingMessage(end, options.dryRun);
+  if (closing !== undefined) say(closing);
+  else if (!options.dryRun && targetsOf(options).has('functions')) await furtherQueues(local, count);
+  return end.code ?? EXIT.refused;
 }
 
 /** Until these queues exist, tasks go into the queue of the function. */
@@ -82,15 +88,15 @@ async function prepared(local: LocalProject, options: DeployOptions): Promise<re
   if (!options.setUp || stays.length > 0) return problems;
   for (const problem of problems)
     if (problem.setUp) say(`set up: ${await setUp(tools, project, problem.setUp)}`);
-  return [];
+  // An enabled API can say more.
+  return problems.some(({ code }) => code === 'API') ? prepared(local, options) : [];
 }
 
-/** @returns the exit code */
 async function firebase(
   cwd: string,
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<number> {
+): Promise<ProcessEnd> {
   const wrapper = fileURLToPath(new URL('firebase.cjs', import.meta.url));
   const child = spawn(process.execPath, [wrapper, ...argv], {
     cwd,
@@ -98,11 +104,16 @@ async function firebase(
     // The default limit for reading the functions, 10 s, is too short on a busy machine.
     env: { FUNCTIONS_DISCOVERY_TIMEOUT: '60', ...process.env, ...env },
   });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
-  });
+  const pass = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, pass);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => resolve({ code }));
+    });
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, pass);
+  }
 }
 
 function say(line: string): void {
