@@ -1,7 +1,8 @@
 /**
  * Corrects the handling of the service account that firebase-tools creates for a codebase (`managedAccount`). If every function
  * of the first deployment fails, firebase-tools deletes the account although existing functions may use it, and later deployments
- * fail. It also leaves scheduler jobs with the previous account, and does not restore roles that were removed from the account.
+ * fail. If the first deployment is interrupted before it creates a function, the next one creates another account. It also leaves
+ * scheduler jobs with the previous account, and does not restore roles that were removed from the account.
  */
 
 const MANAGED = /^firebase-fn-/;
@@ -42,6 +43,24 @@ async function isInUse(project, account, tools) {
   return (
     unreachable.length > 0 || functions.some((one) => one.serviceConfig?.serviceAccountEmail === account)
   );
+}
+
+/**
+ * Name of an account that a deployment of the codebases created before it was interrupted: no function uses it. Undefined if there
+ * is none, or if accounts cannot be listed.
+ */
+async function unusedAccount(project, codebases, tools) {
+  const { Client } = tools('firebase-tools/lib/apiv2');
+  const client = new Client({ urlPrefix: 'https://iam.googleapis.com', apiVersion: 'v1', auth: true });
+  // 100 is the maximum of a page, and the number of accounts that a project may have by default.
+  const response = await client
+    .get(`projects/${project}/serviceAccounts?pageSize=100`)
+    .catch(unlessForbidden);
+  const created = codebases.map((codebase) => `Managed by Firebase CLI for codebase ${codebase}`);
+  for (const { email, description, disabled } of response?.body.accounts ?? [])
+    if (MANAGED.test(email) && !disabled && created.includes(description))
+      if (!(await isInUse(project, email, tools))) return email.split('@')[0];
+  return undefined;
 }
 
 /** False if the caller may not read the account. */
@@ -100,4 +119,11 @@ async function updateJobAccount(job, tools) {
   await client.patch(`/${job.name}`, { httpTarget }, { queryParams: { updateMask: 'httpTarget' } });
 }
 
-module.exports = { forgetDeletedAccounts, isInUse, lostRoles, mayGrantRoles, updateJobAccount };
+module.exports = {
+  forgetDeletedAccounts,
+  isInUse,
+  lostRoles,
+  mayGrantRoles,
+  unusedAccount,
+  updateJobAccount,
+};

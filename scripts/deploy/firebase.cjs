@@ -3,10 +3,11 @@
  *
  * - It skips an unchanged function, even if an earlier deployment failed at the queue, job or access of that function. Here
  *   such a function is deployed again.
- * - It deletes the account of existing functions, leaves jobs with an earlier account, and does not detect removed roles
- *   (accounts.cjs).
+ * - It deletes the account of existing functions, leaves unused accounts and jobs with an earlier account, and does not detect
+ *   removed roles (accounts.cjs).
  * - It silently retries for half an hour to create a function that a concurrent deployment has created. Here it reports this
- *   and ends.
+ *   and ends. Retries of other calls are reported.
+ * - Two deployments at once each change some functions last. Here one of them reports the functions of the other.
  * - It resumes the queue of each function that it updates. Here a paused queue stays paused.
  * - Its `--force`, which is necessary without a terminal, also deletes functions that the sources no longer have. Here only
  *   CAIRN_DEPLOY_DELETES=1 allows that.
@@ -35,9 +36,13 @@ const {
   isInUse,
   lostRoles,
   mayGrantRoles,
+  unusedAccount,
   updateJobAccount,
 } = require('./accounts.cjs');
 const { unfinished } = require('./unfinished.cjs');
+const { overtaken } = require('./overtaken.cjs');
+
+const CODEBASES = (process.env.CAIRN_DEPLOY_CODEBASES ?? '').split(',');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
   const { state, ...rest } = queue;
@@ -56,8 +61,7 @@ replace(backend, 'existingBackend', (load) => (context, forceRefresh) => {
 
 async function withAccounts(loading) {
   const existing = await loading;
-  const codebases = (process.env.CAIRN_DEPLOY_CODEBASES ?? '').split(',');
-  const own = backend.allEndpoints(existing).filter(({ codebase }) => codebases.includes(codebase));
+  const own = backend.allEndpoints(existing).filter(({ codebase }) => CODEBASES.includes(codebase));
   for (const account of await forgetDeletedAccounts(own, tools))
     process.stderr.write(
       `cairn: the account ${account} of deployed functions is gone, so another one is made\n`,
@@ -114,12 +118,59 @@ replace(
       if (!isTaken(error)) throw error;
       throw new FirebaseError(
         `${wanted.name.split('/').at(-1)} cannot be created, because there is one meanwhile: ${error.original.message}. ` +
-          'If another deployment is under way, wait until it has ended. Then run the command again.',
+          'If another deployment is under way, wait until it has ended.',
       );
     }),
 );
 
-replace(tools('firebase-tools/lib/gcp/iam'), 'deleteServiceAccount', (remove) => async (project, account) => {
+replace(
+  tools('firebase-tools/lib/deploy/functions/release'),
+  'release',
+  (release) =>
+    async (context, ...rest) => {
+      await release(context, ...rest);
+      const [, payload] = rest;
+      const other = await overtaken({ context, payload }, tools);
+      if (other.length > 0)
+        throw new FirebaseError(
+          `Another deployment at the same time changed ${other.join(', ')} last, so functions of two versions are deployed. ` +
+            'Wait until it has ended.',
+        );
+    },
+);
+
+const reported = new Set();
+replace(
+  tools('firebase-tools/lib/deploy/functions/release/executor'),
+  'isTransientError',
+  (isTransient) => (error) => {
+    const isRepeated = isTransient(error);
+    if (isRepeated && !reported.has(error.message)) {
+      reported.add(error.message);
+      process.stderr.write(`cairn: ${error.message}: tried again for up to 50 minutes\n`);
+    }
+    return isRepeated;
+  },
+);
+
+const iam = tools('firebase-tools/lib/gcp/iam');
+
+replace(iam, 'generateManagedServiceAccountName', (generate) => async (project, prefix) => {
+  const unused = await unusedAccount(project, CODEBASES, tools);
+  if (unused === undefined) return generate(project, prefix);
+  process.stderr.write(`cairn: the account ${unused} of an interrupted deployment is used\n`);
+  return unused;
+});
+
+replace(iam, 'createServiceAccount', (create) => async (...given) => {
+  try {
+    return await create(...given);
+  } catch (error) {
+    if (error.status !== 409) throw error;
+  }
+});
+
+replace(iam, 'deleteServiceAccount', (remove) => async (project, account) => {
   if (!(await isInUse(project, account, tools))) return remove(project, account);
   process.stderr.write(`cairn: the account ${account} stays, because functions run as it\n`);
 });
@@ -147,26 +198,32 @@ replace(
 
 /** Placeholder values of secrets: requests are refused, and nothing is posted (docs/deploy.md). */
 const PLACEHOLDERS = {
-  GITHUB_TOKEN: () => 'none',
-  GITHUB_WEBHOOK_SECRET: () => randomBytes(32).toString('hex'),
-  SLACK_SIGNING_SECRET: () => randomBytes(32).toString('hex'),
+  GITHUB_TOKEN: { value: () => 'none', effect: 'no review is posted' },
+  GITHUB_WEBHOOK_SECRET: {
+    value: () => randomBytes(32).toString('hex'),
+    effect: 'all deliveries of GitHub are refused',
+  },
+  SLACK_SIGNING_SECRET: {
+    value: () => randomBytes(32).toString('hex'),
+    effect: 'all requests of Slack are refused',
+  },
 };
 
 replace(secrets, 'getSecretMetadata', (get) => async (project, name, version) => {
   const found = await get(project, name, version);
-  const value = PLACEHOLDERS[name];
-  if (process.env.CAIRN_DEPLOY_SET_UP !== '1' || found.secretVersion || !value) return found;
+  const placeholder = PLACEHOLDERS[name];
+  if (process.env.CAIRN_DEPLOY_SET_UP !== '1' || found.secretVersion || !placeholder) return found;
   if (!found.secret) await secrets.createSecret(project, name, secrets.labels());
-  await secrets.addVersion(project, name, value());
+  await secrets.addVersion(project, name, placeholder.value());
   process.stderr.write(
-    `cairn: the secret ${name} has a placeholder value, with which its endpoint refuses all requests; set your own\n`,
+    `cairn: the secret ${name} has a placeholder value: ${placeholder.effect} until you set your own (docs/deploy.md)\n`,
   );
   return get(project, name, version);
 });
 
 replace(tools('firebase-tools/lib/errorOut'), 'errorOut', (end) => (error) => {
   if (error?.name !== 'ExitPromptError') return end(error);
-  end(new FirebaseError('Interrupted. Run the command again to continue.', { exit: 1 }));
+  end(new FirebaseError('Interrupted.', { exit: 1 }));
 });
 
 tools('firebase-tools/lib/bin/firebase.js');
