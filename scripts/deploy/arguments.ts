@@ -18,14 +18,14 @@ export class UsageError extends Error {}
 export const USAGE = `Usage: npm run deploy -- --project PROJECT [options]
 
   --project, -P PROJECT   id or alias (.firebaserc) of the project; there is no default
-  --set-up                also make what the project lacks: APIs, the right to build, secrets that let
-                          nobody in, the topic of run events
+  --set-up                first create what the project lacks: APIs, the permission to build,
+                          placeholders for secrets, the topic of run events
   --only TARGETS          as with firebase deploy; default: firestore,functions,hosting
   --delete-functions      delete deployed functions that the sources no longer have
-  --dry-run               check and build, and deploy nothing
+  --dry-run               check and build, but deploy nothing
   --config FILE           another firebase.json
 
-Without a terminal nothing is asked.`;
+Without a terminal it asks nothing.`;
 
 const ALL = 'firestore,functions,hosting';
 const PROJECT = /^[a-z0-9][a-z0-9:.-]{0,62}$/i;

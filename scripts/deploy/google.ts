@@ -85,7 +85,7 @@ export async function setUp(tools: FirebaseTools, project: string, what: SetUp):
       await tools
         .client('https://pubsub.googleapis.com', 'v1')
         .put(`projects/${project}/topics/${what.name}`, {});
-      return `made the topic ${what.name}`;
+      return `created the topic ${what.name}`;
   }
 }
 

@@ -38,7 +38,8 @@ async function deploy(options: DeployOptions): Promise<number> {
   });
   if (left.length > 0) {
     for (const { message, help } of left) say(`${message}\n    ${help}`);
-    if (left.some((problem) => problem.setUp)) say('--set-up makes what is missing.');
+    if (!options.setUp && left.some((problem) => problem.setUp))
+      say('The same command with --set-up creates what is missing.');
     say('Nothing was deployed.');
     return EXIT.refused;
   }
@@ -61,11 +62,11 @@ async function furtherQueues(local: LocalProject, count: number): Promise<void> 
       codebases: names,
       count,
     });
-    if (made.length > 0) say(`queues beside those of the functions: ${made.join(', ')}`);
+    if (made.length > 0) say(`further queues: ${made.length}`);
   } catch (error) {
     throw new Error(
-      `The functions are deployed, and not all queues are there: ${(error as Error).message}\n` +
-        '    Runs are moved all the same, by fewer queues. Deploy again to make them.',
+      `The functions are deployed, but not all further queues exist: ${(error as Error).message}\n` +
+        '    Runs continue with the others. Run the same command again to create the rest.',
     );
   }
 }
