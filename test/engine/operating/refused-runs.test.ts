@@ -14,6 +14,7 @@ import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.
 import { StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { intercept } from '../../support/intercept.ts';
+import { succeed } from '../../support/successors.ts';
 import { NEWER, World } from '../../support/world.ts';
 
 const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
@@ -68,6 +69,13 @@ const tour = defineWorkflow({
   },
 });
 
+const outing = defineWorkflow({
+  type: 'outing',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ night: step.child('night', { workflow: kid, input: () => ({}) }) }),
+});
+
 class Scene extends World {
   /** The run whose commits the store refuses. */
   refused: string | undefined;
@@ -76,7 +84,7 @@ class Scene extends World {
   readonly hostile: EngineDeps;
 
   constructor() {
-    super({ workflows: [waiting, kid, family, booking, tour] });
+    super({ workflows: [waiting, kid, family, booking, tour, outing] });
     const store = intercept(this.deps.store, ({ method, args }, proceed) => {
       const commit = method === 'commit' ? (args[0] as JournalCommit) : undefined;
       const isRefused = commit !== undefined && commit.runId === this.refused && this.refuses(commit);
@@ -340,6 +348,35 @@ describe('a child that takes no cancellation after its parent has ended', () => 
     expect(world.db.findings.size).toBe(0);
   });
 });
+
+test.each(['the cancellation', 'everything'])(
+  'a resumed run does not fail if the child of its source, of which the store refuses %s, has not ended',
+  async (what) => {
+    const world = new Scene();
+    const source = await world.waits('outing');
+    const child = childRunId(source, 'night.1');
+    await world.run(() => world.stateOf(child).status === 'waiting_external');
+    await cancelRun(world.deps, { runId: source, tenantId: 't1', stopKind: 'user' });
+    // The source has not cancelled its child yet.
+    for (const { id } of world.queue.pending) world.queue.take(id);
+    world.refused = child;
+    if (what === 'the cancellation') world.refuses = hasOf('cancel_requested');
+    const resumed = await succeed(world, 'resume', source);
+    await drive(world.hostile, { runId: resumed });
+    const { status, error } = world.stateOf(resumed);
+    expect(error).toBeUndefined();
+    if (what === 'the cancellation') {
+      expect(world.stateOf(child)).toMatchObject({ status: 'failed', error: { code: 'RUN_UNWRITABLE' } });
+    } else {
+      expect(status).toBe('running');
+      expect([...world.db.findings.values()]).toMatchObject([{ runId: child, reason: 'request' }]);
+      world.refused = undefined;
+    }
+    await world.run();
+    expect(world.stateOf(resumed).status).toBe('completed');
+    expect(world.stateOf(child).supersededBy).toBe(childRunId(resumed, 'night.1'));
+  },
+);
 
 test('an ended run whose duties cannot be recorded is left to the repetition of its task', async () => {
   const world = new Scene();

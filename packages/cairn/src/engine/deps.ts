@@ -25,11 +25,13 @@ export interface ChildToStart {
   readonly wait: ChildWait;
   readonly type: string;
   readonly input: unknown;
+  /** Cancels the child of the parent's source, which must have ended before its work is continued. */
+  readonly cancelFormer: (runId: string) => Promise<void>;
 }
 
 /** Operations on other runs, implemented in `operations/`. All are idempotent. */
 export interface OtherRuns {
-  /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE: it cannot be started; UNAVAILABLE: not now */
+  /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE: it cannot be started; UNAVAILABLE: not now; what `cancelFormer` throws */
   startChild(child: ChildToStart): Promise<void>;
   cancelChild(parent: RunState, runId: string): Promise<void>;
   /** Does nothing for a run without a parent. */

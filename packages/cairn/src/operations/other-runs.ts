@@ -38,7 +38,8 @@ export function otherRuns(deps: StartDeps): OtherRuns {
   };
 }
 
-async function startChild(deps: StartDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
+async function startChild(deps: StartDeps, child: ChildToStart): Promise<void> {
+  const { parent, wait, type, input } = child;
   const isPart = loopOfPart(type) !== undefined;
   // The inner run of a loop uses exactly the version of the loop.
   const workflow = isPart ? deps.registry.pinned(type, parent.planVersion) : deps.registry.newest(type);
@@ -53,16 +54,7 @@ async function startChild(deps: StartDeps, { parent, wait, type, input }: ChildT
       },
     );
   const { tenantId, environment, trigger, threadId, repoId, prId, prUrl, a2aCorrelationId } = parent;
-  const successor =
-    parent.source &&
-    (await childLineage(deps, {
-      parent,
-      wait,
-      type,
-      input,
-      childId: runId,
-      cancel: (id) => cancelChild(deps, parent, id),
-    }));
+  const successor = parent.source && (await childLineage(deps, child));
   const isTaken = successor && !(isPart && successor.workflow !== workflow);
   // A start that finds the existing run has the same outcome.
   await startRun(deps, {

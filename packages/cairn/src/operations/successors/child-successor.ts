@@ -24,25 +24,19 @@ import { lineageOf } from './start-successor.ts';
 /** Runs checked along a lineage. A longer lineage is one in which nothing ever ended. */
 const MAX_LINEAGE = 50;
 
-interface ChildOfSuccessor extends ChildToStart {
-  readonly childId: string;
-  /** Cancels a child that must not continue without its parent. */
-  readonly cancel: (runId: string) => Promise<void>;
-}
-
 /**
  * Undefined: a new child must be started, or the child already exists.
  *
  * @throws CairnError UNAVAILABLE while the child to continue has not ended, or its policy could not be evaluated;
- * FORBIDDEN if the policy refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
+ * FORBIDDEN if the policy refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE; what `cancelFormer` throws
  */
 export async function childLineage(
   deps: StartDeps,
-  child: ChildOfSuccessor,
+  child: ChildToStart,
 ): Promise<{ readonly lineage: Lineage; readonly workflow: Workflow } | undefined> {
   const original = await originalOf(deps, child);
   if (original?.type !== child.type || (original.effectScopes?.length ?? 0) >= MAX_SCOPES) return undefined;
-  if (await load(deps, child.childId)) return undefined;
+  if (await load(deps, child.wait.child.runId)) return undefined;
   const end = await ended(deps, original, child);
   if (!end) return undefined;
   const pinned = workflowOf(deps.registry, end);
@@ -87,10 +81,7 @@ function modeFor({ source }: RunState, end: RunState): SuccessorMode {
 }
 
 /** The child of the same wait in the nearest run of the lineage that opened it. */
-async function originalOf(
-  deps: StartDeps,
-  { parent, wait }: ChildOfSuccessor,
-): Promise<RunState | undefined> {
+async function originalOf(deps: StartDeps, { parent, wait }: ChildToStart): Promise<RunState | undefined> {
   let { source } = parent;
   for (let looked = 0; source && looked < MAX_LINEAGE; looked += 1) {
     const child = await load(deps, childRunId(source.runId, wait.id));
@@ -104,12 +95,12 @@ async function originalOf(
 async function ended(
   deps: StartDeps,
   original: RunState,
-  { wait, cancel }: ChildOfSuccessor,
+  { wait, cancelFormer }: ChildToStart,
 ): Promise<RunState | undefined> {
   let end = original;
   if (!isOver(end)) {
     if (wait.child.onParentEnd === 'abandon') return undefined;
-    await cancel(end.id);
+    await cancelFormer(end.id);
     end = (await load(deps, end.id)) ?? end;
     if (!isOver(end)) {
       const what = `child run ${end.id} of the source run has not ended`;

@@ -7,7 +7,7 @@ import type { BufferedEvent } from '../../../core/mailbox/mailbox.ts';
 import type { ChildWait, EventWait, RecordedError, Wait } from '../../../core/run/events.ts';
 import { hasReceived, stepKey } from '../../../core/run/state.ts';
 import { readableThrown } from '../../../core/thrown.ts';
-import { isOfDocument, OutcomeUnknown } from '../../../ports/store-errors.ts';
+import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep } from '../../define/steps.ts';
 import { isPlanMissing } from '../../definition-of-run.ts';
 import { eachReadable } from '../../each-readable.ts';
@@ -118,6 +118,7 @@ export class Announcer {
         wait,
         type,
         input: input(dispatch.seenBy(unit)),
+        cancelFormer: (runId) => this.#cancelChild(runId),
       });
       return ANNOUNCED;
     } catch (thrown) {
@@ -127,8 +128,8 @@ export class Announcer {
       if (error instanceof CairnError && error.httpStatus >= 500) throw error;
       // An earlier dispatch started the child, with a definition or an input that have changed since.
       if (await runExists(deps, wait.child.runId)) return ANNOUNCED;
-      // An unreadable document of the source says nothing about the child.
-      if (isOfDocument(thrown)) throw thrown;
+      // An unreadable document of the source, or a child of it that cannot be cancelled, says nothing about this child.
+      if (isOfOtherRun(thrown)) throw thrown;
       // If the child's workflow is not deployed, another deployment can correct that. An invalid child fails the step.
       return error instanceof CairnError && isPlanMissing(error)
         ? {
@@ -193,8 +194,13 @@ export class Announcer {
     await this.quiet();
     await eachReadable(waits.childrenOf(journal.state), async ({ id, child }) => {
       if (!child) return;
-      await orEnd(deps, child.runId, deps.otherRuns.cancelChild(journal.state, child.runId));
+      await this.#cancelChild(child.runId);
       if (!(await runExists(deps, child.runId))) waits.neverStarted.add(id);
     });
+  }
+
+  #cancelChild(runId: string): Promise<void> {
+    const { deps, journal } = this.#dispatch;
+    return orEnd(deps, runId, deps.otherRuns.cancelChild(journal.state, runId));
   }
 }
