@@ -96,6 +96,19 @@ test('a run with a child of a newer version tells its parent of its own end', as
   expect(world.stateOf(newerId).status).toBe('cancelled');
 });
 
+test('a child whose parent is of a newer version begins, and its parent gets the result once that version is back', async () => {
+  const world = new Scene({ workflows: [kid, familyOf('cancel')] });
+  const runId = await world.start('family');
+  await drive(world.deps, { runId });
+  expect(world.statusesOf(runId)).toEqual(KIDS.map(() => 'pending'));
+  const before = world.writtenBy(runId, NEWER);
+  for (const id of KIDS) await driven(world, childRunId(runId, `${id}.1`));
+  expect(world.statusesOf(runId)).toEqual(KIDS.map(() => 'waiting_external'));
+  world.writtenBy(runId, before);
+  await world.run();
+  expect(world.stateOf(runId).status).toBe('completed');
+});
+
 describe('the last events of a run with duties that wait for another deployment', () => {
   const seqs = (bus: MemoryEventBus, runId: string) =>
     bus.messages(runId).map(({ attributes: { seq } }) => Number(seq));

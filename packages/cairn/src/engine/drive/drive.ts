@@ -13,7 +13,7 @@ import { countedStores } from '../../journal/cost/counted-stores.ts';
 import { patientStore } from '../../journal/patient-store.ts';
 import { setTo } from '../../ports/clock.ts';
 import type { LoadedRun } from '../../ports/run-store.ts';
-import { StoreRefused } from '../../ports/store-errors.ts';
+import { isOfDocument, StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import { deferRun, mayDrive } from '../admission.ts';
 import { meetCompletionDuties } from '../completion-duties.ts';
@@ -172,12 +172,27 @@ async function claim(deps: EngineDeps, loaded: LoadedRun, account: DriveAccount)
 }
 
 /** Cancels a child that its parent has abandoned before it started. */
-async function cancelledForParent({ store, otherRuns }: EngineDeps, child: RunState): Promise<boolean> {
+async function cancelledForParent(deps: EngineDeps, child: RunState): Promise<boolean> {
   if (child.status !== 'pending' || !child.parent) return false;
-  const parent = (await store.load(child.parent.runId))?.state;
+  const parent = await readableParent(deps, child.id, child.parent.runId);
   if (!parent || !isAbandonedBy(parent, child.id)) return false;
-  await otherRuns.cancelChild(parent, child.id);
+  await deps.otherRuns.cancelChild(parent, child.id);
   return true;
+}
+
+/** Undefined for a parent that is damaged, or that a newer version wrote: it may stay so, and children are rarely abandoned this early. */
+async function readableParent(
+  { store, log }: EngineDeps,
+  runId: string,
+  parent: string,
+): Promise<RunState | undefined> {
+  try {
+    return (await store.load(parent))?.state;
+  } catch (error) {
+    if (!isOfDocument(error)) throw error;
+    log.warn('parent_unreadable', { runId, parent, error: error.message });
+    return undefined;
+  }
 }
 
 /** Named by the epoch, so that all tasks that find the run leased enqueue one dispatch. */
