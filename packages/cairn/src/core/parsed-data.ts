@@ -6,6 +6,7 @@ import { messageOf, readableThrown } from './thrown.ts';
 interface Schema<T> {
   safeParse(
     data: unknown,
+    options?: { readonly jitless: boolean },
   ):
     | { readonly success: true; readonly data: T }
     | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
@@ -25,6 +26,22 @@ export function parsedData<T>(schema: Schema<T>, data: unknown): { readonly data
   } catch (error) {
     // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
     const thrown = readableThrown(error);
+    if (isAsynchronous(schema, data)) return { issues: [{ path: [], message: ASYNCHRONOUS }] };
     return { issues: [{ path: [], message: messageOf(thrown) }], thrown };
+  }
+}
+
+/** Identifies the error of an asynchronous schema. Its class may be of another copy of Zod, and a bundler may rename it. */
+const ZOD_FOUND_A_PROMISE = 'Encountered Promise during synchronous parse';
+const ASYNCHRONOUS =
+  'the schema is asynchronous: move what its refinements and transforms await into a step, because values are checked synchronously';
+
+/** Parses again without the code that Zod compiles, which fails at the promise of a member with a TypeError of its own. */
+function isAsynchronous(schema: Schema<unknown>, data: unknown): boolean {
+  try {
+    schema.safeParse(data, { jitless: true });
+    return false;
+  } catch (error) {
+    return messageOf(error).startsWith(ZOD_FOUND_A_PROMISE);
   }
 }
