@@ -50,6 +50,11 @@ export function isTerminal(status: RunStatus): status is TerminalStatus {
   return TRANSITIONS[status].length === 0;
 }
 
+/** For the status in a stored document, which may be missing or damaged. */
+export function isStoredAsTerminal(status: unknown): status is TerminalStatus {
+  return typeof status === 'string' && isRunStatus(status) && isTerminal(status);
+}
+
 export function isRunStatus(word: string): word is RunStatus {
   return (RUN_STATUSES as readonly string[]).includes(word);
 }

@@ -6,6 +6,12 @@ import { call } from '../call.ts';
 import { findingCodec } from '../codec/documents.ts';
 import { FirestoreStore } from '../firestore-store.ts';
 
+/**
+ * Maximum pages of one list. Findings that cannot be decoded are skipped, and only damage or a roll-back makes more of them than a
+ * page: a request must not read all of them. Findings after them are listed once these are replaced or deleted.
+ */
+const MAX_PAGES = 10;
+
 export class FirestoreFindingStore extends FirestoreStore implements FindingStore {
   /** If two writes are concurrent, the later one wins; both have the same content. */
   async note(finding: RunFinding): Promise<void> {
@@ -34,13 +40,15 @@ export class FirestoreFindingStore extends FirestoreStore implements FindingStor
   async #inOrder(query: Query, limit: number, after?: string): Promise<readonly RunFinding[]> {
     const ordered = query.orderBy(FieldPath.documentId()).limit(limit);
     const findings: RunFinding[] = [];
-    for (let last = after; ; ) {
+    let last = after;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const behind = last === undefined ? ordered : ordered.startAfter(last);
       const { docs } = await call('list of findings', () => behind.get());
       findings.push(...docs.flatMap((found) => decoded(found) ?? []));
       last = docs.at(-1)?.id;
-      if (docs.length < limit || findings.length >= limit) return findings.slice(0, limit);
+      if (docs.length < limit || findings.length >= limit) break;
     }
+    return findings.slice(0, limit);
   }
 }
 

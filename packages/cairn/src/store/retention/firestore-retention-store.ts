@@ -9,7 +9,7 @@ import { isExternal } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
-import { isTerminal, type RunStatus } from '../../core/run/status.ts';
+import { isStoredAsTerminal } from '../../core/run/status.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type {
   Bucket,
@@ -116,7 +116,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       for (const [at, document] of read.entries()) {
         const runId = some[at];
         if (runId === undefined || !document.exists) continue;
-        found.set(runId, { isOver: isTerminal(document.get('status') as RunStatus) });
+        found.set(runId, { isOver: isStoredAsTerminal(document.get('status')) });
       }
     }
     return found;

@@ -12,7 +12,7 @@ import {
 } from '@google-cloud/firestore';
 import { seqId } from '../../core/encoding/ids.ts';
 import type { StopKind } from '../../core/run/events.ts';
-import { isTerminal, type RunStatus } from '../../core/run/status.ts';
+import { isStoredAsTerminal } from '../../core/run/status.ts';
 import type { EndObserver, LogObserver, RunObserver, RunWatch } from '../../ports/runs/run-watch.ts';
 import { eventCodec } from '../codec/journal.ts';
 import { loadedFrom } from '../loaded-run.ts';
@@ -61,7 +61,7 @@ export class FirestoreRunWatch implements RunWatch {
           const isThere = snapshot.exists && snapshot.get('soft.deletionMarkedAt') === undefined;
           observer.onFound(isThere ? { tenantId: snapshot.get('tenantId') as string } : undefined);
         }
-        if (!isTerminal(snapshot.get('status') as RunStatus)) return;
+        if (!isStoredAsTerminal(snapshot.get('status'))) return;
         const members = snapshot.data();
         const run = members && !pagesOf(members) ? loadedFrom(snapshot, members) : undefined;
         end();
@@ -78,8 +78,8 @@ export class FirestoreRunWatch implements RunWatch {
     const end = this.#watchRun(
       runId,
       (snapshot) => {
-        const status = snapshot.get('status') as RunStatus;
-        if (isTerminal(status)) {
+        const status: unknown = snapshot.get('status');
+        if (isStoredAsTerminal(status)) {
           end();
           observer.onLogs({ status, stopKind: snapshot.get('stopKind') as StopKind | undefined });
           return;
