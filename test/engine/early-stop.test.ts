@@ -5,6 +5,7 @@ import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { LOCAL_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
 import { decideApproval } from '../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
+import type { JournalCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 
@@ -109,5 +110,67 @@ describe('a drive that waits for its policy', () => {
     answer.resolve();
     expect(await frozen).toBe('lease_lost');
     expect(await world.folded(runId)).toMatchObject({ status: 'completed', result: { text: '{"a":2}' } });
+  });
+});
+
+const BUDGET_MS = 6_000;
+
+/** A run in a dispatch that records a suspension, while it is answered and `stop` happens. */
+async function stoppedWhileSuspending(
+  stop: (world: World, shutdown: AbortController) => void,
+  timeout = '1h',
+) {
+  const began: string[] = [];
+  const workflow = defineWorkflow({
+    type: 'answered',
+    planVersion: 1,
+    input: z.object({}),
+    timeout,
+    steps(step) {
+      const gate = step.approval('gate', { ask: () => 'Go on?' });
+      const after = step('after', { needs: { gate }, timeout: '1s' }, () => void began.push('after'));
+      return { after };
+    },
+  });
+  const world = new World({ workflows: [workflow], settings: { budgetMs: BUDGET_MS } });
+  const runId = await world.start('answered');
+  const shutdown = new AbortController();
+  let isStopped = false;
+  const store = intercept(world.store, async ({ method, args }, proceed) => {
+    const events = method === 'commit' ? (args[0] as JournalCommit).events : [];
+    if (!isStopped && events.some(({ type }) => type === 'run_suspended')) {
+      isStopped = true;
+      const answer = { tenantId: 't1', stepId: 'gate', decision: 'approve', actor: 'u1' } as const;
+      await decideApproval(world.deps, { runId, ...answer });
+      stop(world, shutdown);
+    }
+    return proceed();
+  });
+  const end = await drive({ ...world.deps, store, shutdown: shutdown.signal }, { runId });
+  expect(isStopped).toBe(true);
+  return { began: [...began], end, world, runId };
+}
+
+describe('a stop that arrives while the dispatch records a suspension, which an answer prevents', () => {
+  const elapsed = (world: World, ms: number) => {
+    const until = world.clock.now() + ms;
+    while (world.clock.fireNext(until));
+    world.clock.jump(until - world.clock.now());
+  };
+
+  test.each<[string, (world: World, shutdown: AbortController) => void]>([
+    ['a shutdown', (_, shutdown) => shutdown.abort()],
+    ['the end of its budget', (world) => elapsed(world, BUDGET_MS)],
+  ])('still holds: %s', async (_, stop) => {
+    const { began, end, world, runId } = await stoppedWhileSuspending(stop);
+    expect([end, began]).toEqual(['released', []]);
+    await world.run();
+    expect((await world.folded(runId)).status).toBe('completed');
+  });
+
+  test('still holds: the end of the time of the run', async () => {
+    const { began, world, runId } = await stoppedWhileSuspending((world) => elapsed(world, 4_000), '4s');
+    await world.run();
+    expect([world.stateOf(runId).error?.code, began]).toEqual(['RUN_TIMEOUT', []]);
   });
 });

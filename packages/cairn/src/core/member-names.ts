@@ -27,7 +27,7 @@ secretHash secretInput secretOf seen self sentBack seq serves sha256 shard shutD
 sinceLoss skipsBackoff slotAt snapshot snapshotHead snapshotVersion source spent startedAt startedAtMs state
 status statuses step stepCounts stepId steps stopKind stopKinds sumMs supersededBy supersedes suspect suspension
 tag tags tailWrites task tasks tenantId text threadId ties timeoutAt times to tokensUsed tookMs topLevel
-topRunId trace traceId traceSampled transitions trigger type uid underway undoable undoes unread unreadable
+topRunId trace traceId traceSampled transitions trigger type uid underway undo undoable undoes unread unreadable
 until updatedAt updatedAtMs userId value version versions waitId waits waitsFor wakeAt watches webhookEventId
 whenRoom why within withinMs withoutUndo writer writes writtenAt
 `

@@ -17,6 +17,15 @@ export function compensationsDue(state: RunState, isCompensable: (stepKey: strin
     .sort((a, b) => b.seq - a.seq);
 }
 
+/** Failed attempts of earlier dispatches at this compensation. */
+export function failedAttempts(
+  { failures }: Pick<RunState, 'failures'>,
+  { step, revision }: Pick<Completed, 'step' | 'revision'>,
+): number {
+  const undo = failures?.error.undo;
+  return undo?.step === step && undo.revision === revision ? undo.attempts : 0;
+}
+
 /** Keys of the executions of {@link compensationsDue}, in the same order. */
 export function leftUndone(state: RunState, isCompensable: (stepKey: string) => boolean): string[] {
   return compensationsDue(state, isCompensable).map(({ step }) => step);

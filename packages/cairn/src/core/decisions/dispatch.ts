@@ -2,7 +2,7 @@
  * Decides what a dispatch does next, from its running and remaining steps: wait, end the run (as ending.ts decides), suspend it, or
  * release it. Pure and total: every combination has one answer.
  */
-import type { RecordedError } from '../run/events.ts';
+import type { RecordedError, ReleaseError } from '../run/events.ts';
 import {
   ATTENDED,
   type CancelledEnding,
@@ -68,7 +68,7 @@ export type DispatchDecision =
       readonly reason: DispatchStop | 'retry';
       readonly dueAt?: number | undefined;
       /** The reason why the run cannot continue. The dispatch counts as a failed one. */
-      readonly error?: RecordedError | undefined;
+      readonly error?: ReleaseError | undefined;
     };
 
 export function dispatchDecision(facts: DispatchFacts): DispatchDecision {

@@ -43,6 +43,12 @@ export interface RecordedError {
   readonly trace?: string | undefined;
 }
 
+/** The reason of a dispatch that released the run without progress. */
+export interface ReleaseError extends RecordedError {
+  /** Failed attempts of the compensation under way: the next dispatch continues to count. */
+  readonly undo?: { readonly step: string; readonly revision: number; readonly attempts: number } | undefined;
+}
+
 /** Location of a value too large for a checkpoint: under `payloads`, in chunks, addressed by content. */
 export interface PayloadRef {
   readonly sha256: string;
@@ -222,7 +228,7 @@ export interface EventData {
     readonly inFlight: readonly StepRef[];
     readonly dueAt?: number | undefined;
     readonly interrupted?: readonly string[] | undefined;
-    readonly error?: RecordedError | undefined;
+    readonly error?: ReleaseError | undefined;
   };
   /**
    * `from` is the run whose steps are reused. `revisions`: of steps that run again, where not 1; `feedback`: feedback

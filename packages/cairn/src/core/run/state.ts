@@ -12,6 +12,7 @@ import type {
   Decision,
   OnParentEnd,
   RecordedError,
+  ReleaseError,
   RunIdentity,
   StepRef,
   StopKind,
@@ -237,7 +238,7 @@ export interface RunState extends RunIdentity {
   readonly interruptions: number;
   readonly suspect?: Suspicion;
   /** Number of consecutive failed dispatches, and the error of the last one. */
-  readonly failures?: { readonly times: number; readonly error: RecordedError };
+  readonly failures?: { readonly times: number; readonly error: ReleaseError };
   readonly createdAt: number;
   readonly startedAt?: number;
   readonly updatedAt: number;

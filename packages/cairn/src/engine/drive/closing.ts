@@ -3,7 +3,8 @@
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { DispatchDecision } from '../../core/decisions/dispatch.ts';
-import type { EventData, EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
+import type { EventData, EventDraft, RecordedError, ReleaseError, StepRef } from '../../core/run/events.ts';
+import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
 import { hasCompensation, isCompensable } from '../definition-of-run.ts';
@@ -106,6 +107,12 @@ export function sessionEndOf(closing: ClosingDecision): SessionEnd {
     default:
       return { kind: 'closed' };
   }
+}
+
+/** The snapshot stores the error, so it is cut. */
+export function releaseDecision(reason: Release['reason'], error: ReleaseError | undefined): Release {
+  const failure = error && { ...error, message: cut(error.message, SUMMARY_CHARS), trace: undefined };
+  return { kind: 'release', reason, error: failure };
 }
 
 /** The end of a run whose steps are undone first. */

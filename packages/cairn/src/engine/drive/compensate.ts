@@ -5,10 +5,10 @@
  * Must not: decide that a run ends badly, or end it.
  */
 
-import { compensationsDue } from '../../core/decisions/compensation.ts';
+import { compensationsDue, failedAttempts } from '../../core/decisions/compensation.ts';
 import { RetryAt } from '../../core/errors.ts';
 import { listChange, markOf } from '../../core/plan/item-marks.ts';
-import type { RecordedError, StepExecution } from '../../core/run/events.ts';
+import type { RecordedError, ReleaseError, StepExecution } from '../../core/run/events.ts';
 import { type Completed, isSuspended, type RunState, stepIdOf, stepRefOf } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Decide } from '../../journal/batch.ts';
@@ -34,12 +34,14 @@ interface CompensationOptions {
 }
 
 /**
- * `stopped`: the next dispatch continues with the rest. `later`: it must not begin before `at` (epoch ms), the time that the receiver
- * of a compensation has named with `error`.
+ * `stopped`: the next dispatch continues with the rest; `error` is of the last attempt, if the compensation under way has failed.
+ * `later`: it must not begin before `at` (epoch ms), the time that the receiver of a compensation has named with `error`. Both errors
+ * have the number of failed attempts.
  */
 export type UndoEnd =
-  | { readonly kind: 'done' | 'stopped' }
-  | { readonly kind: 'later'; readonly at: number; readonly error: RecordedError };
+  | { readonly kind: 'done' }
+  | { readonly kind: 'stopped'; readonly error?: ReleaseError | undefined }
+  | { readonly kind: 'later'; readonly at: number; readonly error: ReleaseError };
 
 export async function compensate(run: LeasedRun, { error, stop }: CompensationOptions): Promise<UndoEnd> {
   const { deps, journal } = run;
@@ -51,11 +53,16 @@ export async function compensate(run: LeasedRun, { error, stop }: CompensationOp
     return [compensationStarted(steps, error)];
   });
   for (const completed of due(state)) {
-    if (isSuspended(journal.state) || stop.aborted) return { kind: 'stopped' };
+    if (mustStop(journal.state, stop)) return { kind: 'stopped' };
     const end = await undo(run, completed, stop);
     if (end.kind !== 'done') return end;
   }
   return { kind: 'done' };
+}
+
+/** The journal of the dispatch learns of these requests while it works. */
+function mustStop(state: RunState, stop: AbortSignal): boolean {
+  return stop.aborted || isSuspended(state) || state.cancellation?.withoutUndo === true;
 }
 
 async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Promise<UndoEnd> {
@@ -68,7 +75,13 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
   const append = (decide: Decide) =>
     journal.append((state) => (state.lease?.owner === lease?.owner ? decide(state) : []));
   const undoing = { unit, seen, append, alive: new Map() };
-  for (let attempt = 1; ; attempt += 1) {
+  const counted = (error: RecordedError, attempts: number): ReleaseError => ({
+    ...error,
+    undo: { step: completed.step, revision: completed.revision, attempts },
+  });
+  const before = failedAttempts(journal.state, completed);
+  let failure = before > 0 ? journal.state.failures?.error : undefined;
+  for (let attempt = before + 1; ; attempt += 1) {
     const execution = { ...first, attempt };
     const { result, settled } = await undoOnce(run, { ...undoing, execution }, stop);
     if (result.kind === 'succeeded') {
@@ -76,14 +89,13 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
       return { kind: 'done' };
     }
     // No question can be asked any more: a compensation that needs one has failed.
-    if (result.kind !== 'failed') return { kind: 'stopped' };
+    if (result.kind !== 'failed') return { kind: 'stopped', error: failure };
     const now = deps.clock.now();
-    // This attempt is not counted, even if it is the last, because the receiver named a time for another and attempts are
-    // counted per dispatch.
+    // This attempt is not counted, even if it is the last, because the receiver named a time for another.
     if (result.cause instanceof RetryAt && result.cause.at - now > shortRetryMs) {
       deps.log.warn('compensation_rests', { runId, step: unit.step.id, until: result.cause.at });
       if (settled.length > 0) await journal.append(() => settled);
-      return { kind: 'later', at: result.cause.at, error: result.error };
+      return { kind: 'later', at: result.cause.at, error: counted(result.error, attempt - 1) };
     }
     const next = afterFailure(deps, { runId, step: unit.step, execution, now, undoes: true }, result);
     if (next.kind === 'give_up') {
@@ -92,9 +104,10 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
       return { kind: 'done' };
     }
     if (settled.length > 0) await journal.append(() => settled);
+    failure = counted(result.error, attempt);
     // The other compensations wait for this one, so pauses are short.
     await pause(deps.clock, Math.min(shortRetryMs, Math.max(0, next.at - now)), stop);
-    if (stop.aborted) return { kind: 'stopped' };
+    if (mustStop(journal.state, stop)) return { kind: 'stopped', error: failure };
   }
 }
 

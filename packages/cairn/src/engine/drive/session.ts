@@ -10,7 +10,6 @@ import type { SessionEnd } from '../../core/decisions/after-end.ts';
 import { type DispatchDecision, type DispatchStop, dispatchDecision } from '../../core/decisions/dispatch.ts';
 import { backoffBoundMs, DEFAULT_RETRY } from '../../core/decisions/retry.ts';
 import { durationText } from '../../core/duration.ts';
-import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
@@ -27,6 +26,7 @@ import {
   closingDraft,
   type EndAfterUndo,
   isAsDecided,
+  releaseDecision,
   resultOf,
   sessionEndOf,
 } from './closing.ts';
@@ -274,17 +274,20 @@ export class DriveSession {
     if (!(await mayContinue(deps, journal.state))) this.#post({ kind: 'paused' });
   }
 
-  /** Stops the dispatch, e.g. after a cancel: starts no step, aborts running ones, and abandons those that do not end in time. */
+  /**
+   * Stops the dispatch, e.g. after a cancel: starts no step, aborts running ones, and abandons those that do not end in time. If the
+   * end is being recorded, the stop counts if it is decided again.
+   */
   #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
     if (why !== 'cancel') this.#abandoned.abort(new StepAborted(why));
-    if (!this.#isOpen || this.#stop === why || this.#stop === 'cancel') return;
+    if (this.#phase === 'over' || this.#stop === why || this.#stop === 'cancel') return;
     this.#stop = why;
     this.#stopBodies(why);
   }
 
-  /** Fails the run when its time limit has passed, whatever is running. */
+  /** Fails the run when its time limit has passed, whatever is running, unless another end is recorded first. */
   #timeOut(deadlineAt: number): void {
-    if (!this.#isOpen || this.#dispatch.failure) return;
+    if (this.#phase === 'over' || this.#dispatch.failure) return;
     const { createdAt, startedAt = createdAt } = this.#dispatch.journal.state;
     const message = `the run did not end within ${durationText(deadlineAt - startedAt)}`;
     this.#dispatch.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
@@ -358,23 +361,18 @@ export class DriveSession {
     const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });
     if (undone.kind === 'done') return end;
     if (undone.kind === 'later') return this.#resting(undone);
-    if (isSuspended(this.#dispatch.journal.state)) return { kind: 'release', reason: 'paused' };
-    // Only this signal shows a stop that came while the end was being recorded.
+    if (isSuspended(this.#dispatch.journal.state)) return releaseDecision('paused', undone.error);
+    // After a cancel, only this signal shows another stop.
     const { reason } = this.#abandoned.signal;
     const isShutdown = reason instanceof StepAborted && reason.why === 'shutdown';
-    return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
+    return releaseDecision(isShutdown ? 'shutdown' : 'budget', undone.error);
   }
 
   /** The intervals grow, so that a receiver that always names a near time is called less and less often. */
   #resting({ at, error }: Extract<UndoEnd, { kind: 'later' }>): ClosingDecision {
     const { deps, journal } = this.#dispatch;
     const leastMs = backoffBoundMs(DEFAULT_RETRY, (journal.state.failures?.times ?? 0) + 1);
-    return {
-      kind: 'release',
-      reason: 'retry',
-      dueAt: Math.max(at, deps.clock.now() + leastMs),
-      error: { ...error, message: cut(error.message, SUMMARY_CHARS), trace: undefined },
-    };
+    return { ...releaseDecision('retry', error), dueAt: Math.max(at, deps.clock.now() + leastMs) };
   }
 
   #fail(error: unknown): void {

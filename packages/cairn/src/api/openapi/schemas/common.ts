@@ -91,3 +91,7 @@ export const Stopped = z
   .describe(
     'What operators stopped, so that the run is not dispatched: all runs, those of a restored database, or those of its workflow. Known within 3 seconds.',
   );
+
+export const UndoAttempts = z
+  .object({ step: z.string(), revision: z.int().min(1), attempts: z.int() })
+  .describe('Failed attempts of the compensation under way.');

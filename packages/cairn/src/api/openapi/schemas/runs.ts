@@ -14,6 +14,7 @@ import {
   Seq,
   Stopped,
   Time,
+  UndoAttempts,
   Value,
 } from './common.ts';
 
@@ -272,7 +273,7 @@ const end = {
     .optional()
     .describe('A worker of the run died: steps that must end alone, and deaths by step while alone.'),
   failures: z
-    .object({ times: Count, error: RecordedError })
+    .object({ times: Count, error: RecordedError.extend({ undo: UndoAttempts.optional() }) })
     .optional()
     .describe('Consecutive failed dispatches, and the error of the last one.'),
   createdAt: Time,
