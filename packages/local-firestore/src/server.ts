@@ -131,8 +131,9 @@ async function serve(
     exportTo: (file) => storage.exportTo(file),
     importFrom: (file) => {
       storage.importFrom(file);
-      reindex(storage, indexes);
+      // The documents are replaced even if the new indexes cannot be built.
       store.startAnew();
+      reindex(storage, indexes);
     },
     reset: (projectId) => store.clear(store.databases.names(projectId)),
     stop: async () => {
