@@ -45,8 +45,9 @@ export function otlpSpans(options: OtlpOptions): SpanSink {
 }
 
 function refusalOf(error: Error): SpansRefused | undefined {
-  const isRefused = 'code' in error && REFUSALS.has(error.code);
-  return isRefused ? new SpansRefused(error.message, { cause: error }) : undefined;
+  const code = 'code' in error ? error.code : undefined;
+  if (!REFUSALS.has(code)) return undefined;
+  return new SpansRefused(error.message, { cause: error, isTooLarge: code === 413 });
 }
 
 function readable(span: EndedSpan, resource: Resource): ReadableSpan {

@@ -21,6 +21,16 @@ export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics
 /** The collector will refuse these spans every time. */
 export class SpansRefused extends Error {
   override readonly name = 'SpansRefused';
+  /** True if the collector may accept them in several requests. */
+  readonly isTooLarge: boolean;
+
+  constructor(
+    message: string,
+    { isTooLarge = false, ...options }: ErrorOptions & { readonly isTooLarge?: boolean } = {},
+  ) {
+    super(message, options);
+    this.isTooLarge = isTooLarge;
+  }
 }
 
 export interface SpanSink {

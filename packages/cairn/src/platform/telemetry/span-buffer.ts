@@ -34,23 +34,29 @@ export class SpanBuffer {
   }
 
   /**
-   * Sends the buffered spans, the oldest first. A batch that could not be sent is kept, with all later ones. A permanently refused one is
-   * dropped, because it would block all later ones.
+   * Sends the buffered spans, the oldest first. A batch that could not be sent is kept, with all later ones. One that is too large is
+   * halved until it fits, and the next ones grow again; one that is permanently refused otherwise is dropped, because it would block all later ones.
    *
    * @throws errors of `send`
    */
   async drain(send: (spans: readonly EndedSpan[]) => Promise<void>): Promise<void> {
     let left = this.#spans.length;
+    let most = MAX_SPANS_SENT;
     let refusal: SpansRefused | undefined;
     while (left > 0) {
-      const some = this.#spans.slice(0, Math.min(left, MAX_SPANS_SENT));
+      const some = this.#spans.slice(0, Math.min(left, most));
       try {
         await send(some);
       } catch (error) {
         if (!(error instanceof SpansRefused)) throw error;
+        if (error.isTooLarge && some.length > 1) {
+          most = Math.ceil(some.length / 2);
+          continue;
+        }
         refusal = error;
         this.#dropped += some.length;
       }
+      most = Math.min(MAX_SPANS_SENT, most * 2);
       this.#spans.splice(0, some.length);
       left -= some.length;
     }
