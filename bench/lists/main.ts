@@ -68,4 +68,4 @@ took.sort((a, b) => a - b);
 const worst = Math.round(took.at(-1) ?? 0);
 const median = Math.round(took[took.length >> 1] ?? 0);
 process.stdout.write(`${JSON.stringify({ median, worst, bytes, beforeMb: before, peakMb: peak })}\n`);
-if (worst >= MAX_MS) throw new Error(`a list took ${worst} ms; the most is ${MAX_MS}`);
+if (worst >= MAX_MS) throw new Error(`a list took ${worst} ms; the maximum is ${MAX_MS}`);

@@ -45,7 +45,7 @@ describe('the data of an event', () => {
     expect(() => assertEventFits(draft, MAX_EVENT_DATA_BYTES + 1)).toThrow(
       expect.objectContaining({
         code: 'RUN_TOO_LARGE',
-        message: expect.stringContaining(`the most is ${MAX_EVENT_DATA_BYTES}`),
+        message: expect.stringContaining(`the maximum is ${MAX_EVENT_DATA_BYTES}`),
       }),
     );
   });

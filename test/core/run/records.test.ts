@@ -169,7 +169,7 @@ describe('values', () => {
   ])('are counted in bytes of UTF-8: %s', (letter, bytes) => {
     const fits = letter.repeat(Math.floor(CHECKPOINT_VALUE_BYTES / bytes));
     expect(() => assertFits(fits, 'it')).not.toThrow();
-    expect(() => assertFits(`${fits}${letter}`, 'it')).toThrow('the most is');
+    expect(() => assertFits(`${fits}${letter}`, 'it')).toThrow('the maximum is');
     const small = letter.repeat(Math.floor(SNAPSHOT_VALUE_BYTES / bytes));
     expect(storedValueOf(small, 7)).toEqual({ text: small });
     expect(storedValueOf(`${small}${letter}`, 7)).toEqual({ checkpoint: 7 });

@@ -48,7 +48,7 @@ describe('a step is refused at definition, by its name, for', () => {
       'step',
       { timeout: LONGEST_STEP_ANYWHERE_MS + 1 },
       'bad',
-      'exceeds the longest dispatch; the most is',
+      'exceeds the longest dispatch; the maximum is',
     ],
     [
       'an invalid heartbeat timeout',

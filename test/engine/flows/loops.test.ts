@@ -196,7 +196,7 @@ describe('a loop', () => {
       'a state that is too large',
       () => 'x'.repeat(MAX_STATE_BYTES),
       'PAYLOAD_TOO_LARGE',
-      `the state of the loop 'main' after turn 1 has ${MAX_STATE_BYTES + 2} bytes; the most is ${MAX_STATE_BYTES}`,
+      `the state of the loop 'main' after turn 1 has ${MAX_STATE_BYTES + 2} bytes; the maximum is ${MAX_STATE_BYTES}`,
     ],
     [
       'a state that is no JSON',

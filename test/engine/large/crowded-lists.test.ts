@@ -45,7 +45,7 @@ describe('a run at its limit of', () => {
     begin(world, id, { effects });
     const { store, written } = asFirestoreTakes(world.store);
     await world.run(undefined, { ...world.deps, store });
-    const message = `the run has ${MAX_OPEN_EFFECTS} effects with an unknown outcome; the most is ${MAX_OPEN_EFFECTS}`;
+    const message = `the run has ${MAX_OPEN_EFFECTS} effects with an unknown outcome; the maximum is ${MAX_OPEN_EFFECTS}`;
     expect(endOf(world, id)).toMatchObject({ status: 'failed', error: { code: 'RUN_TOO_LARGE', message } });
     expect(outside.calls).toBe(0);
     expect(written.pages).toBeGreaterThan(5);
@@ -71,7 +71,7 @@ describe('a run at its limit of', () => {
     const { store, written } = asFirestoreTakes(world.store);
     const isOver = () => endOf(world, id)?.status === 'failed';
     await world.run(isOver, { ...world.deps, store });
-    const message = `the run has opened ${MAX_REGISTRATIONS} waits for events and children; the most is ${MAX_REGISTRATIONS}`;
+    const message = `the run has opened ${MAX_REGISTRATIONS} waits for events and children; the maximum is ${MAX_REGISTRATIONS}`;
     expect(endOf(world, id)).toMatchObject({ status: 'failed', error: { code: 'RUN_TOO_LARGE', message } });
     expect(written.pages).toBeGreaterThan(200);
   });

@@ -131,7 +131,7 @@ export function encodeKey(key: string): string {
   if (encoded.length > MAX_DOCUMENT_ID_BYTES) {
     refuse(
       'idempotency key',
-      `has ${encoded.length} bytes as a document id; the most is ${MAX_DOCUMENT_ID_BYTES}`,
+      `has ${encoded.length} bytes as a document id; the maximum is ${MAX_DOCUMENT_ID_BYTES}`,
     );
   }
   return encoded;

@@ -103,7 +103,7 @@ export function assertRoom(
 ): void {
   const help = 'Split the work over child runs (flow.child), or continue in another run.';
   if (operations >= MAX_FLOW_OPERATIONS) {
-    const what = `the flow '${stepId}' has ${operations} operations; the most is ${MAX_FLOW_OPERATIONS}`;
+    const what = `the flow '${stepId}' has ${operations} operations; the maximum is ${MAX_FLOW_OPERATIONS}`;
     throw new CairnError('RUN_TOO_LARGE', what, { stepId, help });
   }
   if (steps < MAX_STEPS) return;

@@ -44,7 +44,7 @@ export function assertEventFits({ type }: EventDraft, bytes: number): void {
   if (bytes <= MAX_EVENT_DATA_BYTES) return;
   throw new CairnError(
     'RUN_TOO_LARGE',
-    `the event '${type}' has ${bytes} bytes; the most is ${MAX_EVENT_DATA_BYTES}`,
+    `the event '${type}' has ${bytes} bytes; the maximum is ${MAX_EVENT_DATA_BYTES}`,
   );
 }
 

@@ -14,7 +14,7 @@ export function assertFits(text: string, what: string, most: number = CHECKPOINT
   if (!isLongerThan(text, most)) return;
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',
-    `${what} has ${Buffer.byteLength(text)} bytes; the most is ${most}`,
+    `${what} has ${Buffer.byteLength(text)} bytes; the maximum is ${most}`,
     { field: what },
   );
 }

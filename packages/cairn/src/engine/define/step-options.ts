@@ -120,7 +120,7 @@ export function bodyPart(name: StepName, options: UncheckedOptions, body: unknow
   if (timeoutMs > LONGEST_STEP_ANYWHERE_MS) {
     throw stepError(
       name,
-      `a timeout of ${timeoutMs} ms exceeds the longest dispatch; the most is ${LONGEST_STEP_ANYWHERE_MS} ms`,
+      `a timeout of ${timeoutMs} ms exceeds the longest dispatch; the maximum is ${LONGEST_STEP_ANYWHERE_MS} ms`,
     );
   }
   assertRetryOptions(name, given.retry);

@@ -22,7 +22,7 @@ export function itemsOf({ id, set }: SetStep, seen: Context, state: RunState): r
   if (!Array.isArray(items)) throw new Fatal(`'over' of step '${id}' must return an array`);
   if (items.length > MAX_ITEMS) {
     const advice = `split the list over child runs (step.child), each with at most ${MAX_ITEMS}`;
-    throw new Fatal(`step '${id}' has ${items.length} items; the most is ${MAX_ITEMS}: ${advice}`);
+    throw new Fatal(`step '${id}' has ${items.length} items; the maximum is ${MAX_ITEMS}: ${advice}`);
   }
   if (state.steps.size + items.length > MAX_STEPS) {
     throw new Fatal(

@@ -105,7 +105,7 @@ export class Performer {
     const { state, execution, undo } = this.#params;
     const { length } = state().effects;
     if (undo || length < MAX_OPEN_EFFECTS) return;
-    const what = `the run has ${length} effects with an unknown outcome; the most is ${MAX_OPEN_EFFECTS}`;
+    const what = `the run has ${length} effects with an unknown outcome; the maximum is ${MAX_OPEN_EFFECTS}`;
     throw new CairnError('RUN_TOO_LARGE', what, { stepId: execution.stepId });
   }
 

@@ -97,7 +97,7 @@ function checkData(decision: Decision, data: unknown): void {
     throw invalidInput('data', `'${decision}' takes no data`);
   const bytes = Buffer.byteLength(toJsonText(data, 'data'));
   if (bytes <= MAX_DATA_BYTES) return;
-  const what = `the data has ${bytes} bytes; the most is ${MAX_DATA_BYTES}`;
+  const what = `the data has ${bytes} bytes; the maximum is ${MAX_DATA_BYTES}`;
   throw new CairnError('PAYLOAD_TOO_LARGE', what, { field: 'data' });
 }
 
@@ -109,7 +109,7 @@ function checkText(field: 'note' | 'feedback', text: string | undefined): void {
   if (bytes <= MAX_SAID_BYTES) return;
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',
-    `the ${field} has ${bytes} bytes; the most is ${MAX_SAID_BYTES}`,
+    `the ${field} has ${bytes} bytes; the maximum is ${MAX_SAID_BYTES}`,
     { field },
   );
 }

@@ -19,9 +19,8 @@ export function dataTextOf(data: unknown): string {
   const text = toJsonText(data, 'data');
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_DELIVERED_BYTES) return text;
-  throw new CairnError('PAYLOAD_TOO_LARGE', `'data' has ${bytes} bytes; the most is ${MAX_DELIVERED_BYTES}`, {
-    field: 'data',
-  });
+  const what = `'data' has ${bytes} bytes; the maximum is ${MAX_DELIVERED_BYTES}`;
+  throw new CairnError('PAYLOAD_TOO_LARGE', what, { field: 'data' });
 }
 
 /**

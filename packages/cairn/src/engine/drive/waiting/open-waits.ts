@@ -119,12 +119,12 @@ export class OpenWaits {
   /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more, RUN_TOO_LARGE if the run had too many */
   assertRoomFor(wait: Wait, { ties: { length } }: RunState): void {
     if (length >= MAX_REGISTRATIONS && (wait.kind === 'event' || wait.kind === 'child')) {
-      const what = `the run has opened ${length} waits for events and children; the most is ${MAX_REGISTRATIONS}`;
+      const what = `the run has opened ${length} waits for events and children; the maximum is ${MAX_REGISTRATIONS}`;
       throw new CairnError('RUN_TOO_LARGE', what, { stepId: wait.execution.stepId });
     }
     if (sizeOf(wait) <= this.freeBytes) return;
     const bytes = MAX_OPEN_WAITS_BYTES - this.freeBytes + sizeOf(wait);
-    const what = `the open waits of the run would take ${bytes} bytes; the most is ${MAX_OPEN_WAITS_BYTES}`;
+    const what = `the open waits of the run would take ${bytes} bytes; the maximum is ${MAX_OPEN_WAITS_BYTES}`;
     throw new CairnError('PAYLOAD_TOO_LARGE', what, {
       stepId: wait.execution.stepId,
       help: 'Open fewer waits at once, ask shorter questions, or use child runs.',
