@@ -29,7 +29,7 @@ const STATEFUL = [
 const ENTRY = /\/packages\/cairn\/src\/[^/]+\.ts$/;
 const SEEDED = join(root, 'scripts/seeded-fast-check.mjs');
 /** Parts of Jest that keep the tests and matchers of a file. */
-const OF_A_FILE = /\/node_modules\/(@jest\/expect|expect|jest-circus|jest-snapshot)\//;
+const PER_TEST_FILE = /\/node_modules\/(@jest\/expect|expect|jest-circus|jest-snapshot)\//;
 
 function isShared(file) {
   if (file === SEEDED) return true;
@@ -159,7 +159,7 @@ class Modules extends OwnOrShared {
 
 class InternalModules extends OwnOrShared {
   findShared(file) {
-    if (OF_A_FILE.test(file)) return undefined;
+    if (PER_TEST_FILE.test(file)) return undefined;
     const loaded = shared.registries.internalModuleRegistry;
     if (!loaded.has(file)) shared.requireInternalModule(file, file);
     return loaded.get(file);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
-import { comeBackSoon } from '../../packages/cairn/src/engine/mailbox/scan-soon.ts';
+import { scanAndDispatchSoon } from '../../packages/cairn/src/engine/mailbox/scan-soon.ts';
 import { driveRequestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { wakePaused } from '../../packages/cairn/src/operations/runtime/wake-paused.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
@@ -111,7 +111,7 @@ const ENQUEUERS: Readonly<
   },
   'the end of a pause': (deps, world) =>
     wakePaused({ ...deps, statistics: world.statistics }, NOTHING_SET, { tenantId: 't1' }),
-  'an event that it could not receive': (deps, _, runId) => comeBackSoon(deps, runId),
+  'an event that it could not receive': (deps, _, runId) => scanAndDispatchSoon(deps, runId),
 };
 
 test.each(Object.keys(ENQUEUERS))('a run is enqueued to its own functions by %s', async (by) => {

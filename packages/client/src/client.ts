@@ -89,7 +89,7 @@ const LONGEST_WAIT = '50s';
 /**
  * Statuses that refuse a waiting read: its tenant (429) or the instance (503) has too many. Google's front end sends them too.
  */
-const WITHOUT_PLACE: ReadonlySet<number> = new Set([429, 503]);
+const TOO_MANY_WAITING: ReadonlySet<number> = new Set([429, 503]);
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 /** Maximum items per page. */
 const PAGE = 100;
@@ -209,7 +209,7 @@ export class CairnClient {
         const run = await this.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: LONGEST_WAIT } });
         if (ENDED.has(run.status)) return run;
       } catch (error) {
-        if (!(error instanceof Refusal) || !WITHOUT_PLACE.has(error.problem.status) || this.signal.aborted)
+        if (!(error instanceof Refusal) || !TOO_MANY_WAITING.has(error.problem.status) || this.signal.aborted)
           throw error;
         await this.machine.sleep(retryAfterMs(error.problem) ?? MAX_PAUSE_MS, this.signal);
       }

@@ -71,7 +71,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
     const onSign = () => {
       isAlive = true;
       if (machine.now() - openedAt >= STEADY_MS) failures = 0;
-      if (!isWhole) passage.spoke();
+      if (!isWhole) passage.dataArrived();
     };
     try {
       for await (const part of openStream(client, { stream, after: seen, isWhole, signal, onSign })) {
@@ -84,8 +84,8 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
       if (isAlive) failures = 0;
     } catch (error) {
       if (signal.aborted) throw error;
-      if (error instanceof Mute) {
-        passage.wasMute(machine.now());
+      if (error instanceof SilentStream) {
+        passage.wasSilent(machine.now());
         // Events until now are fetched at once, as a complete answer.
         isWhole = true;
         continue;
@@ -108,7 +108,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
 }
 
 /** A stream is open, but no data arrives. */
-class Mute extends Error {}
+class SilentStream extends Error {}
 
 interface StreamOpening {
   readonly stream: Stream;
@@ -126,7 +126,7 @@ async function* openStream(
   const silent = new AbortController();
   let watchdog = isWhole
     ? setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS)
-    : setTimeout(() => silent.abort(new Mute()), FIRST_WORD_MS);
+    : setTimeout(() => silent.abort(new SilentStream()), FIRST_WORD_MS);
   try {
     const answer = await client.machine.fetch(
       `${client.url}${stream.target(isWhole ? { follow: false } : {})}`,

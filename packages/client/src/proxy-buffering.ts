@@ -3,13 +3,13 @@
  */
 
 /** Silent streams that prove buffering; one may be a cold start. */
-const MUTES = 2;
+const SILENT_STREAMS = 2;
 /** Time after which streaming is tried again: the proxy may have changed, or the network was slow. */
 const TRY_AGAIN_MS = 600_000;
 
 /** Observations of streams by one path; times are epoch ms. */
 export class ProxyBuffering {
-  #mutes = 0;
+  #silent = 0;
   #wholeUntil = 0;
 
   /** True if the proxy buffers answers, so that data arrives only when a stream ends. */
@@ -18,13 +18,13 @@ export class ProxyBuffering {
   }
 
   /** Data of a stream arrived while it was open. */
-  spoke(): void {
-    this.#mutes = 0;
+  dataArrived(): void {
+    this.#silent = 0;
   }
 
   /** A stream was open for long enough without data. After a retry one observation is enough. */
-  wasMute(now: number): void {
-    this.#mutes += 1;
-    if (this.#mutes >= MUTES) this.#wholeUntil = now + TRY_AGAIN_MS;
+  wasSilent(now: number): void {
+    this.#silent += 1;
+    if (this.#silent >= SILENT_STREAMS) this.#wholeUntil = now + TRY_AGAIN_MS;
   }
 }

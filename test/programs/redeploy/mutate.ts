@@ -66,13 +66,13 @@ function inserted(program: Program, draw: Draw): Program {
 function removed(program: Program, draw: Draw): Program | undefined {
   if (program.steps.length < 2) return undefined;
   const { id } = draw.pick(program.steps);
-  const isLeft = (other: string) => other !== id;
+  const isOther = (other: string) => other !== id;
   return {
     ...program,
-    result: program.result.filter(isLeft),
+    result: program.result.filter(isOther),
     steps: program.steps
-      .filter((step) => isLeft(step.id))
-      .map((step) => ({ ...step, needs: step.needs.filter(isLeft) })),
+      .filter((step) => isOther(step.id))
+      .map((step) => ({ ...step, needs: step.needs.filter(isOther) })),
   };
 }
 

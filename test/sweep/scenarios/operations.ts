@@ -218,7 +218,7 @@ const TIMES = ['first', 'second', 'third', 'fourth'] as const;
 export function person(certain = 0): readonly Operation[] {
   const nameOf = (time: string) => `clear up, the ${time} time`;
   return TIMES.map((time, i) =>
-    clearsUp({
+    resolvingOperation({
       name: nameOf(time),
       when: (view) =>
         view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
@@ -228,7 +228,7 @@ export function person(certain = 0): readonly Operation[] {
 }
 
 /** Resolves an effect truthfully after a check with the receiver, and permits the repetition of earlier effects. */
-function clearsUp(more: Omit<Operation, 'act'>): Operation {
+function resolvingOperation(more: Omit<Operation, 'act'>): Operation {
   return {
     ...more,
     act: async ({ deps, tenantId, receiver }) => {

@@ -17,7 +17,7 @@ const LIST_CHARS = 12;
  * Parameters that may differ from page to page. Clients often compute times from the current time in each request. The console
  * requests only its first page with child runs. A vocabulary selects nothing.
  */
-const MAY_DIFFER: ReadonlySet<string> = new Set(['since', 'until', 'topLevel', 'vocabulary']);
+const IGNORED: ReadonlySet<string> = new Set(['since', 'until', 'topLevel', 'vocabulary']);
 
 /** A list: the operation, and every parameter that selects or orders its items, but not the page size. */
 export interface CursorList {
@@ -60,7 +60,7 @@ export function anyPlaceOf(cursor: string): string {
 
 function nameOf({ tenantId, operation, parameters }: CursorList): string {
   const bound = Object.fromEntries(
-    Object.entries(parameters).filter(([parameter]) => !MAY_DIFFER.has(parameter)),
+    Object.entries(parameters).filter(([parameter]) => !IGNORED.has(parameter)),
   );
   const list = { tenantId, operation, parameters: bound } as unknown as Json;
   return sha256Hex(canonicalJson(list)).slice(0, LIST_CHARS);

@@ -109,7 +109,7 @@ const LATER_REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 
 /** Decisions for which the record is not of a repetition: it belongs to another request, or has expired. */
-const OF_NO_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<ExistingDecision['kind']>([
+const NOT_A_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<ExistingDecision['kind']>([
   'foreign_tenant',
   'expired',
   'conflict',
@@ -133,7 +133,7 @@ export async function checkUnlessRepeated(
     const name = apiKey(caller.principal, key);
     const stored = await sendUntilKnown(deps, () => deps.records.read(name));
     const repeated = { tenantId: caller.tenantId, requestHash: hash, now: deps.clock.now() };
-    if (!stored || OF_NO_REPETITION.has(decideExisting(stored.record, repeated).kind)) throw error;
+    if (!stored || NOT_A_REPETITION.has(decideExisting(stored.record, repeated).kind)) throw error;
   }
 }
 

@@ -15,10 +15,10 @@ export function retryAfter(header: string | undefined, now: number): number | un
   const at = SECONDS.test(text)
     ? now + Math.ceil(Number(text) * 1000)
     : Date.parse(DATE.test(text) ? text : '');
-  return Number.isNaN(at) ? undefined : notBeyond(at, now);
+  return Number.isNaN(at) ? undefined : capped(at, now);
 }
 
 /** Limits a retry time: not in the past, and not days ahead. */
-export function notBeyond(at: number, now: number): number {
+export function capped(at: number, now: number): number {
   return Math.min(Math.max(at, now), now + LONGEST_MS);
 }

@@ -66,7 +66,7 @@ export async function policyDecision(
 }
 
 /** The event that replaces a policy result when an authorised user skipped the policy once. */
-export function passedOver(actor: string | undefined): EventDraft[] {
+export function skippedByForce(actor: string | undefined): EventDraft[] {
   const data = {
     allowed: true,
     policySnapshotId: 'forced',

@@ -27,7 +27,7 @@ type ClientConnection = Pick<FunctionResponse, 'closed' | 'once'>;
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** Methods that `Request` refuses (fetch standard, forbidden methods). */
-const UNSPEAKABLE: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
+const UNSUPPORTED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 const ALLOWED = ['GET', 'HEAD', 'POST'];
 /** A larger response is sent in chunks without a length, because the platform refuses to buffer more than 32 MiB. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
@@ -81,7 +81,7 @@ export async function exchange(
   answer: (request: Request) => Response | Promise<Response>,
 ): Promise<void> {
   const { method } = request;
-  const refused = UNSPEAKABLE.has(method);
+  const refused = UNSUPPORTED_METHODS.has(method);
   await send(
     refused
       ? problemResponse(methodNotAllowed(method, ALLOWED), log)

@@ -171,7 +171,7 @@ function restore(record: InitRecord, files: Files): Restored {
   const folders = foldersOf(written);
   const known = new Set([...written, ...folders, ...restored]);
   left.push(
-    ...strangersIn(folders, known, files).map((path) => ({ path, why: 'cairn init did not write it' })),
+    ...unknownFiles(folders, known, files).map((path) => ({ path, why: 'cairn init did not write it' })),
   );
   for (const folder of folders) files.removeFolder(folder);
   return { restored, takenOut, left };
@@ -181,7 +181,7 @@ function restore(record: InitRecord, files: Files): Restored {
  * Files and folders that `init` did not write. A folder stands for its contents. Files that the undo will remove still exist at
  * this point.
  */
-function strangersIn(folders: readonly string[], known: ReadonlySet<string>, files: Files): string[] {
+function unknownFiles(folders: readonly string[], known: ReadonlySet<string>, files: Files): string[] {
   return folders
     .flatMap((folder) => files.names(folder).map((name) => `${folder}/${name}`))
     .filter((path) => !known.has(path) && !path.endsWith(UNPLACED))

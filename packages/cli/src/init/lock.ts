@@ -41,7 +41,7 @@ function take(file: string, depth = 0): string | undefined {
   if (obstacle !== undefined) return obstacle;
   try {
     // The file was just created, so its time is now by the clock of the file system.
-    if (isLeft(file, statSync(removal).mtimeMs)) remove(file);
+    if (isAbandoned(file, statSync(removal).mtimeMs)) remove(file);
     return created(file) ? undefined : file;
   } finally {
     rmSync(removal, { force: true });
@@ -83,7 +83,7 @@ function remove(file: string): void {
  *
  * @param now epoch ms
  */
-function isLeft(file: string, now: number): boolean {
+function isAbandoned(file: string, now: number): boolean {
   try {
     const { mtimeMs, uid } = statSync(file);
     if (mtimeMs < now - uptime() * 1_000) return true;

@@ -31,12 +31,12 @@ export function blockedView(
   return {
     code,
     since: iso(since),
-    ...(cancellation && code !== 'DISPATCH_DUE' ? toBeUndone(words, id) : words),
+    ...(cancellation && code !== 'DISPATCH_DUE' ? beforeCompensation(words, id) : words),
   };
 }
 
 /** A cancelled run stays blocked because completed steps have compensations. */
-function toBeUndone({ message, help }: BlockedWords, runId: string): BlockedWords {
+function beforeCompensation({ message, help }: BlockedWords, runId: string): BlockedWords {
   return {
     message: `${message} The run was cancelled, and that version must run the compensations of its completed steps first.`,
     help: `${help} To end the run without them: cairn runs cancel ${runId} --without-undo`,

@@ -32,7 +32,7 @@ function questionView(status: string, call: InboxQuestion): View {
   const { kind, step, wait, effectId, capabilityId, openedAt, answers, row } = call;
   const { question, detail, to, isCut } = wait
     ? questionTextOf(wait.detailText)
-    : { question: leftText(status, call), detail: undefined, to: undefined, isCut: false };
+    : { question: inDoubtText(status, call), detail: undefined, to: undefined, isCut: false };
   const schema = wait?.dataSchemaText;
   return {
     kind,
@@ -90,7 +90,7 @@ function questionTextOf(detailText: string | undefined): {
   };
 }
 
-function leftText(status: string, { step, capabilityId, answers }: InboxQuestion): string {
+function inDoubtText(status: string, { step, capabilityId, answers }: InboxQuestion): string {
   const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and the outcome is unknown. Check with the receiver, and report whether the call took effect.`;
   return answers.includes('resume')
     ? `${what} Or resume the run: its successor looks up the outcome, or asks.`

@@ -198,8 +198,8 @@ function answerOf(error: unknown): GithubResponse | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { response, message } = error as RequestError;
   if (!response) return undefined;
-  return { status: response.status, headers: response.headers, message: message.slice(0, MAX_SAID_CHARS) };
+  return { status: response.status, headers: response.headers, message: message.slice(0, MAX_REFUSAL_CHARS) };
 }
 
 /** An error page can be long, and its beginning is enough. */
-const MAX_SAID_CHARS = 300;
+const MAX_REFUSAL_CHARS = 300;

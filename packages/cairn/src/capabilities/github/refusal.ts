@@ -5,7 +5,7 @@
  * Must not: treat a server error (5xx) as a refusal, because the request may have been applied.
  */
 import { NotApplied } from '../../core/errors.ts';
-import { notBeyond, retryAfter } from '../retry-after.ts';
+import { capped, retryAfter } from '../retry-after.ts';
 
 export interface GithubResponse {
   readonly status: number;
@@ -16,7 +16,7 @@ export interface GithubResponse {
 }
 
 /** "Wait for at least one minute" if no header has a time (GitHub, "Rate limits for the REST API"). */
-const UNSAID_LIMIT_MS = 60_000;
+const DEFAULT_LIMIT_MS = 60_000;
 /** GitHub's reset time has whole seconds. */
 const RESET_SLACK_MS = 1_000;
 const SECONDARY = /secondary rate limit|abuse detection/i;
@@ -45,8 +45,8 @@ export function limitEnd({ status, headers, message }: GithubResponse, now: numb
   if (delayMs !== undefined) return delayMs;
   const reset = Number(headerOf(headers, 'x-ratelimit-reset'));
   if (headerOf(headers, 'x-ratelimit-remaining') === '0' && reset > 0)
-    return notBeyond(reset * 1000 + RESET_SLACK_MS, now);
-  return status === 429 || SECONDARY.test(message) ? now + UNSAID_LIMIT_MS : undefined;
+    return capped(reset * 1000 + RESET_SLACK_MS, now);
+  return status === 429 || SECONDARY.test(message) ? now + DEFAULT_LIMIT_MS : undefined;
 }
 
 function headerOf(headers: GithubResponse['headers'], name: string): string | undefined {

@@ -23,9 +23,9 @@ const SLACK_ORIGIN = 'https://hooks.slack.com';
 const MAX_URL_CHARS = 2_000;
 const TIMEOUT_MS = 10_000;
 /** Pause if Slack does not return the duration of its limit. It allows one message a second. */
-const UNSAID_LIMIT_MS = 1_000;
+const DEFAULT_LIMIT_MS = 1_000;
 /** Longest response text of Slack that is kept. It is usually a word, or a line of JSON. */
-const MAX_SAID_CHARS = 200;
+const MAX_REFUSAL_CHARS = 200;
 
 export const slackRespond = defineCapability({
   id: 'slack.respond',
@@ -100,7 +100,7 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
       redirect: 'manual',
       signal: AbortSignal.any([signal, tooLong.signal]),
     });
-    const text = (await response.text()).slice(0, MAX_SAID_CHARS);
+    const text = (await response.text()).slice(0, MAX_REFUSAL_CHARS);
     return { status: response.status, retryAfter: response.headers.get('retry-after') ?? undefined, text };
   } catch (error) {
     // The original error contains the URL, which is secret.
@@ -115,7 +115,7 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
 function throwUnlessPosted({ status, retryAfter: header, text }: SlackResponse, now: number): void {
   const message = `Slack answered ${status} to a message: ${text}`;
   if (status === 429)
-    throw new NotApplied(message, { retryAt: retryAfter(header, now) ?? now + UNSAID_LIMIT_MS });
+    throw new NotApplied(message, { retryAt: retryAfter(header, now) ?? now + DEFAULT_LIMIT_MS });
   if (status === 408 || status >= 500) throw new Error(message);
   // For an expired or used URL Slack responds with 404, or with a 200 whose text is a refusal.
   if (status >= 300 || isRefusal(text)) throw new NotApplied(message, { final: true });

@@ -141,7 +141,7 @@ export type BudgetRefusal = { readonly kind: 'ask'; readonly reached: readonly B
  */
 export function take(before: DayBudget, taking: DayTake, now: number): DayTakeResult {
   const { owner, expiresAt, reserved, need, limits, isSpent = false, kinds = {} } = taking;
-  const day = { ...withoutDead(before, now), limits };
+  const day = { ...withoutExpired(before, now), limits };
   const own = day.holds.find((hold) => hold.owner === owner);
   const wanted = sumOfAmounts([reserved, need]);
   if (own && DAY_LIMITS.every((name) => of(own.granted, name) >= of(wanted, name)))
@@ -230,7 +230,7 @@ export function admittable<T extends { readonly need: DayAmounts }>(
 }
 
 /** Counts expired holds as spent, because it is unknown how much of them was spent. */
-function withoutDead(day: DayBudget, now: number): DayBudget {
+function withoutExpired(day: DayBudget, now: number): DayBudget {
   const dead = day.holds.filter(({ expiresAt }) => expiresAt <= now);
   if (dead.length === 0) return day;
   return {

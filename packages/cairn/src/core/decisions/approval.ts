@@ -43,9 +43,9 @@ export type ApprovalDecision =
  */
 export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: number): ApprovalDecision {
   const waits = state.waits.filter(({ execution }) => stepKey(execution) === answer.step);
-  const open = waits.filter((wait) => wait.kind === 'approval').find(({ id }) => isMeant(answer, id));
+  const open = waits.filter((wait) => wait.kind === 'approval').find(({ id }) => isAbout(answer, id));
   const decided = state.decisions.find(
-    ({ stepId, waitId }) => stepId === answer.step && isMeant(answer, waitId),
+    ({ stepId, waitId }) => stepId === answer.step && isAbout(answer, waitId),
   );
   if (open) {
     // The request may repeat the earlier one or answer the question that followed. A decision that would be harmful twice is
@@ -63,7 +63,7 @@ export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: n
 type Question = DecidableQuestion | EffectQuestion;
 
 /** An answer without `waitId` may mean any question of the step. */
-function isMeant({ waitId }: ApprovalAnswer, id: string): boolean {
+function isAbout({ waitId }: ApprovalAnswer, id: string): boolean {
   return waitId === undefined || waitId === id;
 }
 

@@ -111,8 +111,8 @@ export function halfJitterMs(boundMs: number, random: number): number {
  */
 export function retryPolicy(given: Partial<RetryPolicy> = {}, option = 'retry'): RetryPolicy {
   const policy = { ...DEFAULT_RETRY, ...given };
-  const check = (member: keyof RetryPolicy, holds: boolean, expected: string) => {
-    if (!holds) throw invalidInput(`${option}.${member}`, `${option}.${member} must be ${expected}`);
+  const check = (member: keyof RetryPolicy, isValid: boolean, expected: string) => {
+    if (!isValid) throw invalidInput(`${option}.${member}`, `${option}.${member} must be ${expected}`);
   };
   check(
     'maxAttempts',

@@ -130,7 +130,7 @@ function derivedFaults(
   const { wakeAt: wakes, askingSince: asks, foundBy: names, listed, waitsFor: waits } = snapshot;
   const due = wakeAt(state, snapshot.metadata);
   // A time that is too early, or within the allowed deferral, is harmless.
-  const latest = Math.max(due ?? 0, run.readAt + CLOCKS_APART_MS + mayBePutOff(state));
+  const latest = Math.max(due ?? 0, run.readAt + CLOCKS_APART_MS + maxDeferralMs(state));
   const asking = askingSince(atSnapshot);
   // Removed from an ended run once the ledger knows the outcome of all its effects.
   const isAnswered = asks === undefined && endedInDoubt(atSnapshot) && isAllKnown(run.effects, atSnapshot);
@@ -152,7 +152,7 @@ function times(implied: number | undefined, stored: number | null | undefined): 
 }
 
 /** Allowed deferral of a run: the scan checks a waiting run and then sets the next check after the usual interval. */
-function mayBePutOff(state: RunState): number {
+function maxDeferralMs(state: RunState): number {
   if (isSuspendedWithoutWorker(state)) return OPEN_WAIT_MS;
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external')
     return readySince(state) === undefined ? PUT_OFF_MS : LONGEST_CHECK_MS;

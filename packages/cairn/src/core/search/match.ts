@@ -32,14 +32,14 @@ export function isMatch(run: Named & { readonly id: string }, match: RunMatch): 
   const { tags = [] } = run;
   if (match.kind === 'comparison') {
     const before = `${match.tag}:`;
-    return tags.some((tag) => tag.startsWith(before) && holds(tag.slice(before.length), match));
+    return tags.some((tag) => tag.startsWith(before) && isTrueOf(tag.slice(before.length), match));
   }
   const values = tags.map((tag) => tag.slice(tag.indexOf(':') + 1));
   return [run.id, ...foundBy(run), ...values].some((name) => name.toLowerCase().startsWith(match.text));
 }
 
 /** Numbers are compared as numbers and texts by their characters; a number never matches a text. */
-function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: 'comparison' }>): boolean {
+function isTrueOf(value: string, { is, than }: Extract<RunMatch, { readonly kind: 'comparison' }>): boolean {
   const [a, b] = [numberIn(value), numberIn(than)];
   if ((a === undefined) !== (b === undefined)) return false;
   const order =

@@ -3,7 +3,7 @@ import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import { evaluatePolicy, passedOver } from '../policy.ts';
+import { evaluatePolicy, skippedByForce } from '../policy.ts';
 import { StepAborted } from './bodies/call-body.ts';
 import type { ClosingDecision } from './closing.ts';
 import type { DispatchState } from './dispatch-state.ts';
@@ -43,10 +43,10 @@ export async function policyAnswer(
   if (!workflow.policy || !state.policyDue || state.cancellation || dispatch.failure) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
   if (at === 'start' && state.source?.forcedBy !== undefined)
-    return { kind: 'answered', drafts: passedOver(state.source.forcedBy) };
-  const needless = new AbortController();
-  const signal = AbortSignal.any([abandoned, needless.signal]);
-  const endWatch = watchForStops(dispatch, () => needless.abort());
+    return { kind: 'answered', drafts: skippedByForce(state.source.forcedBy) };
+  const unneeded = new AbortController();
+  const signal = AbortSignal.any([abandoned, unneeded.signal]);
+  const endWatch = watchForStops(dispatch, () => unneeded.abort());
   try {
     const result = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
     switch (result.kind) {

@@ -24,7 +24,7 @@ import { asOfOtherRun, onOtherRun } from '../other-run.ts';
 import { changeMailbox, type MailboxDeps } from './change.ts';
 import type { DeliveredData } from './event-answers.ts';
 import { type OfferDeps, type OfferResult, offerTo } from './offer.ts';
-import { comeBackSoon } from './scan-soon.ts';
+import { scanAndDispatchSoon } from './scan-soon.ts';
 
 export interface DeliverDeps extends MailboxDeps, OfferDeps {}
 
@@ -146,7 +146,7 @@ async function offerAll(
     async ([runId, waits]) => {
       try {
         const reception = await offerTo(deps, runId, { ...address, data });
-        if (reception.refused && isPlanMissing(reception.refused)) await comeBackSoon(deps, runId);
+        if (reception.refused && isPlanMissing(reception.refused)) await scanAndDispatchSoon(deps, runId);
         tally.note(waits, reception);
       } catch (error) {
         if (isToRepeat(error)) tally.fail(waits, error);

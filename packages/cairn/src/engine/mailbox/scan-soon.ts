@@ -41,7 +41,7 @@ export async function scanSoon({ store, clock }: JournalDeps, runId: string): Pr
  *
  * @throws OutcomeUnknown
  */
-export async function comeBackSoon(
+export async function scanAndDispatchSoon(
   deps: JournalDeps & Pools & { readonly queue: TaskQueue },
   runId: string,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { Decision } from '../../core/run/events.ts';
 import type { RunOfTenant } from '../append-to-run.ts';
 
 /** Largest note or feedback, UTF-8 bytes. It is stored in the journal and the snapshot, and passed to bodies. */
-const MAX_SAID_BYTES = 8 * 1024;
+const MAX_TEXT_BYTES = 8 * 1024;
 /** Largest data of an approval, as canonical JSON. It is stored in the journal and in the output of the step. */
 const MAX_DATA_BYTES = 16 * 1024;
 
@@ -106,10 +106,10 @@ function checkText(field: 'note' | 'feedback', text: string | undefined): void {
   if (text.trim() === '') throw invalidInput(field, `the ${field} is empty`);
   if (!text.isWellFormed()) throw invalidInput(field, `the ${field} has a lone surrogate`);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_SAID_BYTES) return;
+  if (bytes <= MAX_TEXT_BYTES) return;
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',
-    `the ${field} has ${bytes} bytes; the maximum is ${MAX_SAID_BYTES}`,
+    `the ${field} has ${bytes} bytes; the maximum is ${MAX_TEXT_BYTES}`,
     { field },
   );
 }

@@ -12,7 +12,7 @@ import type { PreviewDeps } from '../successors/request.ts';
 import { approvalOf, type NamedQuestion } from './question.ts';
 import type { BulkAct, BulkTarget } from './target.ts';
 
-export const FORESEEN = [
+export const BULK_FORECASTS = [
   'end_at_once',
   'ask_to_end',
   'start_successor',
@@ -23,7 +23,7 @@ export const FORESEEN = [
 
 interface PreviewedChange {
   /** `ask_to_end`: a worker ends the run after its compensations. `nothing`: the run is in that state already. */
-  readonly would: (typeof FORESEEN)[number];
+  readonly would: (typeof BULK_FORECASTS)[number];
   readonly stepsReused?: number;
   readonly stepsRun?: number;
   readonly effectsRepeated?: number;

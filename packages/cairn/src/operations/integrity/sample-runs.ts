@@ -70,7 +70,7 @@ export async function sampleRuns(deps: SampleDeps): Promise<SampleReport> {
   };
   for (const runId of await drawn(deps)) {
     if (deps.clock.now() >= deadline) report.failed += 1;
-    else report[await lookAt(deps, runId, found)] += 1;
+    else report[await checkSampled(deps, runId, found)] += 1;
   }
   report.checked += report.inconsistent;
   return report;
@@ -91,7 +91,7 @@ async function drawn({ statistics, sample, random }: SampleDeps): Promise<Readon
 /** Receives each run with problems. */
 type OnProblems = (tenantId: string, codes: readonly ProblemCode[]) => void;
 
-async function lookAt(
+async function checkSampled(
   deps: SampleDeps,
   runId: string,
   onProblems: OnProblems,

@@ -61,9 +61,9 @@ export async function sortedRuns(
   const { asOf, after }: Partial<SortedPosition> & { readonly asOf: number } =
     cursor === undefined ? { asOf: deps.clock.now() } : decodeSortedCursor(order, cursor);
   const parts = await partsOf(deps, { filter, order, limit, asOf, after });
-  const isLeft = ({ state }: ListedRun) =>
+  const isAfterCursor = ({ state }: ListedRun) =>
     after === undefined || comparePlaces(order, placeIn(order, state, asOf), after) > 0;
-  const left = parts.map((part) => ({ ...part, items: part.items.filter(isLeft) }));
+  const left = parts.map((part) => ({ ...part, items: part.items.filter(isAfterCursor) }));
   const { items, until } = mergedPage(left, { order, asOf, limit });
   const unreadable = [...new Set(parts.flatMap((part) => part.unreadable))];
   return {

@@ -239,7 +239,7 @@ export const slackHooksUrl = text('SLACK_HOOKS_URL', {
 });
 
 /** Parameters that a deployment need not ask for, because the code sets them or nothing uses them. */
-function needless(options: CairnOptions): ReadonlySet<unknown> {
+function unusedParameters(options: CairnOptions): ReadonlySet<unknown> {
   const { github, slack, topics = [], drive = {} } = options;
   const given: readonly (readonly [unknown, unknown])[] = [
     [region, options.region],
@@ -266,6 +266,6 @@ function needless(options: CairnOptions): ReadonlySet<unknown> {
 
 /** Declares the parameters that the installation uses and its code does not set. */
 export function declareParameters(options: CairnOptions): void {
-  const except = needless(options);
+  const except = unusedParameters(options);
   for (const parameter of ALL) if (!except.has(parameter)) parameter.declare();
 }

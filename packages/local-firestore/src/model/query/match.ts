@@ -59,11 +59,11 @@ function matchesComparison(comparison: Comparison, value: Value): boolean {
       return operand.kind === 'array' && operand.values.some((v) => !isUnlisted(v) && contains(value, v));
     default:
       if (typeRank(value) !== typeRank(operand) || isNaNValue(value) || isNaNValue(operand)) return false;
-      return holds(comparison.op, compareValues(value, operand));
+      return isOrdered(comparison.op, compareValues(value, operand));
   }
 }
 
-function holds(op: '<' | '<=' | '>' | '>=', order: number): boolean {
+function isOrdered(op: '<' | '<=' | '>' | '>=', order: number): boolean {
   switch (op) {
     case '<':
       return order < 0;

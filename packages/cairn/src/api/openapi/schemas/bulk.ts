@@ -1,6 +1,6 @@
 /** Report of a change of many runs. */
 import { z } from 'zod';
-import { FORESEEN } from '../../../operations/bulk/preview-change.ts';
+import { BULK_FORECASTS } from '../../../operations/bulk/preview-change.ts';
 import { BULK_ACTS } from '../../../operations/bulk/target.ts';
 import { ApprovalDecided, Cancellation } from './changes.ts';
 import { Count, Problem } from './common.ts';
@@ -22,7 +22,7 @@ const BulkResult = z.object({
   would: z
     .object({
       would: z
-        .enum(FORESEEN)
+        .enum(BULK_FORECASTS)
         .describe(
           '`ask_to_end`: its worker ends the run, after undoing completed steps where necessary. `nothing`: nothing to do.',
         ),

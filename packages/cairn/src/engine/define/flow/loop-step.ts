@@ -33,9 +33,9 @@ type Options = LoopOptions<unknown, Record<never, never>, unknown>;
 
 /** Names that only the functions of a loop have. */
 const RESERVED = ['state', 'turn'] as const;
-const OF_THE_LOOP = ['needs', 'reads', 'when', 'ifSkipped', 'resumable', 'onFailure', 'uses'] as const;
-const OF_A_TURN = ['retry', 'poll', 'timeout', 'heartbeatTimeout', 'uses', 'estimate', 'output'] as const;
-const OF_AN_UNDO = ['retry', 'timeout'] as const;
+const LOOP_OPTIONS = ['needs', 'reads', 'when', 'ifSkipped', 'resumable', 'onFailure', 'uses'] as const;
+const TURN_OPTIONS = ['retry', 'poll', 'timeout', 'heartbeatTimeout', 'uses', 'estimate', 'output'] as const;
+const UNDO_OPTIONS = ['retry', 'timeout'] as const;
 
 /** @throws CairnError INVALID_INPUT naming the option and the forms that are valid */
 export function loopStep(name: StepName, options: UncheckedOptions, more: unknown): steps.FlowStep {
@@ -54,16 +54,16 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
   for (const option of ['state', 'while', 'body']) required(name, options, option);
   assertMax(name, options);
   assertPause(name, options.pause);
-  const turn = only(options, OF_A_TURN);
+  const turn = only(options, TURN_OPTIONS);
   bodyPart(name, turn, options.body);
   const loop = options as unknown as Options;
   const step = flowStep(
     name,
     {
-      ...only(options, OF_THE_LOOP),
+      ...only(options, LOOP_OPTIONS),
       ...(compensate === undefined
         ? {}
-        : { compensate: { [TURN]: { undo: compensate, ...only(options, OF_AN_UNDO) } } }),
+        : { compensate: { [TURN]: { undo: compensate, ...only(options, UNDO_OPTIONS) } } }),
     },
     (flow: Flow<unknown>, seen: steps.Context, start: steps.LoopStart) =>
       new LoopTurns({ name, needs: step.needs, loop, turn, flow, seen, start }).run(),

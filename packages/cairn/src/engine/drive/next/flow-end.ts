@@ -19,10 +19,10 @@ import { endExecution } from './execution-end.ts';
 import { giveUpWait } from './waits.ts';
 
 /** Number of waits closed by one commit. Each takes four of its 300 writes. */
-const CLOSED_AT_ONCE = 50;
+const WAITS_A_COMMIT = 50;
 type FinishedCode = Exclude<CodeEnd, { kind: 'diverged' }>;
 
-const GIVEN_UP = 'the flow ended without it';
+const WAIT_ABANDONED = 'the flow ended without it';
 
 export function flowEnded(dispatch: DispatchState, { step, execution, end: codeEnd }: EndedFlow): void {
   const { deps, runId } = dispatch;
@@ -76,7 +76,7 @@ export function closeWaits(dispatch: DispatchState, ending: ExecutionEnd): void 
     unit,
     execution,
     decide: (state) => {
-      const waits = openWaits(state, execution).slice(0, CLOSED_AT_ONCE);
+      const waits = openWaits(state, execution).slice(0, WAITS_A_COMMIT);
       return {
         events: waits.flatMap((wait) => closed(unit.step, wait, now)),
         consequence: { ...done, waits },
@@ -114,5 +114,5 @@ function closed(step: StepDefinition, wait: Wait, now: number): EventDraft[] {
   const end: EventDraft = wait.child
     ? { type: 'wait_expired', initiator: 'system', data: { waitId: wait.id } }
     : resolvedDraft(wait, { initiator: 'system' });
-  return [end, build.skipped({ step, execution: wait.execution, now }, GIVEN_UP)];
+  return [end, build.skipped({ step, execution: wait.execution, now }, WAIT_ABANDONED)];
 }

@@ -65,9 +65,9 @@ async function passTenant(deps: ErasingDeps, passing: PassContext): Promise<Pass
   const { tenantId } = erasure;
   if (tenantId === undefined) throw new Error(`erasure ${erasure.id} names no tenant`);
   const open = { roots: [], state: 'open' as const, tenantId };
-  const { run, isLeft, keptBy } = await passRuns(deps, passing, tenantId);
+  const { run, mayRemain, keptBy } = await passRuns(deps, passing, tenantId);
   const position: Position = { ...erasure.position, run };
-  if (run || isLeft) return { ...open, position, keptBy };
+  if (run || mayRemain) return { ...open, position, keptBy };
   const older: TenantDocuments = { tenantId, until: erasure.requestedAt };
   const kinds = [
     ['effects', (limit: number) => deps.erasures.deleteExternalEffects(older, limit)],
@@ -86,7 +86,7 @@ interface RunsPassed {
   /** Position of the next pass; undefined: it begins with the newest run. */
   readonly run: RunPosition | undefined;
   /** True if there may be more runs. */
-  readonly isLeft: boolean;
+  readonly mayRemain: boolean;
   readonly keptBy: Erasure['keptBy'];
 }
 
@@ -95,7 +95,7 @@ async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: strin
   const from = erasure.position?.run;
   const seen = new Set<string>();
   let keptBy: Erasure['keptBy'];
-  let isLeft = from !== undefined;
+  let mayRemain = from !== undefined;
   for (let after = from; ; ) {
     const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
     const unseen = page.filter(({ rootRunId }) => !seen.has(rootRunId));
@@ -105,15 +105,15 @@ async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: strin
     const { kept, begun, notVisited, ...walked } = await eraseLineages(deps, passing, [...roots]);
     for (const root of roots) seen.add(root);
     keptBy ??= walked.keptBy;
-    isLeft ||= kept.length + begun.length + notVisited.length > 0;
+    mayRemain ||= kept.length + begun.length + notVisited.length > 0;
     if (budget.isSpent) {
       const again = new Set([...begun, ...notVisited]);
       const at = page.findIndex(({ rootRunId }) => again.has(rootRunId));
       const run = at < 0 ? page.at(-1) : at > 0 ? page[at - 1] : after;
       const isEnd = at < 0 && page.length < PAGE;
-      if (!isEnd) return { run: run && positionOf(run), isLeft: true, keptBy: keptBy ?? erasure.keptBy };
+      if (!isEnd) return { run: run && positionOf(run), mayRemain: true, keptBy: keptBy ?? erasure.keptBy };
     }
-    if (page.length < PAGE) return { run: undefined, isLeft, keptBy: keptBy ?? (from && erasure.keptBy) };
+    if (page.length < PAGE) return { run: undefined, mayRemain, keptBy: keptBy ?? (from && erasure.keptBy) };
     after = page.at(-1);
   }
 }
