@@ -6,35 +6,34 @@ import type { Version } from '../ports/run-store.ts';
 import { encodeRecord, recordCodec } from './codec/access.ts';
 import type { Members } from './codec/kinds.ts';
 import type { StoreBatch } from './commits/store-batch.ts';
-import { Paths } from './paths.ts';
+import { FirestoreStore } from './firestore-store.ts';
 import { lastUpdateTime } from './version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
-export class FirestoreIdempotencyStore implements IdempotencyStore {
-  readonly #paths: Paths;
+export class FirestoreIdempotencyStore extends FirestoreStore implements IdempotencyStore {
   readonly #shards: number | undefined;
 
   /** @param shards number of shards over which records are spread */
   constructor(db: Firestore, prefix?: string, shards?: number) {
-    this.#paths = new Paths(db, prefix);
+    super(db, prefix);
     this.#shards = shards;
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
     const named = { what: 'read of an idempotency record', name: `idempotency record ${key}` };
-    const found = await readVersioned(this.#paths.idempotencyRecord(key), recordCodec, named);
+    const found = await readVersioned(this.paths.idempotencyRecord(key), recordCodec, named);
     return found && { record: found.value, version: found.version };
   }
 
   async create(record: IdempotencyRecord): ReturnType<IdempotencyStore['create']> {
-    const document = this.#paths.idempotencyRecord(record.key);
+    const document = this.paths.idempotencyRecord(record.key);
     const members = encodeRecord(record, this.#shards);
     const version = await createdVersion('creation of an idempotency record', () => document.create(members));
     return version === undefined ? { kind: 'exists' } : { kind: 'created', version };
   }
 
   async replace(record: IdempotencyRecord, seen: Version): ReturnType<IdempotencyStore['replace']> {
-    const document = this.#paths.idempotencyRecord(record.key);
+    const document = this.paths.idempotencyRecord(record.key);
     const members = wholeRecord(record, this.#shards);
     const version = await changedVersion('replacement of an idempotency record', () =>
       document.update(members, lastUpdateTime(seen)),

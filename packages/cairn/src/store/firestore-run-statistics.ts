@@ -1,30 +1,21 @@
 /** Counts of runs in Firestore. Each query has its index in `firestore.indexes.json`. */
-import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { type Query, Timestamp } from '@google-cloud/firestore';
 import { mapConcurrently } from '../core/map-concurrently.ts';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
 import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
 import { call } from './call.ts';
-import { Shards, shardedPage } from './lists/shards.ts';
-import { Paths } from './paths.ts';
+import { ShardedStore } from './firestore-store.ts';
+import { shardedPage } from './lists/shards.ts';
 
 const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
 const CONCURRENT_COUNTS = 8;
 
 type CountedVersion = Omit<LiveVersion, 'runs'>;
 
-export class FirestoreRunStatistics implements RunStatistics {
-  readonly #paths: Paths;
-
-  readonly #shards: Shards;
-
-  constructor(db: Firestore, prefix?: string, shards?: Shards) {
-    this.#paths = new Paths(db, prefix);
-    this.#shards = shards ?? new Shards(this.#paths);
-  }
-
+export class FirestoreRunStatistics extends ShardedStore implements RunStatistics {
   /** One read and one count for each version: each read begins after the runs of the previous version. */
   async liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]> {
-    const live = this.#paths.runs().where('tenantId', '==', tenantId).where('status', 'in', LIVE);
+    const live = this.paths.runs().where('tenantId', '==', tenantId).where('status', 'in', LIVE);
     const versions: CountedVersion[] = [];
     for (let last = await firstOf(live); last; last = await firstOf(live, last)) {
       versions.push(last);
@@ -37,7 +28,7 @@ export class FirestoreRunStatistics implements RunStatistics {
 
   /** The order is needed only so that the index of the list by status serves the query. */
   activeRuns(tenantId: string): Promise<readonly ActiveRuns[]> {
-    const runs = this.#paths.runs().where('tenantId', '==', tenantId);
+    const runs = this.paths.runs().where('tenantId', '==', tenantId);
     const counts = LIVE.map(async (status) => {
       const ofStatus = runs.where('status', '==', status).orderBy('createdAt', 'desc');
       const counted = await call('count of active runs', () => ofStatus.count().get());
@@ -48,7 +39,7 @@ export class FirestoreRunStatistics implements RunStatistics {
 
   /** Makes one read for each tenant: the first run after all runs of the previous tenant. */
   async tenants(limit: number): Promise<readonly string[]> {
-    const ordered = this.#paths
+    const ordered = this.paths
       .runs()
       .orderBy('tenantId')
       .orderBy('createdAt', 'desc')
@@ -67,10 +58,10 @@ export class FirestoreRunStatistics implements RunStatistics {
   }
 
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
-    const runs = this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(until));
+    const runs = this.paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(until));
     const docs = await shardedPage({
       what: 'look for runs that are due soon',
-      shards: await this.#shards.live(),
+      shards: await this.shards.live(),
       documents: type === undefined ? runs : runs.where('type', '==', type),
       by: 'wakeAt',
       members: ['tenantId', 'type', 'wakeAt'],

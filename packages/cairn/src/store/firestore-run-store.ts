@@ -1,6 +1,6 @@
 /**
  * Runs and journals in Firestore: writes and reads of one run. Each commit is one atomic request whose create
- * preconditions are both compare-and-set and fence. Lists are in lists/, values outside the journal in payloads.ts and
+ * preconditions are both compare-and-set and fence. The lists are inherited; values outside the journal are in payloads.ts and
  * memos.ts.
  *
  * Must not: decide anything about a run, retry, or read before it writes, except for paged entries (pages/).
@@ -10,24 +10,18 @@ import { writesOf } from '../core/cost/writes.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { seqId } from '../core/encoding/ids.ts';
 import type { LogSegment } from '../core/logs/segment.ts';
-import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import type { PayloadRef, RunEvent } from '../core/run/events.ts';
-import type { Checkpoint, StepRecord } from '../core/run/records.ts';
+import type { Checkpoint } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState } from '../core/run/state.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
-  DuePlace,
-  DueRun,
   JournalCommit,
-  ListedRun,
   LoadedRun,
   Page,
   PageRequest,
-  RunFilter,
   RunStore,
-  SilentRun,
   SnapshotTouch,
   StartCommit,
   Supersedes,
@@ -50,7 +44,7 @@ import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
 import { libraryBatch, type StoreBatch } from './commits/store-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
-import { Shards } from './lists/shards.ts';
+import type { Shards } from './lists/shards.ts';
 import { loadedFrom } from './loaded-run.ts';
 import { FirestoreMemos } from './memos.ts';
 import { type PageWrites, RunPages } from './pages/run-pages.ts';
@@ -71,12 +65,9 @@ interface RunStoreOptions {
   readonly shards?: Shards | undefined;
 }
 
-export class FirestoreRunStore implements RunStore {
+export class FirestoreRunStore extends RunLists implements RunStore {
   readonly #db: Firestore;
   readonly #newBatch: () => StoreBatch;
-  readonly #paths: Paths;
-  readonly #shards: Shards;
-  readonly #lists: RunLists;
   readonly #commits: CommitCombiner;
   readonly #pages: RunPages;
   readonly #payloads: FirestorePayloads;
@@ -91,15 +82,13 @@ export class FirestoreRunStore implements RunStore {
     newBatch: () => StoreBatch = () => libraryBatch(db),
     { budget, shards }: RunStoreOptions = {},
   ) {
+    super(new Paths(db, prefix), shards);
     this.#db = db;
     this.#newBatch = newBatch;
-    this.#paths = new Paths(db, prefix);
-    this.#shards = shards ?? new Shards(this.#paths);
-    this.#lists = new RunLists(this.#paths, this.#shards);
     this.#commits = new CommitCombiner(newBatch);
-    this.#pages = new RunPages(db, this.#paths, newBatch, budget);
-    this.#payloads = new FirestorePayloads(db, this.#paths);
-    this.#memos = new FirestoreMemos(this.#paths);
+    this.#pages = new RunPages(db, this.paths, newBatch, budget);
+    this.#payloads = new FirestorePayloads(db, this.paths);
+    this.#memos = new FirestoreMemos(this.paths);
   }
 
   async start(commit: StartCommit): Promise<CommitResult> {
@@ -109,7 +98,7 @@ export class FirestoreRunStore implements RunStore {
     const { snapshot, metadata, seen } = supersedes;
     const members = encodeUnleasedUpdate(snapshot, metadata);
     return this.#pages.write(
-      { run: this.#paths.run(snapshot.id), snapshot, members, cost: undefined },
+      { run: this.paths.run(snapshot.id), snapshot, members, cost: undefined },
       async (pages) => {
         if (pages && pages.seen !== seen) return { kind: 'exists' };
         return this.#start(commit, { members, pages });
@@ -120,15 +109,15 @@ export class FirestoreRunStore implements RunStore {
   /** @param superseded the snapshot of the superseded run, if there is one */
   #start(commit: StartCommit, superseded?: SnapshotUpdate): Promise<CommitResult> {
     const { state, metadata, events, checkpoints, records, supersedes } = commit;
-    const run = this.#paths.runPath(state.id);
+    const run = this.paths.runPath(state.id);
     const batch = this.#newBatch();
     batch.create(run, encodeNewSnapshot(state, metadata));
     this.#appendTo(batch, run, { events, checkpoints });
     for (const { record, replaces } of records) {
       const creation = {
-        path: this.#paths.idempotencyRecord(record.key).path,
+        path: this.paths.idempotencyRecord(record.key).path,
         record,
-        shards: this.#shards.written,
+        shards: this.shards.written,
       };
       if (replaces === undefined) createRecord(batch, creation);
       else replaceRecord(batch, { ...creation, seen: replaces });
@@ -147,8 +136,8 @@ export class FirestoreRunStore implements RunStore {
     { event, snapshot, seen }: Supersedes,
     { members, pages }: SnapshotUpdate,
   ): void {
-    const run = this.#paths.runPath(snapshot.id);
-    batch.create(this.#paths.eventPath(run, event.seq), eventCodec.encode(event));
+    const run = this.paths.runPath(snapshot.id);
+    batch.create(this.paths.eventPath(run, event.seq), eventCodec.encode(event));
     batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
     pages?.fill(batch);
   }
@@ -159,7 +148,7 @@ export class FirestoreRunStore implements RunStore {
     if (!snapshot) return this.#commit(commit, bytes);
     const members = encodeSnapshotUpdate({ snapshot, metadata });
     return this.#pages.write(
-      { run: this.#paths.run(runId), snapshot, members, cost: metadata?.cost },
+      { run: this.paths.run(runId), snapshot, members, cost: metadata?.cost },
       (pages) => this.#commit(commit, bytes, { members, pages }),
       ({ kind }) => kind === 'effect_moved',
     );
@@ -169,12 +158,12 @@ export class FirestoreRunStore implements RunStore {
     const { runId, events, checkpoints, steps, effects = [] } = commit;
     const { members, pages } = updated ?? {};
     const segment = commit.metadata?.logged?.segment;
-    const run = this.#paths.runPath(runId);
+    const run = this.paths.runPath(runId);
     const fill = (batch: StoreBatch) => {
       if (pages) batch.update(run, { ...members, ...pages.members }, lastUpdateTime(pages.seen));
       else if (members) batch.update(run, members);
       this.#appendTo(batch, run, { events, checkpoints });
-      for (const step of steps) batch.set(this.#paths.stepPath(run, step.id), stepCodec.encode(step));
+      for (const step of steps) batch.set(this.paths.stepPath(run, step.id), stepCodec.encode(step));
       for (const effect of effects) this.#writeEffect(batch, effect);
       pages?.fill(batch);
       this.#writeLogs(batch, runId, segment);
@@ -196,30 +185,30 @@ export class FirestoreRunStore implements RunStore {
     run: string,
     { events, checkpoints }: Pick<StartCommit, 'events' | 'checkpoints'>,
   ): void {
-    for (const event of events) batch.create(this.#paths.eventPath(run, event.seq), eventCodec.encode(event));
+    for (const event of events) batch.create(this.paths.eventPath(run, event.seq), eventCodec.encode(event));
     for (const checkpoint of checkpoints)
-      batch.create(this.#paths.checkpointPath(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
+      batch.create(this.paths.checkpointPath(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
   }
 
   #writeLogs(batch: StoreBatch, runId: string, segment: LogSegment | undefined): void {
     if (!segment) return;
-    const { path } = this.#paths.logSegment(this.#paths.run(runId), segment.id);
+    const { path } = this.paths.logSegment(this.paths.run(runId), segment.id);
     batch.set(path, segmentCodec.encode(segment));
   }
 
   #writeEffect(batch: StoreBatch, effect: EffectWrite): void {
     if (effect.kind === 'create') {
-      batch.create(this.#paths.effect(effect.record.effectId).path, effectCodec.encode(effect.record));
+      batch.create(this.paths.effect(effect.record.effectId).path, effectCodec.encode(effect.record));
     } else {
       const { effectId, seen, change } = effect;
-      batch.update(this.#paths.effect(effectId).path, encodeEffectChange(change), lastUpdateTime(seen));
+      batch.update(this.paths.effect(effectId).path, encodeEffectChange(change), lastUpdateTime(seen));
     }
   }
 
   async touch(touch: SnapshotTouch): Promise<TouchResult> {
     assertSoundTouch(touch);
     const { runId, seen, snapshot, metadata } = touch;
-    const run = this.#paths.run(runId);
+    const run = this.paths.run(runId);
     const members = encodeSnapshotUpdate(touch);
     const send = async (pages?: PageWrites): Promise<TouchResult> => {
       if (pages && pages.seen !== seen) return { kind: 'stale' };
@@ -239,7 +228,7 @@ export class FirestoreRunStore implements RunStore {
   }
 
   async load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined> {
-    const first = await call(`read of run ${runId}`, () => this.#paths.run(runId).get());
+    const first = await call(`read of run ${runId}`, () => this.paths.run(runId).get());
     // This check precedes every other read or decoding, so that other tenants learn neither version nor tail.
     if (ofTenant !== undefined && first.get('tenantId') !== ofTenant) return undefined;
     const { found, members: document, reads } = await this.#pages.whole(first);
@@ -254,7 +243,7 @@ export class FirestoreRunStore implements RunStore {
   }
 
   async readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]> {
-    const events = this.#paths.events(this.#paths.run(runId));
+    const events = this.paths.events(this.paths.run(runId));
     const ordered = events.orderBy(FieldPath.documentId());
     const wanted = afterSeq > 0 ? ordered.startAfter(seqId(afterSeq)) : ordered;
     const { docs } = await call(`read of the journal of run ${runId}`, () => wanted.limit(limit).get());
@@ -262,10 +251,10 @@ export class FirestoreRunStore implements RunStore {
   }
 
   async readCheckpoints(runId: string, seqs: readonly number[]): Promise<readonly Checkpoint[]> {
-    const run = this.#paths.run(runId);
+    const run = this.paths.run(runId);
     const checkpoints: Checkpoint[] = [];
     for (let from = 0; from < seqs.length; from += CHECKPOINT_PAGE) {
-      const wanted = seqs.slice(from, from + CHECKPOINT_PAGE).map((seq) => this.#paths.checkpoint(run, seq));
+      const wanted = seqs.slice(from, from + CHECKPOINT_PAGE).map((seq) => this.paths.checkpoint(run, seq));
       const found = await call(`read of checkpoints of run ${runId}`, () => this.#db.getAll(...wanted));
       for (const document of found) {
         const data = document.data();
@@ -278,33 +267,9 @@ export class FirestoreRunStore implements RunStore {
 
   async findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined> {
     const what = `checkpoint ${seq} of run ${runId}`;
-    const found = await call(what, () => this.#paths.checkpoint(this.#paths.run(runId), seq).get());
+    const found = await call(what, () => this.paths.checkpoint(this.paths.run(runId), seq).get());
     const data = found.data();
     return data && checkpointCodec.decode(data, what);
-  }
-
-  dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
-    return this.#lists.dueRuns(now, limit, after);
-  }
-
-  silentRuns(window: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
-    return this.#lists.silentRuns(window, limit);
-  }
-
-  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
-    return this.#lists.listRuns(filter, page);
-  }
-
-  listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
-    return this.#lists.listEvents(runId, page);
-  }
-
-  listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
-    return this.#lists.listSteps(runId, page);
-  }
-
-  listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
-    return this.#lists.listCheckpoints(runId, page);
   }
 
   writePayload(runId: string, text: string): Promise<PayloadRef> {

@@ -8,8 +8,8 @@ import type { LeftOver, SeenIndex, StoreProbe, WakingRun } from '../../ports/dia
 import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
-import { inShards, Shards, shardedPage } from '../lists/shards.ts';
-import { Paths } from '../paths.ts';
+import { ShardedStore } from '../firestore-store.ts';
+import { inShards, type Shards, shardedPage } from '../lists/shards.ts';
 import { type IndexProbe, indexProbes } from './index-probes.ts';
 
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
@@ -26,15 +26,12 @@ interface StoreLookOptions {
   readonly shards?: Shards;
 }
 
-export class FirestoreStoreProbe implements StoreProbe {
-  readonly #paths: Paths;
-  readonly #shards: Shards;
+export class FirestoreStoreProbe extends ShardedStore implements StoreProbe {
   readonly #probes: readonly IndexProbe[];
   readonly #randomId: () => string;
 
   constructor({ db, prefix, randomId: somewhere, shards }: StoreLookOptions) {
-    this.#paths = new Paths(db, prefix);
-    this.#shards = shards ?? new Shards(this.#paths);
+    super(db, prefix, shards);
     this.#probes = indexProbes(db, prefix);
     this.#randomId = somewhere;
   }
@@ -48,16 +45,16 @@ export class FirestoreStoreProbe implements StoreProbe {
     return [
       ...(record === undefined
         ? []
-        : [{ collection: this.#paths.idempotencyRecords().id, expiredAt: record }]),
-      ...(mailbox === undefined ? [] : [{ collection: this.#paths.allMailboxes().id, expiredAt: mailbox }]),
+        : [{ collection: this.paths.idempotencyRecords().id, expiredAt: record }]),
+      ...(mailbox === undefined ? [] : [{ collection: this.paths.allMailboxes().id, expiredAt: mailbox }]),
     ];
   }
 
   async waking(limit: number): Promise<readonly WakingRun[]> {
     const docs = await shardedPage({
       what: 'look for runs to be touched next',
-      shards: await this.#shards.read(),
-      documents: this.#paths.runs(),
+      shards: await this.shards.read(),
+      documents: this.paths.runs(),
       by: 'wakeAt',
       members: ['wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq'],
       limit,
@@ -77,7 +74,7 @@ export class FirestoreStoreProbe implements StoreProbe {
 
   /** Makes a query for each status, because a query may have 30 combinations of shard and status. */
   async #oldestRecord(before: number): Promise<number | undefined> {
-    const shards = await this.#shards.ofRecords();
+    const shards = await this.shards.ofRecords();
     const times = await Promise.all(
       RECORD_STATUSES.map((status) =>
         inShards(shards, async (some) => [await this.#oldestRecordOf(status, before, some)]),
@@ -92,7 +89,7 @@ export class FirestoreStoreProbe implements StoreProbe {
     before: number,
     some: readonly number[],
   ): Promise<number | undefined> {
-    const expired = this.#paths
+    const expired = this.paths
       .idempotencyRecords()
       .where('shard', 'in', some)
       .where('status', '==', status)
@@ -106,7 +103,7 @@ export class FirestoreStoreProbe implements StoreProbe {
   /** Reads a sample: ids are hashes, so any range of them is random. */
   async #oldestMailbox(before: number): Promise<number | undefined> {
     const what = 'sample of mailbox';
-    const ordered = this.#paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
+    const ordered = this.paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
     const after = ordered.startAt(this.#randomId()).limit(MAILBOXES_READ);
     const found = await call(what, () => after.get());
     const rest = MAILBOXES_READ - found.size;

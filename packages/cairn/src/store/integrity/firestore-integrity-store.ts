@@ -33,9 +33,9 @@ import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec, Members } from '../codec/kinds.ts';
 import { encodeRepairedSnapshot } from '../codec/snapshot.ts';
 import { libraryBatch } from '../commits/store-batch.ts';
+import { FirestoreStore } from '../firestore-store.ts';
 import { MAX_PAGES, RunPages } from '../pages/run-pages.ts';
 import { spill } from '../pages/spill.ts';
-import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { wholeUpdate } from '../versioned-document.ts';
 import {
@@ -48,15 +48,12 @@ import {
 } from './found-documents.ts';
 import { PagesInPlace } from './pages-in-place.ts';
 
-export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
-  readonly #db: Firestore;
-  readonly #paths: Paths;
+export class FirestoreIntegrityStore extends FirestoreStore implements IntegrityReader, RepairStore {
   readonly #pages: RunPages;
 
   constructor(db: Firestore, prefix?: string) {
-    this.#db = db;
-    this.#paths = new Paths(db, prefix);
-    this.#pages = new RunPages(db, this.#paths);
+    super(db, prefix);
+    this.#pages = new RunPages(db, this.paths);
   }
 
   /**
@@ -72,27 +69,27 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
         throw error;
       });
     };
-    this.#db.runTransaction(settled, { readOnly: true }).catch(reject);
+    this.db.runTransaction(settled, { readOnly: true }).catch(reject);
     return promise;
   }
 
   async repair(commit: RepairCommit): Promise<RepairResult> {
     const { runId, event, snapshot, steps, checkpoints } = commit;
-    const run = this.#paths.run(runId);
-    const batch = this.#db.batch();
-    batch.create(this.#paths.event(run, event.seq), eventCodec.encode(event));
+    const run = this.paths.run(runId);
+    const batch = this.db.batch();
+    batch.create(this.paths.event(run, event.seq), eventCodec.encode(event));
     const isMetadataLost = snapshot.isMetadataDamaged || snapshot.seen === undefined;
     const whole = encodeRepairedSnapshot(snapshot.state, snapshot.metadata, isMetadataLost);
     const pages = await this.#pages.toRepair(run, spill(whole, snapshot.state));
     const members = { ...whole, ...pages.members };
     if (snapshot.seen === undefined) batch.create(run, present(members));
     else batch.update(run, members, lastUpdateTime(snapshot.seen));
-    for (const step of steps) put(batch, this.#paths.steps(run).doc(step.id), { ...step, codec: stepCodec });
+    for (const step of steps) put(batch, this.paths.steps(run).doc(step.id), { ...step, codec: stepCodec });
     for (const checkpoint of checkpoints) {
-      const document = this.#paths.checkpoints(run).doc(checkpoint.id);
+      const document = this.paths.checkpoints(run).doc(checkpoint.id);
       put(batch, document, { ...checkpoint, codec: checkpointCodec });
     }
-    pages.fill(libraryBatch(this.#db, batch));
+    pages.fill(libraryBatch(this.db, batch));
     try {
       const written = await call(`repair of run ${runId}`, () => batch.commit());
       const [, ofSnapshot] = written;
@@ -105,14 +102,14 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
   }
 
   async outputText(runId: string, seq: number): Promise<string | undefined> {
-    const document = this.#paths.checkpoint(this.#paths.run(runId), seq);
+    const document = this.paths.checkpoint(this.paths.run(runId), seq);
     const read = await call(`read of an output of run ${runId}`, () => document.get());
     const { output } = read.data() ?? {};
     return typeof output === 'string' ? output : undefined;
   }
 
   #reader(runId: string, transaction: Transaction): RunReader {
-    const run = this.#paths.run(runId);
+    const run = this.paths.run(runId);
     const read = <T>(send: () => Promise<T>) => call(`check of run ${runId}`, send);
     const one = async (document: DocumentReference) => rawOf(await read(() => transaction.get(document)));
     const all = (documents: readonly DocumentReference[]) => read(() => transaction.getAll(...documents));
@@ -125,8 +122,8 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
     // The document itself gives its position, because its members may be damaged.
     const lastRows = new Map<string, DocumentSnapshot>();
     const pages = new PagesInPlace(
-      (names) => all(names.map((name) => this.#paths.page(run, name))),
-      () => list(this.#paths.pages(run).limit(MAX_PAGES).select()),
+      (names) => all(names.map((name) => this.paths.page(run, name))),
+      () => list(this.paths.pages(run).limit(MAX_PAGES).select()),
     );
     return {
       runId,
@@ -139,12 +136,12 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
         };
       },
       pages: () => pages.faulty(),
-      events: async (wanted) => (await stretch(this.#paths.events(run), wanted)).map(foundEvent),
+      events: async (wanted) => (await stretch(this.paths.events(run), wanted)).map(foundEvent),
       checkpoints: async (wanted) =>
-        (await stretch(this.#paths.checkpoints(run), wanted)).map(foundCheckpoint),
-      steps: async (wanted) => (await stretch(this.#paths.steps(run), wanted)).map(foundStep),
+        (await stretch(this.paths.checkpoints(run), wanted)).map(foundCheckpoint),
+      steps: async (wanted) => (await stretch(this.paths.steps(run), wanted)).map(foundStep),
       effectsOfRun: async ({ after, limit }) => {
-        const ofRun = this.#paths.effects().where('runId', '==', runId);
+        const ofRun = this.paths.effects().where('runId', '==', runId);
         const ordered = ofRun.orderBy('createdAt').orderBy(FieldPath.documentId()).limit(limit);
         const last = after && lastRows.get(after);
         const { docs } = await list(last ? ordered.startAfter(last) : ordered);
@@ -154,13 +151,13 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       },
       effects: async (effectIds) => {
         if (effectIds.length === 0) return [];
-        const rows = await all(effectIds.map((id) => this.#paths.effect(id)));
+        const rows = await all(effectIds.map((id) => this.paths.effect(id)));
         return rows.flatMap((document) => decoded(rawOf(document), effectCodec) ?? []);
       },
       origins: async (refs) => {
         if (refs.length === 0) return [];
         const wanted = refs.map(({ runId: of, checkpoint }) =>
-          this.#paths.checkpoint(this.#paths.run(of), checkpoint),
+          this.paths.checkpoint(this.paths.run(of), checkpoint),
         );
         const checkpoints = await all(wanted);
         return checkpoints.map((document) => {
@@ -168,12 +165,12 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
           return raw && foundCheckpoint(raw);
         });
       },
-      mailbox: async (address) => decoded(await one(this.#paths.mailbox(address)), mailboxCodec),
+      mailbox: async (address) => decoded(await one(this.paths.mailbox(address)), mailboxCodec),
       finding: async () => {
-        const finding = decoded(await one(this.#paths.finding(runId)), findingCodec);
+        const finding = decoded(await one(this.paths.finding(runId)), findingCodec);
         return finding?.kind === 'sound' ? finding.value : undefined;
       },
-      record: async (key) => decoded(await one(this.#paths.idempotencyRecord(key)), recordCodec),
+      record: async (key) => decoded(await one(this.paths.idempotencyRecord(key)), recordCodec),
     };
   }
 }

@@ -14,30 +14,27 @@ import {
   isMarkedToGo,
   LISTED_NAMES,
 } from '../codec/snapshot.ts';
+import { ShardedStore } from '../firestore-store.ts';
 import { RunPages } from '../pages/run-pages.ts';
-import { Paths } from '../paths.ts';
 import { orderedRuns } from './ordered-runs.ts';
 import { readPage } from './pages.ts';
 import { matchingRunsQuery, positionAt } from './run-lists.ts';
-import { Shards } from './shards.ts';
+import type { Shards } from './shards.ts';
 import { withWaits } from './waits.ts';
 
 /** Sorts after every character of an id. */
 const LAST_CHARACTER = '~';
 
-export class FirestoreRunFinder implements RunFinder {
-  readonly #paths: Paths;
+export class FirestoreRunFinder extends ShardedStore implements RunFinder {
   readonly #pages: RunPages;
-  readonly #shards: Shards;
 
   constructor(db: Firestore, prefix?: string, shards?: Shards) {
-    this.#paths = new Paths(db, prefix);
-    this.#pages = new RunPages(db, this.#paths);
-    this.#shards = shards ?? new Shards(this.#paths);
+    super(db, prefix, shards);
+    this.#pages = new RunPages(db, this.paths);
   }
 
   ordered(order: IndexedOrder, filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
-    return orderedRuns(this.#paths, this.#shards, { order, filter, page });
+    return orderedRuns(this.paths, this.shards, { order, filter, page });
   }
 
   /** Only runs that have the member are in its index, so a tenant without open questions costs one read. */
@@ -48,7 +45,7 @@ export class FirestoreRunFinder implements RunFinder {
       ...page
     } = await readPage(request, {
       list: 'inbox',
-      ordered: this.#paths
+      ordered: this.paths
         .runs()
         .where('tenantId', '==', tenantId)
         .orderBy('askingSince')
@@ -79,7 +76,7 @@ export class FirestoreRunFinder implements RunFinder {
   /** Undefined for a run whose pages are damaged. */
   async #withEffects(id: string, document: Members): Promise<RunState | undefined> {
     try {
-      const whole = await this.#pages.list(this.#paths.runs().doc(id), document, 'effects');
+      const whole = await this.#pages.list(this.paths.runs().doc(id), document, 'effects');
       return decodeSnapshot(whole, `run ${id}`);
     } catch (error) {
       if (isOfDocument(error)) return undefined;
@@ -89,14 +86,14 @@ export class FirestoreRunFinder implements RunFinder {
 
   /** Billed one read per thousand counted runs, and at least one. */
   async count(filter: RunFilter, most: number): Promise<number> {
-    const matching = matchingRunsQuery(this.#paths, filter).limit(most);
+    const matching = matchingRunsQuery(this.paths, filter).limit(most);
     const counted = await call('count of runs', () => matching.count().get());
     return counted.data().count;
   }
 
   /** Searches by id alone, because every collection has this order without an index. */
   async beginning(tenantId: string, prefix: string, most: number): Promise<readonly ListedRun[]> {
-    const beginning = this.#paths
+    const beginning = this.paths
       .runs()
       .orderBy(FieldPath.documentId())
       .startAt(prefix)
@@ -107,11 +104,11 @@ export class FirestoreRunFinder implements RunFinder {
     const listed = docs
       .filter((found) => found.get('tenantId') === tenantId && !isMarkedToGo(found.data()))
       .flatMap(listedIfReadable);
-    return (await withWaits(this.#paths, listed)).runs;
+    return (await withWaits(this.paths, listed)).runs;
   }
 
   async named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]> {
-    const named = this.#paths
+    const named = this.paths
       .runs()
       .where('tenantId', '==', tenantId)
       .where('foundBy', 'array-contains', name)
@@ -121,7 +118,7 @@ export class FirestoreRunFinder implements RunFinder {
       .limit(most);
     const { docs } = await call('search for runs', () => named.get());
     const listed = docs.filter((found) => !isMarkedToGo(found.data())).flatMap(listedIfReadable);
-    return (await withWaits(this.#paths, listed)).runs;
+    return (await withWaits(this.paths, listed)).runs;
   }
 }
 

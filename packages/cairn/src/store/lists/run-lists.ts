@@ -45,19 +45,19 @@ const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked', 'updatedAt', 'dueAt', '
 const SILENT_NAMES = ['lastHeartbeatAt', 'lease.epoch', 'type', 'tenantId'];
 
 export class RunLists {
-  readonly #paths: Paths;
-  readonly #shards: Shards;
+  protected readonly paths: Paths;
+  protected readonly shards: Shards;
 
   constructor(paths: Paths, shards = new Shards(paths)) {
-    this.#paths = paths;
-    this.#shards = shards;
+    this.paths = paths;
+    this.shards = shards;
   }
 
   async dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
     const found = await findDue({
       what: 'scan of due runs',
       indexed: () => this.dueByIndex(now, limit, after),
-      collection: this.#paths.runs(),
+      collection: this.paths.runs(),
       member: 'wakeAt',
       names: DUE_NAMES,
       now,
@@ -72,8 +72,8 @@ export class RunLists {
     return shardedPage({
       what: 'scan of due runs',
       // Each tick reads the shards, because another instance may have written runs with more of them.
-      shards: await (after ? this.#shards.live() : this.#shards.read()),
-      documents: this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(now)),
+      shards: await (after ? this.shards.live() : this.shards.read()),
+      documents: this.paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(now)),
       by: 'wakeAt',
       members: DUE_NAMES,
       limit,
@@ -87,11 +87,11 @@ export class RunLists {
    * @throws FAILED_PRECONDITION while the index does not exist
    */
   async silentRuns({ after, until }: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
-    const shards = await this.#shards.live();
+    const shards = await this.shards.live();
     const found = await Promise.all(
       DRIVEN_STATUSES.map((status) =>
         inShards(shards, async (some) => {
-          const silent = this.#paths
+          const silent = this.paths
             .runs()
             .where('shard', 'in', some)
             .where('status', '==', status)
@@ -118,7 +118,7 @@ export class RunLists {
       ...read
     } = await readPage(page, {
       list: 'runs',
-      ordered: listedRuns(this.#paths, filter),
+      ordered: listedRuns(this.paths, filter),
       startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
       decode: (document, id) => decodeListed(document, `run ${id}`),
       positionOf: ({ state }, id) => [state.createdAt, id],
@@ -126,23 +126,23 @@ export class RunLists {
       isPassedOver: (document, id) => isPassedOver(document, id, filter),
       positionOfDamaged: ({ createdAt }, id) => positionAt(createdAt, id),
     });
-    const { runs, damaged } = await withWaits(this.#paths, items);
+    const { runs, damaged } = await withWaits(this.paths, items);
     const ids = [...unreadable, ...damaged];
     return { ...read, items: runs, ...(ids.length > 0 ? { unreadable: ids } : {}) };
   }
 
   listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
-    const events = this.#paths.events(this.#paths.run(runId));
+    const events = this.paths.events(this.paths.run(runId));
     return byId(events, page, { list: 'events', one: 'event', runId, codec: eventCodec });
   }
 
   listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
-    const steps = this.#paths.steps(this.#paths.run(runId));
+    const steps = this.paths.steps(this.paths.run(runId));
     return byId(steps, page, { list: 'steps', one: 'step', runId, codec: stepCodec });
   }
 
   listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
-    const checkpoints = this.#paths.checkpoints(this.#paths.run(runId));
+    const checkpoints = this.paths.checkpoints(this.paths.run(runId));
     return byId(checkpoints, page, { list: 'checkpoints', one: 'checkpoint', runId, codec: checkpointCodec });
   }
 }

@@ -1,11 +1,5 @@
 /** Erasure records in Firestore, and deletion of documents outside of runs. Each query has its index. */
-import {
-  FieldPath,
-  type Firestore,
-  type Query,
-  type QueryDocumentSnapshot,
-  Timestamp,
-} from '@google-cloud/firestore';
+import { FieldPath, type Query, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import type { ResultRef } from '../../core/effects/effect.ts';
 import { ownersOf } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
@@ -26,38 +20,30 @@ import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { isOfDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { erasureCodec } from '../codec/documents.ts';
+import { FirestoreStore } from '../firestore-store.ts';
 import { readPage } from '../lists/pages.ts';
 import { positionAt } from '../lists/run-lists.ts';
-import { Paths } from '../paths.ts';
 import { FirestorePayloads } from '../payloads.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from '../versioned-document.ts';
 import { deleteNamed, namesOnly } from './clearing.ts';
 
-export class FirestoreErasureStore implements ErasureStore {
-  readonly #db: Firestore;
-  readonly #paths: Paths;
-
-  constructor(db: Firestore, prefix?: string) {
-    this.#db = db;
-    this.#paths = new Paths(db, prefix);
-  }
-
+export class FirestoreErasureStore extends FirestoreStore implements ErasureStore {
   async read(id: string): Promise<StoredErasure | undefined> {
     const named = { what: 'read of an erasure', name: `erasure ${id}` };
-    const found = await readVersioned(this.#paths.erasure(id), erasureCodec, named);
+    const found = await readVersioned(this.paths.erasure(id), erasureCodec, named);
     return found && { erasure: found.value, version: found.version };
   }
 
   async create(erasure: Erasure): ReturnType<ErasureStore['create']> {
-    const document = this.#paths.erasure(erasure.id);
+    const document = this.paths.erasure(erasure.id);
     const members = erasureCodec.encode(erasure);
     const created = await createdVersion('creation of an erasure', () => document.create(members));
     return { kind: created ? 'created' : 'exists' };
   }
 
   async write(erasure: Erasure, seen: Version): Promise<MarkResult> {
-    const document = this.#paths.erasure(erasure.id);
+    const document = this.paths.erasure(erasure.id);
     const members = wholeUpdate(erasureCodec, erasure);
     const changed = await changedVersion('write of an erasure', () =>
       document.update(members, lastUpdateTime(seen)),
@@ -66,7 +52,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   async open(after: string | undefined, limit: number): Promise<readonly OpenErasure[]> {
-    const open = this.#paths
+    const open = this.paths
       .erasures()
       .where('state', '==', 'open')
       .orderBy(FieldPath.documentId())
@@ -77,7 +63,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
-    const all = this.#paths.erasures();
+    const all = this.paths.erasures();
     const query =
       tenantHash === undefined
         ? all.where('scope', 'in', ERASURE_SCOPES)
@@ -93,7 +79,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   async runsOf({ tenantId, until, after, limit }: TenantRuns): Promise<readonly TenantRun[]> {
-    const ordered = this.#paths
+    const ordered = this.paths
       .runs()
       .where('tenantId', '==', tenantId)
       .where('createdAt', '<=', Timestamp.fromMillis(until))
@@ -113,12 +99,12 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared> {
-    return this.#clear(this.#paths.idempotencyRecords().where('runId', '==', runId), limit);
+    return this.#clear(this.paths.idempotencyRecords().where('runId', '==', runId), limit);
   }
 
   /** Records have no index by tenant and time, because every start would pay for it. */
   async deleteRecords({ tenantId, until, after }: TenantRecords, limit: number): Promise<ClearedRecords> {
-    const own = this.#paths
+    const own = this.paths
       .idempotencyRecords()
       .where('tenantId', '==', tenantId)
       .orderBy(FieldPath.documentId())
@@ -129,7 +115,7 @@ export class FirestoreErasureStore implements ErasureStore {
     );
     const part = docs.slice(0, limit);
     const found = part.filter((record) => (record.get('createdAt') as Timestamp).toMillis() <= until);
-    const { deleted } = await deleteNamed(this.#db, 'erasure of documents', { found, limit });
+    const { deleted } = await deleteNamed(this.db, 'erasure of documents', { found, limit });
     return { deleted, more: docs.length > limit, lastKey: part.at(-1)?.id };
   }
 
@@ -138,7 +124,7 @@ export class FirestoreErasureStore implements ErasureStore {
     after: string | undefined,
     limit: number,
   ): Promise<readonly MailboxAddress[]> {
-    const own = this.#paths
+    const own = this.paths
       .allMailboxes()
       .where('tenantId', '==', tenantId)
       .orderBy(FieldPath.documentId())
@@ -154,7 +140,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   deleteSchedules({ tenantId, until }: TenantDocuments, limit: number): Promise<Cleared> {
-    const own = this.#paths
+    const own = this.paths
       .schedules()
       .where('tenantId', '==', tenantId)
       .where('createdAt', '<=', Timestamp.fromMillis(until))
@@ -164,7 +150,7 @@ export class FirestoreErasureStore implements ErasureStore {
 
   async deleteExternalEffects({ tenantId, until }: TenantDocuments, limit: number): Promise<Cleared> {
     const beginning = ownersOf(tenantId);
-    const own = this.#paths
+    const own = this.paths
       .effects()
       .where('runId', '>=', beginning)
       .where('runId', '<', `${beginning}\uf8ff`)
@@ -174,17 +160,17 @@ export class FirestoreErasureStore implements ErasureStore {
       .limit(limit + 1)
       .select('recordedResultRef');
     const { docs } = await call('look for effects without a run to erase', () => own.get());
-    const payloads = new FirestorePayloads(this.#db, this.#paths);
+    const payloads = new FirestorePayloads(this.db, this.paths);
     for (const found of docs.slice(0, limit)) {
       const ref = found.get('recordedResultRef') as ResultRef | undefined;
       if (ref) await payloads.deletePayload(ref.runId, ref);
     }
-    return deleteNamed(this.#db, 'erasure of documents', { found: docs, limit });
+    return deleteNamed(this.db, 'erasure of documents', { found: docs, limit });
   }
 
   async #clear(query: Query, limit: number): Promise<Cleared> {
     const { docs } = await call('look for documents to erase', () => namesOnly(query, limit).get());
-    return deleteNamed(this.#db, 'erasure of documents', { found: docs, limit });
+    return deleteNamed(this.db, 'erasure of documents', { found: docs, limit });
   }
 }
 
