@@ -238,7 +238,7 @@ export class DayAccount {
     const taking = {
       owner: this.#owner,
       // The platform stops a dispatch at 125 % of its time.
-      expiresAt: Math.ceil(dispatch.budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
+      expiresAt: Math.ceil(dispatch.run.budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
       reserved: open.reserved,
       need: missing,
       limits: tenant.limits,

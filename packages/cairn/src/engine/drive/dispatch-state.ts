@@ -53,16 +53,11 @@ interface DispatchHooks {
   readonly isStopped: () => boolean;
 }
 
-export class DispatchState implements Required<LeasedRun> {
+export class DispatchState {
+  readonly run: LeasedRun;
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly workflow: Workflow;
-  readonly input: unknown;
-  readonly report: BodyReport;
-  readonly budgetEndsAt: number;
-  readonly alone: boolean;
-  readonly restoredAt: number | undefined;
-  readonly restedMs: number | undefined;
   /** Queues a message. */
   readonly post: (message: Message) => void;
   readonly outputs: StepOutputs;
@@ -92,15 +87,10 @@ export class DispatchState implements Required<LeasedRun> {
   constructor(run: LeasedRun, hooks: DispatchHooks) {
     const { deps, journal, workflow } = run;
     const { state } = journal;
+    this.run = run;
     this.deps = deps;
     this.journal = journal;
     this.workflow = workflow;
-    this.input = run.input;
-    this.report = run.report;
-    this.budgetEndsAt = run.budgetEndsAt;
-    this.alone = run.alone;
-    this.restoredAt = run.restoredAt;
-    this.restedMs = run.restedMs;
     this.#hooks = hooks;
     this.post = hooks.post;
     this.#owner = state.lease?.owner;
@@ -139,14 +129,14 @@ export class DispatchState implements Required<LeasedRun> {
   /** Number of bodies that may begin now. As many more may have ended while their outputs are being committed. */
   get room(): number {
     const { size, unrecorded } = this.bodies;
-    if (this.alone) return 1 - size - unrecorded;
+    if (this.run.alone) return 1 - size - unrecorded;
     const most = this.deps.settings.concurrentSteps;
     return Math.min(most - size, 2 * most - size - unrecorded);
   }
 
   /** The first step of a dispatch always fits: otherwise no dispatch would begin a long one. */
   fits({ timeoutMs }: BodyStep): boolean {
-    return !this.#startedAny || this.now + timeoutMs <= this.budgetEndsAt;
+    return !this.#startedAny || this.now + timeoutMs <= this.run.budgetEndsAt;
   }
 
   /** An execution whose question did not fit before and fits now. */
@@ -242,8 +232,8 @@ export class DispatchState implements Required<LeasedRun> {
   }
 
   nextExecution(unit: Unit): StepExecution {
-    const { input, outputs, now } = this;
-    return nextExecution(this.journal.state, unit, { input, outputs, now });
+    const { run, outputs, now } = this;
+    return nextExecution(run.journal.state, unit, { input: run.input, outputs, now });
   }
 
   endingOf({ unit, execution }: Executed): EndedExecution {
@@ -251,7 +241,7 @@ export class DispatchState implements Required<LeasedRun> {
   }
 
   seenBy(unit: Unit): Context {
-    return seenBy(unit, this.input, this.outputs);
+    return seenBy(unit, this.run.input, this.outputs);
   }
 
   unitOf(key: string): Unit {

@@ -38,7 +38,7 @@ export async function policyAnswer(
   dispatch: DispatchState,
   abandoned: AbortSignal,
 ): Promise<PolicyAnswer | undefined> {
-  const { deps, journal, workflow, input } = dispatch;
+  const { deps, journal, workflow, input } = dispatch.run;
   const { state } = journal;
   if (!workflow.policy || !state.policyDue || state.cancellation || dispatch.failure) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
@@ -82,17 +82,15 @@ function watchForStops(dispatch: DispatchState, onStop: () => void): CancelTimer
   }
 
   function next(): void {
-    if (dispatch.failure || isStopped(journal.state)) onStop();
+    const { cancellation, suspension } = journal.state;
+    if (dispatch.failure || cancellation || suspension) onStop();
     else if (!hasEnded) cancel = clock.timer(settings.pollMs, poll);
   }
 }
 
-function isStopped({ cancellation, suspension }: RunState): boolean {
-  return cancellation !== undefined || suspension !== undefined;
-}
-
 function stopped(dispatch: DispatchState, { reason }: AbortSignal): PolicyAnswer | undefined {
-  const { journal, now, budgetEndsAt } = dispatch;
+  const { run, now } = dispatch;
+  const { journal, budgetEndsAt } = run;
   if (journal.state.cancellation || dispatch.failure) return undefined;
   if (journal.state.suspension) return { kind: 'release', reason: 'paused' };
   if (now >= budgetEndsAt) return putOff(dispatch, 'it did not answer before the dispatch ended');
@@ -101,7 +99,8 @@ function stopped(dispatch: DispatchState, { reason }: AbortSignal): PolicyAnswer
 }
 
 /** Lets the run rest, but not beyond its time limit, at which it ends without an answer. */
-function putOff({ now, journal, workflow, restedMs = 0 }: DispatchState, message: string): PolicyAnswer {
+function putOff({ now, run }: DispatchState, message: string): PolicyAnswer {
+  const { journal, workflow, restedMs = 0 } = run;
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
   const { deadlineAt = Number.POSITIVE_INFINITY } = journal.state;
   const dueAt = Math.min(now + restMs, deadlineAt);

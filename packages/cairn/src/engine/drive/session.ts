@@ -92,7 +92,7 @@ export class DriveSession {
 
   async #run(): Promise<SessionEnd> {
     const dispatch = this.#dispatch;
-    const { deps, journal, report } = dispatch;
+    const { deps, journal, report } = dispatch.run;
     const { shutdown } = deps;
     const endHeartbeats = keepHeartbeats(deps, journal, {
       busy: () => dispatch.bodies.size > 0,
@@ -193,10 +193,10 @@ export class DriveSession {
   }
 
   #watchTime(): void {
-    const { journal, budgetEndsAt, now } = this.#dispatch;
-    const { deadlineAt } = journal.state;
-    this.#after(budgetEndsAt - now, { kind: 'halt', why: 'budget' });
-    if (deadlineAt === undefined || deadlineAt > budgetEndsAt) return;
+    const { run, now } = this.#dispatch;
+    const { deadlineAt } = run.journal.state;
+    this.#after(run.budgetEndsAt - now, { kind: 'halt', why: 'budget' });
+    if (deadlineAt === undefined || deadlineAt > run.budgetEndsAt) return;
     const timedOut = { kind: 'timed_out', deadlineAt } as const;
     if (deadlineAt <= now) this.#post(timedOut);
     else this.#after(deadlineAt - now, timedOut);
@@ -226,7 +226,7 @@ export class DriveSession {
   /** Applies the newest state of the run, and starts the steps that may start. */
   #advance(): void {
     if (this.#phase !== 'working') return;
-    const { journal, alone } = this.#dispatch;
+    const { journal, alone } = this.#dispatch.run;
     // The writer may learn of its own lost commit from a journal that another process has taken over.
     if (!this.#dispatch.hasLease) {
       this.#fail(new LeaseLost(`run ${journal.state.id} was taken over by another worker`));
@@ -358,7 +358,7 @@ export class DriveSession {
   async #undo({ end }: { readonly end: EndAfterUndo }): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#dispatch.outputs.releaseResult();
-    const undone = await compensate(this.#dispatch, { error, stop: this.#abandoned.signal });
+    const undone = await compensate(this.#dispatch.run, { error, stop: this.#abandoned.signal });
     if (undone.kind === 'done') return end;
     if (undone.kind === 'later') return this.#resting(undone);
     if (isSuspended(this.#dispatch.journal.state)) return releaseDecision('paused', undone.error);

@@ -75,7 +75,7 @@ export class Bodies {
     if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
-      this.#dispatch.report.ended(keyOf(unit));
+      this.#dispatch.run.report.ended(keyOf(unit));
       // The dispatch may now have nothing left to wait for.
       this.#dispatch.post(MOVED);
       return result;
@@ -123,11 +123,12 @@ export class Bodies {
   #remove(unit: Unit): void {
     const key = keyOf(unit);
     this.#running.delete(key);
-    this.#dispatch.report.ended(key);
+    this.#dispatch.run.report.ended(key);
   }
 
   #begin(unit: BodyUnit, execution: StepExecution, reserve: Spend): RunningBody {
-    const { deps, journal, report, restoredAt, budget } = this.#dispatch;
+    const { run, budget } = this.#dispatch;
+    const { deps, journal, report, restoredAt } = run;
     const attempt = new BodyAttempt({
       deps,
       journal,
@@ -146,7 +147,7 @@ export class Bodies {
   }
 
   async #perform(running: RunningBody): Promise<AttemptResult | undefined> {
-    const { journal, alone, restoredAt } = this.#dispatch;
+    const { journal, alone, restoredAt } = this.#dispatch.run;
     const { unit, attempt, reserve } = running;
     const { step } = unit;
     // An attempt that may cost something is in the journal before it begins, so that its cost counts if the worker dies.
@@ -160,7 +161,7 @@ export class Bodies {
     // A body that can act leaves a trace too. The journal writes it before the body's calls, so this code need not await it.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
     const result = await attempt.run(step);
-    if (result.kind === 'succeeded') this.#dispatch.report.forget(keyOf(unit));
+    if (result.kind === 'succeeded') this.#dispatch.run.report.forget(keyOf(unit));
     return result;
   }
 

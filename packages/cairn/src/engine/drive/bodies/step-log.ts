@@ -42,7 +42,7 @@ interface FlowOperations {
  * first logged, and are not kept again.
  */
 export function flowLog(
-  { deps, runId, report }: DispatchState,
+  { deps, runId, run: { report } }: DispatchState,
   { stepId, revision, attempt }: StepExecution,
   { known, requested }: FlowOperations,
 ): StepLog {
