@@ -113,7 +113,7 @@ export class Installation {
     clientId: string,
     { tenantId = 'acme', roles = ['submitter'], disabled = false }: Key = {},
   ): Promise<string> {
-    await this.clients.save({
+    this.world.db.clients.set(clientId, {
       id: clientId,
       tenantId,
       roles,

@@ -56,7 +56,7 @@ describe('the first key of an installation', () => {
     const key = output.out.trim();
     expect(String(init.body)).not.toContain(key.split('_').at(-1));
     const installation = new Installation();
-    await installation.clients.save(client);
+    await installation.clients.create(client);
     expect((await installation.get('/v1/clients', key)).status).toBe(200);
     expect((await installation.get('/v1/clients', `${key}x`)).status).toBe(401);
   });

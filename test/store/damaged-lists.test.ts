@@ -232,7 +232,7 @@ test('a schedule that cannot be read does not hide the others, and is named', as
 test('a client that cannot be read does not hide the others, and is named', async () => {
   const { clients } = stores;
   const client = { tenantId: 'acme', roles: [], secretHash: 'f'.repeat(64), disabled: false, createdAt: T0 };
-  for (const id of ['a', 'b', 'c']) await clients.save({ ...client, id });
+  for (const id of ['a', 'b', 'c']) await clients.create({ ...client, id });
   await new Paths(db).client('b').update({ roles: 7 });
   const { items, unreadable } = await clients.list('acme', 10);
   expect([items.map(({ id }) => id), unreadable]).toEqual([['a', 'c'], ['b']]);

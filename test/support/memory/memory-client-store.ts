@@ -21,10 +21,6 @@ export class MemoryClientStore implements ClientRegistry {
     return this.#db.clients.get(clientId);
   }
 
-  async save(client: ApiClient): Promise<void> {
-    this.#db.clients.set(client.id, frozenCopy(client));
-  }
-
   async find(clientId: string): Promise<StoredClient | undefined> {
     const client = this.#db.clients.get(clientId);
     return client && { client, version: this.#versionOf(client) };
@@ -32,14 +28,14 @@ export class MemoryClientStore implements ClientRegistry {
 
   async create(client: ApiClient): ReturnType<ClientRegistry['create']> {
     if (this.#db.clients.has(client.id)) return { kind: 'exists' };
-    await this.save(client);
+    this.#db.clients.set(client.id, frozenCopy(client));
     return { kind: 'created' };
   }
 
   async replace(client: ApiClient, seen: Version): ReturnType<ClientRegistry['replace']> {
     const stored = this.#db.clients.get(client.id);
     if (!stored || this.#versionOf(stored) !== seen) return { kind: 'stale' };
-    await this.save(client);
+    this.#db.clients.set(client.id, frozenCopy(client));
     return { kind: 'replaced' };
   }
 

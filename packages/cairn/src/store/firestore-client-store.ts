@@ -20,11 +20,6 @@ export class FirestoreClientStore extends FirestoreStore implements ClientRegist
     return found && { client: found.value, version: found.version };
   }
 
-  async save(client: ApiClient): Promise<void> {
-    const document = this.paths.client(client.id);
-    await call('write of an API client', () => document.set(clientCodec.encode(client)));
-  }
-
   async create(client: ApiClient): ReturnType<ClientRegistry['create']> {
     const document = this.paths.client(client.id);
     const members = clientCodec.encode(client);

@@ -10,8 +10,6 @@
 export const NUMBER_DIGITS = 10;
 const BASE = 4;
 const HALF = BASE ** NUMBER_DIGITS / 2;
-/** Maximum of prefixes of one range: up to three other digits at each position. */
-export const MAX_BEGINNINGS = NUMBER_DIGITS * (BASE - 1);
 
 /** Parts of the upper half of an IEEE 754 double: all but the sign, and the lowest bits. */
 const MAGNITUDE_BITS = 0x7fff_ffff;
@@ -29,7 +27,7 @@ export function numberCode(value: number): string {
  * Prefixes of the codes of all numbers that compare so with `than`, and of few others. Undefined if more than `most` would be
  * needed.
  *
- * @param most prefixes; fewer make the range wider. {@link MAX_BEGINNINGS} are always enough for the closest range
+ * @param most prefixes; fewer make the range wider. Three for each digit are always enough for the closest range
  */
 export function codesThatAre(is: Comparing, than: number, most: number): readonly string[] | undefined {
   const isUp = is === '>' || is === '>=';

@@ -46,13 +46,8 @@ export interface ClientStore {
   read(clientId: string): Promise<ApiClient | undefined>;
 }
 
-/**
- * Management of clients, for admins and for the development key of the local cloud. Throws `OutcomeUnknown` if it is
- * unknown whether a write was applied.
- */
+/** Management of clients, for admins. Throws `OutcomeUnknown` if it is unknown whether a write was applied. */
 export interface ClientRegistry extends ClientStore {
-  /** Creates the client, or replaces it as a whole. */
-  save(client: ApiClient): Promise<void>;
   find(clientId: string): Promise<StoredClient | undefined>;
   /** `exists`: there is a client with that id, and nothing was written. */
   create(client: ApiClient): Promise<{ readonly kind: 'created' | 'exists' }>;
