@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
-import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
@@ -14,6 +13,7 @@ import { release, Scene } from '../../operations/approvals/scene.ts';
 import { type Image, imageOf } from '../../support/image.ts';
 import { Outside } from '../../support/outside.ts';
 import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
+import { failing, nightly } from '../access/routes/belongings.ts';
 import { erasureOf } from '../access/routes/erasing.ts';
 import { echo, Installation } from '../installation.ts';
 
@@ -24,28 +24,6 @@ export const TENANT = 't1';
 export const OTHERS_SECRET = 'known-to-the-others-only';
 const HOUR_MS = 3_600_000;
 const NOT_THE_SECRET = 'a'.repeat(32);
-
-const nightly = defineWorkflow({
-  type: 'nightly',
-  planVersion: 1,
-  input: z.unknown(),
-  on: { schedule: [{ id: 'late', cron: '0 3 * * *', input: {} }] },
-  steps: (step) => ({ done: step('do', () => 1) }),
-});
-
-const broken = defineWorkflow({
-  type: 'broken',
-  planVersion: 1,
-  input: z.unknown(),
-  steps(step) {
-    const made = step('make', () => 1);
-    return {
-      broke: step('break', { needs: { made } }, () => {
-        throw new Fatal('it broke');
-      }),
-    };
-  },
-});
 
 /** Performs an action that can be undone, then makes an external call and gets no response. */
 function posting({ capability }: Outside) {
@@ -128,14 +106,14 @@ export class Stage {
   static async make(options: StageOptions = {}): Promise<Stage> {
     const outside = new Outside();
     outside.faults.push('lose_answer');
-    const workflows = [echo, nightly, release(), waits, posting(outside), broken];
+    const workflows = [echo, nightly, release(), waits, posting(outside), failing];
     const installation = new Installation(workflows, [outside.binding]);
     const { world, apiDeps } = installation;
     const credentials = await callers(installation);
     await apiDeps.erasures.create(erasureOf(TENANT));
     const ended = await world.start('echo', { text: 'hello' }, { tenantId: TENANT });
     const others = await world.start('echo', { text: OTHERS_SECRET }, { tenantId: 'others' });
-    const failed = await world.start('broken', {}, { tenantId: TENANT });
+    const failed = await world.start('failing', {}, { tenantId: TENANT });
     const acting = await world.start('post', {}, { tenantId: TENANT });
     // A run that asks must keep its question: otherwise the time would advance to the end of its wait.
     const done = () => [ended, others, failed, acting].every((id) => SETTLED.has(world.stateOf(id).status));

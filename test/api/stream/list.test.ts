@@ -2,9 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { beginning } from '../../conformance/support/run-fixture.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
-import { cancelReadings, Reading } from './reading.ts';
+import { cancelReadings, HEARTBEAT_MS, Reading } from './reading.ts';
 
-const HEARTBEAT_MS = 15_000;
 const STREAM_MS = 50_000;
 const ROUND_MS = 200;
 

@@ -11,7 +11,6 @@ import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
 import { cancelReadings, type Frame, Reading } from './reading.ts';
 
-const HEARTBEAT_MS = 15_000;
 const ANSWER = 'The tide turns twice a day.';
 
 afterEach(cancelReadings);
@@ -127,18 +126,7 @@ describe('the stream of what a run logs and streams', () => {
 
   test('sends heartbeats while nothing happens, and pauses before its time is up', async () => {
     const { open, installation } = await started();
-    const { clock } = installation.world;
-    const reading = new Reading(await open());
-    for (let i = 0; i < 3; i += 1) {
-      const next = reading.next();
-      await settle();
-      clock.fireNext(clock.now() + HEARTBEAT_MS);
-      expect(await next).toEqual({ comment: 'quiet' });
-    }
-    const end = reading.next();
-    await settle();
-    clock.fireNext(clock.now() + HEARTBEAT_MS);
-    expect(await end).toBeUndefined();
+    await new Reading(await open()).expectHeartbeats(installation.world.clock);
   });
 
   test('ends when the instance shuts down, and of HEAD has headers only', async () => {

@@ -3,8 +3,6 @@ import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
 import { cancelReadings, Reading } from './reading.ts';
 
-const HEARTBEAT_MS = 15_000;
-
 afterEach(cancelReadings);
 
 async function withRun(tenantId = 'acme') {
@@ -98,19 +96,9 @@ describe('the stream of a run', () => {
 
   test('sends heartbeats while nothing happens, and pauses before its time is up', async () => {
     const { open, installation } = await withRun();
-    const { clock } = installation.world;
     const reading = new Reading(await open());
     await reading.next();
-    for (let i = 0; i < 3; i += 1) {
-      const next = reading.next();
-      await settle();
-      clock.fireNext(clock.now() + HEARTBEAT_MS);
-      expect(await next).toEqual({ comment: 'quiet' });
-    }
-    const end = reading.next();
-    await settle();
-    clock.fireNext(clock.now() + HEARTBEAT_MS);
-    expect(await end).toBeUndefined();
+    await reading.expectHeartbeats(installation.world.clock);
   });
 
   test('ends when the instance shuts down', async () => {

@@ -1,4 +1,8 @@
 /** Reads streams of server-sent events as clients do. */
+import { expect } from '@jest/globals';
+import { settle, type VirtualClock } from '../../support/virtual-clock.ts';
+
+export const HEARTBEAT_MS = 15_000;
 
 export interface Frame {
   /** A number if the id is one. */
@@ -52,6 +56,16 @@ export class Reading {
     const frames: Frame[] = [];
     for (let frame = await this.next(); frame; frame = await this.next()) frames.push(frame);
     return frames;
+  }
+
+  /** Expects heartbeats only, and the end of the stream when its time is up. */
+  async expectHeartbeats(clock: VirtualClock): Promise<void> {
+    for (const expected of [...Array(3).fill({ comment: 'quiet' }), undefined]) {
+      const next = this.next();
+      await settle();
+      clock.fireNext(clock.now() + HEARTBEAT_MS);
+      expect(await next).toEqual(expected);
+    }
   }
 
   async cancel(): Promise<void> {

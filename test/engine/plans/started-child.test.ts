@@ -96,17 +96,22 @@ const REDEPLOYS: Record<string, (family: Family) => readonly Workflow[]> = {
   },
 };
 
+/** A dispatch of the parent has started the child, whose task is taken, and can be killed. */
+async function childStarted() {
+  const all = family();
+  const { world, calls } = all;
+  const runId = await world.start('parent');
+  const before = mortal(world.deps, 7);
+  const task = world.queue.take();
+  void drive(before.deps, { runId });
+  await settle();
+  return { all, world, calls, runId, before, task, started: world.queue.take() };
+}
+
 test.each(Object.entries(REDEPLOYS))(
   'a parent continues beside a started child of a newer version although, when the parent is taken over, %s',
   async (_, redeploy) => {
-    const all = family();
-    const { world, calls } = all;
-    const runId = await world.start('parent');
-    const before = mortal(world.deps, 7);
-    const task = world.queue.take();
-    void drive(before.deps, { runId });
-    await settle();
-    const started = world.queue.take();
+    const { all, world, calls, runId, before, task, started } = await childStarted();
     before.kill();
     const childId = childRunId(runId, 'one.1');
     const schemaVersion = world.writtenBy(childId, NEWER);
@@ -129,14 +134,7 @@ test.each(Object.entries(REDEPLOYS))(
 test.each(Object.entries(REDEPLOYS))(
   'a started child is waited for although, when its parent is taken over, %s',
   async (_, redeploy) => {
-    const all = family();
-    const { world, calls } = all;
-    const runId = await world.start('parent');
-    const before = mortal(world.deps, 7);
-    const task = world.queue.take();
-    void drive(before.deps, { runId });
-    await settle();
-    const started = world.queue.take();
+    const { all, world, calls, runId, before, task, started } = await childStarted();
     expect(started?.runId).toBe(childRunId(runId, 'one.1'));
     void drive(before.deps, { runId: started?.runId ?? '' });
     await settle();

@@ -20,7 +20,8 @@ export interface OwnRun {
   readonly effectId: string;
 }
 
-const nightly = defineWorkflow({
+/** Has a schedule. */
+export const nightly = defineWorkflow({
   type: 'nightly',
   planVersion: 1,
   input: z.unknown(),
@@ -28,7 +29,7 @@ const nightly = defineWorkflow({
   steps: (step) => ({ done: step('do', () => 1) }),
 });
 
-const failing = defineWorkflow({
+export const failing = defineWorkflow({
   type: 'failing',
   planVersion: 1,
   input: z.unknown(),
