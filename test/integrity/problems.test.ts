@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  PROBLEM_CODES,
-  PROBLEMS,
-  type ProblemCode,
-} from '../../packages/cairn/src/core/integrity/problems.ts';
+import { PROBLEMS } from '../../packages/cairn/src/core/integrity/problem-table.ts';
+import { PROBLEM_CODES, type ProblemCode } from '../../packages/cairn/src/core/integrity/problems.ts';
 import type { Bench } from './support/bench.ts';
 import type { Case } from './support/cases/case.ts';
 import { CASES } from './support/cases/index.ts';

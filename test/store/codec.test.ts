@@ -3,10 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
 import { withAllMembers } from '../../packages/cairn/src/core/run/state-shape.ts';
+import { UndecodableDocument } from '../../packages/cairn/src/ports/store-errors.ts';
 import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
 import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
-import { type Members, UndecodableDocument } from '../../packages/cairn/src/store/codec/kinds.ts';
+import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
 import {
   decodeSnapshot,
   encodeNewSnapshot,

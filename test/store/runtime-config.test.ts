@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { UndecodableDocument } from '../../packages/cairn/src/store/codec/kinds.ts';
+import { UndecodableDocument } from '../../packages/cairn/src/ports/store-errors.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 
 describe('a runtime configuration edited by hand', () => {

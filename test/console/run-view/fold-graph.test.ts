@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
-import { readableValue } from '../../../packages/cairn/src/api/views/values.ts';
+import { readableValue } from '../../../packages/cairn/src/core/run/readable.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { RunEvent, RunGraph } from '../../../packages/console/src/pages/run/live/events.ts';
 import { foldGraph, graphState } from '../../../packages/console/src/pages/run/live/fold-graph.ts';

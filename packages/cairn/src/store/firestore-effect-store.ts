@@ -11,7 +11,7 @@ import type {
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
 import { call } from './call.ts';
-import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
+import { effectCodec, encodeEffectChange } from './codec/effect.ts';
 import { FirestoreStore } from './firestore-store.ts';
 import { readPage } from './lists/pages.ts';
 import { readableIn } from './lists/readable.ts';
@@ -84,7 +84,7 @@ export class FirestoreEffectStore extends FirestoreStore implements ExternalEffe
         .where('runId', '==', runId)
         .orderBy('createdAt')
         .orderBy(FieldPath.documentId()),
-      startAfter: ([createdAt, id]) => [madeAt(createdAt), id],
+      startAfter: ([createdAt, id]) => [Timestamp.fromMillis(createdAt), id],
       decode: (document, id) => effectCodec.decode(document, `effect ${id}`),
       positionOf: ({ createdAt, effectId }) => [createdAt, effectId],
     });

@@ -1,4 +1,5 @@
 /** `POST /v1/runs/{id}/…`: what people and other programs do to a run that has not ended. */
+import { iso } from '../../core/run/readable.ts';
 import { decideApproval } from '../../operations/approvals/decide-approval.ts';
 import { assertDecisionContent } from '../../operations/approvals/request.ts';
 import { cancelRun } from '../../operations/cancel-run.ts';
@@ -8,7 +9,6 @@ import { signalDataText, signalRun } from '../../operations/events/signal-run.ts
 import { continueRun, suspendRun } from '../../operations/suspend-run.ts';
 import { mayActAs } from '../auth.ts';
 import type { ChangeHandler, DirectChangeHandler } from '../route.ts';
-import { iso } from '../views/values.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 

@@ -1,9 +1,9 @@
 /** The daily budget of a tenant: its limits, and the amounts its runs have spent. */
 import { ceilingOf, dayAfter, dayOf, newDayBudget, usedOf } from '../../core/budget/day.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
+import { iso } from '../../core/run/readable.ts';
 import { assertRole } from '../auth.ts';
 import type { ReadHandler } from '../route.ts';
-import { iso } from '../views/values.ts';
 
 export const readDayBudget: ReadHandler<'GET /v1/budgets/today'> = async ({ deps, caller, query }) => {
   const { clock, dayBudgets, dayLimits } = deps;

@@ -1,7 +1,7 @@
 /** `POST /v1/events`: delivers an event to waiting runs, or buffers it. */
+import { isoIf } from '../../core/run/readable.ts';
 import { deliverEvent, eventDataText } from '../../operations/events/deliver-event.ts';
 import type { ChangeHandler } from '../route.ts';
-import { isoIf } from '../views/values.ts';
 
 /** The largest event data (256 KiB), with room for names and for JSON that is not canonical. */
 export const MAX_EVENT_BODY_BYTES = 320 * 1024;

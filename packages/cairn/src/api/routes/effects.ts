@@ -2,13 +2,13 @@
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { mapConcurrently } from '../../core/map-concurrently.ts';
+import { iso } from '../../core/run/readable.ts';
 import { isOwnExternal, resolveExternal } from '../../operations/effects/external.ts';
 import { assertNote } from '../../operations/effects/resolution.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../route.ts';
 import { effectView } from '../views/documents.ts';
-import { iso } from '../views/values.ts';
 import { assertOwnRun, ownRun, runOf } from './own-run.ts';
 
 /**

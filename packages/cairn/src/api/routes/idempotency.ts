@@ -5,8 +5,8 @@
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
+import { iso } from '../../core/run/readable.ts';
 import type { ReadHandler } from '../route.ts';
-import { iso } from '../views/values.ts';
 
 /** Status of the first response to a start; its record keeps only the body. */
 const CREATED = 201;

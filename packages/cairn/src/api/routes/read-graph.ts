@@ -5,6 +5,7 @@
  */
 
 import { MAX_STEPS } from '../../core/graph/graph.ts';
+import { readableValue } from '../../core/run/readable.ts';
 import type { RunState, StepState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/definition-of-run.ts';
@@ -12,7 +13,6 @@ import type { RunStore } from '../../ports/run-store.ts';
 import type { ReadHandler } from '../route.ts';
 import type { View } from '../views/run.ts';
 import { statesWithRunning } from '../views/running.ts';
-import { readableValue } from '../views/values.ts';
 import { nodesOf } from '../views/workflow.ts';
 import { ownRun } from './own-run.ts';
 

@@ -4,8 +4,8 @@ import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { isFindingCurrent } from '../../core/findings.ts';
-import type { LogLine } from '../../core/logs/line.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
+import { iso } from '../../core/run/readable.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { knownWord, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { encodeCursor } from '../../core/search/cursor.ts';
@@ -31,7 +31,6 @@ import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, silentSinceView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
-import { iso } from '../views/values.ts';
 import { stoppedView } from '../views/workflow.ts';
 import { ownRun } from './own-run.ts';
 import { ownRunAfterWait } from './stream/await-end.ts';
@@ -230,12 +229,8 @@ export const listLogs: ReadHandler<'GET /v1/runs/{id}/logs'> = async (call) => {
   // The run is read before its lines, so that a run reported as ended has the lines of its last commit.
   const { state } = await ownRun(call);
   const { items, ...more } = await linesOf(call.deps.logs, state.id, request);
-  return { items: items.map(lineView), ...more, ended: isOver(state) };
+  return { items: items.map(({ at, ...line }) => ({ ...line, at: iso(at) })), ...more, ended: isOver(state) };
 };
-
-function lineView({ at, ...line }: LogLine): object {
-  return { ...line, at: iso(at) };
-}
 
 /** `GET /v1/runs/{id}/memos?step=`, by name. */
 export const listMemos: ReadHandler<'GET /v1/runs/{id}/memos'> = async (call) => {

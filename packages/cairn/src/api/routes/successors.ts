@@ -8,6 +8,7 @@ import { apiKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, toProblem } from '../../core/errors.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
+import { iso } from '../../core/run/readable.ts';
 import { isOver } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { loadOwn } from '../../operations/append-to-run.ts';
@@ -19,7 +20,6 @@ import { assertRole } from '../auth.ts';
 import { answerOnce } from '../mutation.ts';
 import type { ForkBody } from '../openapi/schemas/bodies.ts';
 import type { DirectChangeHandler, MutationCall } from '../route.ts';
-import { iso } from '../views/values.ts';
 import { runOf } from './own-run.ts';
 import { answerFor } from './start-run.ts';
 

@@ -1,11 +1,11 @@
 /** Reason and help for a run that needs only a dispatch. */
 import { type BlockedRun, blockedOn } from '../../core/decisions/blocked.ts';
+import { iso } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planStanding } from '../../engine/definition-of-run.ts';
 import type { ListedRun } from '../../ports/run-store.ts';
 import type { View } from './run.ts';
-import { iso } from './values.ts';
 
 /**
  * Marks a run in a list as blocked, with the start time. Uses only its first waits, because a list reads no others.

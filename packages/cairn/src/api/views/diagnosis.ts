@@ -1,10 +1,10 @@
 /** Diagnosis of the installation, as admins see it. Values that could not be determined are absent, with a finding. */
+import { iso } from '../../core/run/readable.ts';
 import type { Diagnosis } from '../../operations/diagnosis/diagnose.ts';
 import { SCHEDULED_FUNCTIONS, type StoredHeartbeats } from '../../ports/diagnosis/heartbeats.ts';
 import type { BilledOperations } from '../../ports/diagnosis/operations.ts';
 import type { SeenQueue } from '../../ports/diagnosis/queue-probe.ts';
 import type { View } from './run.ts';
-import { iso } from './values.ts';
 
 interface InstallationFacts {
   readonly version: string;

@@ -1,11 +1,11 @@
 /** Documents of a run, as callers see them. */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import type { RunEvent } from '../../core/run/events.ts';
+import { fromText, iso, readableValue } from '../../core/run/readable.ts';
 import type { Checkpoint } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { View } from './run.ts';
 import type { ShownStep } from './running.ts';
-import { fromText, iso, readableValue } from './values.ts';
 
 export function eventView(event: RunEvent): View {
   return readableValue(event) as View;

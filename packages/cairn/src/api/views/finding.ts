@@ -1,9 +1,9 @@
 /** The problem that keeps a run from making progress, and what to do about it. */
 import { findingCode } from '../../core/findings.ts';
 import { PROBLEMS } from '../../core/integrity/problem-table.ts';
+import { iso } from '../../core/run/readable.ts';
 import type { RunFinding } from '../../ports/diagnosis/findings.ts';
 import type { View } from './run.ts';
-import { iso } from './values.ts';
 
 export function findingView({ reason, message, stepId, since, lastAt }: RunFinding): View {
   const code = findingCode(reason);

@@ -1,11 +1,11 @@
 /** A question as the inbox shows it: enough to answer it there, with a bounded size. */
 import { type EffectRecord, RESOLUTIONS } from '../../core/effects/effect.ts';
 import { keyOfOwner } from '../../core/effects/external.ts';
+import { fromText, iso, isoIf } from '../../core/run/readable.ts';
 import { cut } from '../../core/run/records.ts';
 import type { InboxQuestion } from '../../operations/inbox/left-in-doubt.ts';
 import type { AskingRun } from '../../operations/inbox/read-inbox.ts';
 import type { View } from './run.ts';
-import { fromText, iso, isoIf } from './values.ts';
 
 /** Most characters of a question in the inbox; the run shows the whole text. */
 const QUESTION_CHARS = 2_000;

@@ -2,12 +2,13 @@
 
 import { comparableText, differing } from '../../core/integrity/differing.ts';
 import type { PlaceChange, RepairChange } from '../../core/integrity/plan.ts';
-import { type ConsistencyProblem, PROBLEMS } from '../../core/integrity/problems.ts';
+import { PROBLEMS } from '../../core/integrity/problem-table.ts';
+import type { ConsistencyProblem } from '../../core/integrity/problems.ts';
+import { iso } from '../../core/run/readable.ts';
 import { cut } from '../../core/run/records.ts';
 import { type ConsistencyReport, consistencyStatusOf } from '../../operations/integrity/check.ts';
 import type { RepairReport } from '../../operations/integrity/repair.ts';
 import type { View } from './run.ts';
-import { iso } from './values.ts';
 
 /** Problems and changes in one response; a run of thousands of steps may have as many. `more` counts the rest. */
 const MAX_SHOWN = 200;

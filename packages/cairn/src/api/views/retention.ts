@@ -1,12 +1,12 @@
 /** Retention of ended runs, as operators see it. */
 import type { KeptReason, LegalHold } from '../../core/retention/lineage.ts';
+import { iso, isoIf } from '../../core/run/readable.ts';
 import type {
   ExpiredRun,
   RetentionState,
   RunRetentionState,
 } from '../../operations/retention/preview-retention.ts';
 import type { View } from './run.ts';
-import { iso, isoIf } from './values.ts';
 
 export function holdView({ by, at, reason }: LegalHold): View {
   return { by, at: iso(at), reason };

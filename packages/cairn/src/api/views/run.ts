@@ -9,6 +9,7 @@ import { isSilent, type LeaseTimes } from '../../core/recovery/lease-watch.ts';
 import { UNREAD_STORED_AS } from '../../core/run/data/unread-signals.ts';
 import { currentStepOf, type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import { waitsFor } from '../../core/run/now/waits-for.ts';
+import { fromText, iso, isoIf, readableValue } from '../../core/run/readable.ts';
 import { projectStatus, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { type ListedState, listedState } from '../../core/search/listed.ts';
@@ -16,7 +17,6 @@ import { listedWaits } from '../../core/search/listing.ts';
 import { stepCounts } from '../../core/search/step-counts.ts';
 import type { LocatedText } from '../../engine/stored-text.ts';
 import type { ListedRun, LoadedRun } from '../../ports/run-store.ts';
-import { fromText, iso, isoIf, readableValue } from './values.ts';
 
 export type View = { readonly [name: string]: Json | undefined };
 

@@ -1,8 +1,8 @@
 /** A schedule as callers see it. */
+import { iso, isoIf } from '../../core/run/readable.ts';
 import type { CatchUpReport, Schedule, SlotResult } from '../../core/schedule/schedule.ts';
 import { slotsBetween } from '../../core/schedule/slots.ts';
 import type { View } from './run.ts';
-import { iso, isoIf } from './values.ts';
 
 /** Number of future slots shown: enough to recognize a mistake in a cron expression. */
 const SHOWN_AHEAD = 5;

@@ -1,6 +1,7 @@
 /** A workflow as callers see it: its versions, their definitions, and the number of runs on each. */
 import type { Json } from '../../core/encoding/json.ts';
 import { declaredType } from '../../core/flow/parts.ts';
+import { iso } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { PauseMark } from '../../core/schedule/schedule.ts';
 import { pausedBy } from '../../engine/admission.ts';
@@ -11,7 +12,6 @@ import type { LiveVersion } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import { type Caller, mayActAs } from '../auth.ts';
 import type { View } from './run.ts';
-import { iso } from './values.ts';
 
 interface WorkflowFacts {
   readonly type: string;

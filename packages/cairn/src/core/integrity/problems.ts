@@ -6,8 +6,6 @@
 import type { Json } from '../encoding/json.ts';
 import { PROBLEMS, type ProblemSeverity } from './problem-table.ts';
 
-export { PROBLEMS };
-
 export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];

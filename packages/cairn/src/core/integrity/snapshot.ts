@@ -22,7 +22,8 @@ import { areStoredNames } from '../search/match-index.ts';
 import { type BareProblem, compare, type DocumentKind } from './compare.ts';
 import { differing } from './differing.ts';
 import type { FaultyPage, FoundSnapshot, RunAsFound } from './found.ts';
-import { type ConsistencyProblem, type Evidence, healable, PROBLEMS, type ProblemCode } from './problems.ts';
+import { PROBLEMS } from './problem-table.ts';
+import { type ConsistencyProblem, type Evidence, healable, type ProblemCode } from './problems.ts';
 
 const SUBJECT = 'run';
 

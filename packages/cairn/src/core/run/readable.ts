@@ -12,6 +12,10 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+export function isoIf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : iso(ms);
+}
+
 /** A stored value that this software cannot have written. The message shows no content. */
 export class UnreadableText extends Error {
   override readonly name = 'UnreadableText';

@@ -30,7 +30,7 @@ import { batchesOf, repairedDataOf } from './batches.ts';
 import { readOwnDocuments } from './check.ts';
 import type { ReadDocumentsDeps } from './read-documents.ts';
 
-export interface RepairDeps extends ReadDocumentsDeps, AppendRepairDeps, PlaceDeps {
+export interface RepairDeps extends ReadDocumentsDeps, AppendRepairDeps, DeliverDeps {
   readonly log: Log;
 }
 
@@ -109,15 +109,13 @@ async function carryOut(deps: RepairDeps, { actor, run, plan, done }: RepairWork
   }
 }
 
-type PlaceDeps = DeliverDeps;
-
 /**
  * Corrects the event mailbox entry of a run. Several runs share the mailbox, so entries are added and removed by its rules, as runs
  * do it, and never overwritten. Idempotent.
  *
  * @throws CairnError RATE_LIMITED if too many runs wait there; OutcomeUnknown
  */
-async function repairMailboxEntry(deps: PlaceDeps, state: RunState, place: PlaceChange): Promise<void> {
+async function repairMailboxEntry(deps: DeliverDeps, state: RunState, place: PlaceChange): Promise<void> {
   const { event, key, waitId } = place;
   const { id: runId, tenantId } = state;
   const wait = state.waits.find(({ id }) => id === waitId);

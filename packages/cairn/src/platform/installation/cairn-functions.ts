@@ -39,12 +39,10 @@ import {
 import { startServing } from './serving.ts';
 import { locateStore } from './store-location.ts';
 
-type DriveFunction = TaskQueueFunction;
-
 interface CoreFunctions {
   readonly api: HttpsFunction;
-  readonly drive: DriveFunction;
-  readonly driveAlone: DriveFunction;
+  readonly drive: TaskQueueFunction;
+  readonly driveAlone: TaskQueueFunction;
   readonly recoverRuns: ScheduleFunction;
   readonly fireSchedules: ScheduleFunction;
   readonly checkRuns: ScheduleFunction;
@@ -61,7 +59,9 @@ type Only<Given, Known> = Given extends object
 
 type DriveClasses = Readonly<Record<string, DriveClassOptions>>;
 type ClassFunctions<D> = {
-  readonly [K in keyof D & string as `drive${Capitalize<K>}` | `drive${Capitalize<K>}Alone`]: DriveFunction;
+  readonly [K in keyof D & string as
+    | `drive${Capitalize<K>}`
+    | `drive${Capitalize<K>}Alone`]: TaskQueueFunction;
 };
 
 /** The functions of an installation. Some exist only with certain options. */

@@ -1,5 +1,5 @@
 /** Rows of the side-effect ledger. */
-import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import { FieldValue } from '@google-cloud/firestore';
 import type {
   AskingEffect,
   AttemptedEffect,
@@ -13,6 +13,7 @@ import type {
   ResultRef,
   ReusedEffect,
 } from '../../core/effects/effect.ts';
+import { UndecodableDocument } from '../../ports/store-errors.ts';
 import {
   type DocumentCodec,
   documentCodec,
@@ -26,7 +27,6 @@ import {
   refuseNewer,
   text,
   time,
-  UndecodableDocument,
   word,
 } from './kinds.ts';
 
@@ -182,9 +182,4 @@ export function encodeEffectChange(change: EffectChange): Members {
     members[name] = value === undefined ? FieldValue.delete() : kind.encode(value);
   }
   return members;
-}
-
-/** The sort key of a run's rows: a list continues after it. */
-export function madeAt(ms: number): Timestamp {
-  return Timestamp.fromMillis(ms);
 }

@@ -36,8 +36,6 @@ export type Table<T> = {
     : Kind<T[K]>;
 };
 
-export { UndecodableDocument };
-
 export const text: Kind<string> = kind((value) => value, isText);
 
 /** Text of a set that only the type knows: any text is decoded. */

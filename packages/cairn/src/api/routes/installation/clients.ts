@@ -4,12 +4,12 @@
  */
 import { apiKeyText, isClientId } from '../../../core/encoding/api-key.ts';
 import { CairnError } from '../../../core/errors.ts';
+import { iso } from '../../../core/run/readable.ts';
 import { createClient, type Issued, revokeClient, rotateClient } from '../../../operations/clients.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import { answerOnce, type RequestByKey } from '../../mutation.ts';
 import type { ChangeHandler, DirectChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
-import { iso } from '../../views/values.ts';
 
 export const MAX_CLIENTS_LISTED = 500;
 

@@ -3,10 +3,10 @@
  * The pause concerns the runs of every tenant, so it requires the role `installation`.
  */
 import type { RestoreMark } from '../../../core/recovery/restored.ts';
+import { isoIf } from '../../../core/run/readable.ts';
 import { beginRestore, readRestore, releaseRestore } from '../../../operations/runtime/restore.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
-import { isoIf } from '../../views/values.ts';
 import { actingOf } from './runtime.ts';
 
 export const read: ReadHandler<'GET /v1/restore'> = async ({ deps }) => {

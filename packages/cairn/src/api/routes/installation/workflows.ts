@@ -13,7 +13,7 @@ import {
 } from '../../../operations/runtime/pause-workflow.ts';
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
-import type { ChangeHandler, MutationCall, ReadHandler } from '../../route.ts';
+import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { inputSchemaOf, pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf } from './runtime.ts';
 
@@ -71,7 +71,7 @@ export const readWorkflowInput: ReadHandler<'GET /v1/workflows/{type}/input'> = 
 };
 
 export const pause: ChangeHandler<'POST /v1/workflows/{type}/pause'> = {
-  before: assertKnown,
+  before: ({ deps, params: { type } }) => assertKnownWorkflow(deps, type),
   async work({ deps, caller, params: { type }, body }) {
     const mark = await pauseWorkflow(deps, { type, ...actingOf(caller), reason: body.reason });
     return { status: 200, body: { type, paused: pauseView(mark) } };
@@ -79,14 +79,10 @@ export const pause: ChangeHandler<'POST /v1/workflows/{type}/pause'> = {
 };
 
 export const unpause: ChangeHandler<'POST /v1/workflows/{type}/unpause'> = {
-  before: assertKnown,
+  before: ({ deps, params: { type } }) => assertKnownWorkflow(deps, type),
   async work({ deps, caller, params: { type }, body }) {
     const request = { type, ...actingOf(caller), reason: body.reason };
     const { woken } = await unpauseWorkflow(deps, request);
     return { status: 200, body: { type, paused: null, woken } };
   },
 };
-
-function assertKnown(call: MutationCall<'POST /v1/workflows/{type}/pause'>): Promise<void> {
-  return assertKnownWorkflow(call.deps, call.params.type);
-}

@@ -4,6 +4,7 @@
  */
 import { invalidInput } from '../../../core/errors.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
+import { iso, isoIf } from '../../../core/run/readable.ts';
 import {
   assertErasable,
   eraseRun,
@@ -13,7 +14,6 @@ import {
 } from '../../../operations/retention/erasure/request.ts';
 import { type Caller, mayActAs } from '../../auth.ts';
 import type { ChangeHandler, ReadHandler } from '../../route.ts';
-import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
 
 export const eraseOne: ChangeHandler<'POST /v1/runs/{id}/erase'> = {

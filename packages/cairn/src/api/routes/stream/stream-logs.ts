@@ -4,12 +4,12 @@
  */
 import { invalidInput } from '../../../core/errors.ts';
 import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
+import { iso } from '../../../core/run/readable.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../../core/search/cursor.ts';
 import { followLogs, type LogStreamItem } from '../../../operations/follow/follow-logs.ts';
 import { anyPlaceOf } from '../../cursors.ts';
 import type { ReadHandler } from '../../route.ts';
-import { iso } from '../../views/values.ts';
 import { ownRun } from '../own-run.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
