@@ -43,7 +43,7 @@ interface Recovering {
 export async function recoverRun(
   deps: EngineDeps,
   loaded: LoadedRun,
-  { by, delivery }: Recovering = {},
+  { by, delivery }: Recovering,
 ): Promise<Recovered> {
   const { clock, settings, log, tracer } = deps;
   await learnPlan(deps, loaded.state);

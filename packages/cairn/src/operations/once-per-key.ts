@@ -153,15 +153,13 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> 
     if (decision.kind === 'replay') return replayOf(deps, request, stored.record);
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
     ownRecord = begun(request, { attemptId, attempts: 1, now, lockMs });
-    if (decision.kind === 'take_over')
-      ownRecord = { ...ownRecord, attempts: decision.attempts, ...continued(stored.record) };
+    if (decision.kind === 'take_over') {
+      // If the record is not completed, its response is the progress of the request.
+      const { createdAt, response } = stored.record;
+      ownRecord = { ...ownRecord, attempts: decision.attempts, createdAt, response };
+    }
     return OVERTAKEN;
   });
-}
-
-/** Members that a later attempt keeps. If the record is not completed, its `response` is the progress of the request. */
-function continued({ createdAt, response }: IdempotencyRecord): Partial<IdempotencyRecord> {
-  return { createdAt, response };
 }
 
 /** Version of the written record; undefined if another record exists. */

@@ -118,7 +118,12 @@ class BodyGuard {
       if (received > SMALL_BYTES && !response.closed) {
         this.#largeBytes += received - counted;
         counted = received;
-        if (this.#largeBytes > MAX_LARGE_BYTES) return refuse(request, response, tooMany());
+        if (this.#largeBytes > MAX_LARGE_BYTES)
+          return refuse(
+            request,
+            response,
+            new CairnError('UNAVAILABLE', 'too many large bodies are being received'),
+          );
       }
       return push(chunk, encoding);
     };
@@ -206,8 +211,4 @@ function encoded(encoding: string): CairnError {
 
 function tooLarge(maxBytes: number): CairnError {
   return new CairnError('PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`);
-}
-
-function tooMany(): CairnError {
-  return new CairnError('UNAVAILABLE', 'too many large bodies are being received');
 }

@@ -32,7 +32,8 @@ export function budgetAfter(budget: BudgetState, event: RunEvent, waits: readonl
     case 'step_retry_scheduled':
       return attemptEnded(budget, attemptOf(event.data), event.data.spent);
     case 'effect_attempted':
-      return event.data.presumed ? budget : withEffect(budget);
+      if (event.data.presumed) return budget;
+      return { ...budget, spent: { ...budget.spent, effects: budget.spent.effects + 1 } };
     case 'wait_opened':
       return attemptEnded(budget, attemptOf(event.data.wait.execution), event.data.spent);
     case 'wait_resolved': {
@@ -66,10 +67,6 @@ function attemptEnded(budget: BudgetState, attempt: AttemptRef, spent: Spend | u
 function attemptOf(execution: StepRef & { readonly attempt: number }): AttemptRef {
   const { revision, attempt } = execution;
   return { step: stepKey(execution), revision, attempt };
-}
-
-function withEffect(budget: BudgetState): BudgetState {
-  return { ...budget, spent: { ...budget.spent, effects: budget.spent.effects + 1 } };
 }
 
 /** Adds a raise to each limit. A raise of an unlimited amount changes nothing. */

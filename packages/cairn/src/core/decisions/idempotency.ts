@@ -86,7 +86,8 @@ export function decideExisting(record: IdempotencyRecord, request: RepeatedReque
   if (request.now >= record.expiresAt) return { kind: 'expired' };
   if (record.requestHash !== request.requestHash) return { kind: 'conflict' };
   if (record.status === 'completed' || record.runId !== undefined) return { kind: 'replay' };
-  if (record.status === 'processing' && request.now < lockEnd(record)) return { kind: 'in_flight' };
+  const lockEnd = record.lockExpiresAt ?? record.updatedAt + PROCESSING_LOCK_MS;
+  if (record.status === 'processing' && request.now < lockEnd) return { kind: 'in_flight' };
   const attempts = countedAttempts(record, request.now);
   if (attempts >= MAX_ATTEMPTS) return { kind: 'exhausted' };
   return { kind: 'take_over', attempts: attempts + 1 };
@@ -95,8 +96,4 @@ export function decideExisting(record: IdempotencyRecord, request: RepeatedReque
 /** Counting restarts after an old failure, but not after the death of a worker, because the request may have caused it. */
 function countedAttempts({ status, attempts, updatedAt }: IdempotencyRecord, now: number): number {
   return status === 'failed' && now - updatedAt >= EXHAUSTED_MS ? 0 : attempts;
-}
-
-function lockEnd(record: IdempotencyRecord): number {
-  return record.lockExpiresAt ?? record.updatedAt + PROCESSING_LOCK_MS;
 }

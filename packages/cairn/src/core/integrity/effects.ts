@@ -4,6 +4,7 @@
  */
 import { type EffectRecord, type EffectStatus, effectIdOf, isInDoubt } from '../effects/effect.ts';
 import { sha256Hex } from '../encoding/hash.ts';
+import { present } from '../optional.ts';
 import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
@@ -68,7 +69,7 @@ export function effectProblems(
     ...EFFECTS,
     missing: ({ last }) => ['EFFECT_MISSING', { told: last }],
     differences(row, { last, place, known }, id) {
-      const members = rowDifferences(row, { ...place, ...defined(known), tenantId, rootRunId });
+      const members = rowDifferences(row, { ...place, ...present(known), tenantId, rootRunId });
       if (!isIdOf(id, row)) members.push('idempotencyKey');
       if (!MAY_BE[last].includes(row.status)) members.push('status');
       if (members.length > 0) return [['EFFECT_DIFFERENT', { members: members.sort(), told: last }]];
@@ -85,10 +86,6 @@ export function rowDifferences(row: EffectRecord, expected: RowMembers): string[
   const names = Object.keys(expected) as (keyof EffectRecord)[];
   const found = Object.fromEntries(names.map((name) => [name, row[name]]));
   return [...differing(found, expected), ...wrongResultMembers(row)];
-}
-
-function defined(members: RowMembers): RowMembers {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 export function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean {

@@ -52,7 +52,7 @@ export interface Logged {
 }
 
 /** The stored line: every value is JSON, within the limits of one line. */
-export function lineOf(by: LoggedBy, { at, level, message, fields, mask = same }: Logged): LogLine {
+export function lineOf(by: LoggedBy, { at, level, message, fields, mask = String }: Logged): LogLine {
   const whole = mask(messageOf(message));
   const text = cut(whole, MAX_MESSAGE_CHARS);
   const stored = storedFields(fields, mask);
@@ -115,8 +115,4 @@ function plain(value: unknown, { mask, most }: LineForm): unknown {
   const shown = mask(whole);
   if (typeof text === 'number' && shown === whole) return text;
   return most === undefined ? shown : cut(shown, most);
-}
-
-function same(text: string): string {
-  return text;
 }

@@ -98,7 +98,7 @@ export interface Called {
 }
 
 export function projectStatus(run: Called, vocabulary: Vocabulary): string {
-  if (vocabulary === 'orcho' && isHalted(run)) return HALTED;
+  if (vocabulary === 'orcho' && run.status === 'cancelled' && run.stopKind === 'halt') return HALTED;
   return PROJECTIONS[vocabulary][run.status];
 }
 
@@ -126,8 +126,4 @@ export function runsCalled(word: string, vocabulary: Vocabulary): RunsCalled {
   if (statuses.length > 0) return { statuses };
   const { status, stopKind } = canonicalWord(word);
   return { statuses: [status], stopKinds: stopKind && [stopKind] };
-}
-
-function isHalted({ status, stopKind }: Called): boolean {
-  return status === 'cancelled' && stopKind === 'halt';
 }

@@ -5,7 +5,7 @@
 import { toleratesOverlap } from '../../core/decisions/claim.ts';
 import { type Backoff, backoffBoundMs, DEFAULT_RETRY } from '../../core/decisions/retry.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
-import type { EventDraft, RecordedError } from '../../core/run/events.ts';
+import type { EventDraft } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import { type RunState, refsInFlight } from '../../core/run/state.ts';
 import { LONGEST_CHECK_MS } from '../../core/run/wake.ts';
@@ -60,15 +60,12 @@ function released(
   const bound = backoffBoundMs(backOff, (state.failures?.times ?? 0) + 1);
   const rest = toleratesOverlap(state, deployedFor(registry, state)) ? 0 : settings.leaseMs;
   const dueAt = clock.now() + Math.max(rest, Math.ceil(random.unit() * bound));
+  const recorded = { code: codeOf(error), message: cut(messageOf(error), SUMMARY_CHARS), retryable: true };
   return {
     type: 'run_released',
     initiator: 'system',
-    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: errorOf(error) },
+    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: recorded },
   };
-}
-
-function errorOf(error: unknown): RecordedError {
-  return { code: codeOf(error), message: cut(messageOf(error), SUMMARY_CHARS), retryable: true };
 }
 
 function codeOf(error: unknown): ErrorCode {

@@ -15,10 +15,8 @@ export interface BulkTarget {
 
 /** Removes repetitions and keeps the order. */
 export function distinct(targets: readonly BulkTarget[]): readonly BulkTarget[] {
-  return [...new Map(targets.map((target) => [nameOf(target), target])).values()];
-}
-
-/** Equal only for equal targets. */
-export function nameOf({ runId, stepId, waitId }: BulkTarget): string {
-  return JSON.stringify([runId, stepId, waitId]);
+  const named = targets.map(
+    (target) => [JSON.stringify([target.runId, target.stepId, target.waitId]), target] as const,
+  );
+  return [...new Map(named).values()];
 }

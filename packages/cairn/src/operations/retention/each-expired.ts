@@ -52,10 +52,6 @@ export async function* eachExpired(
   }
 }
 
-export function placeAfter({ status, type }: Bucket, run: EndedRun): BucketPosition {
-  return { status, type, after: placeOf(run) };
-}
-
 export function placeText({ status, type, after }: BucketPosition): string {
   return cursorText([status, type, ...(after ? [after.completedAt, after.runId] : [])]);
 }

@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { Bucket } from '../../ports/runs/retention-store.ts';
 import { loadOwn } from '../append-to-run.ts';
 import type { LineageDeps } from './deps.ts';
-import { eachExpired, placeAfter, placeText, readPlace } from './each-expired.ts';
+import { eachExpired, placeText, readPlace } from './each-expired.ts';
 import { type InspectedLineage, inspectLineage } from './inspect-lineage.ts';
 
 export interface RetentionState {
@@ -73,7 +73,7 @@ export async function expiredRuns(
       }
       inspected += 1;
       if (items.length === limit || inspected >= MAX_INSPECTED)
-        return { items, next: placeText(placeAfter(bucket, run)) };
+        return { items, next: placeText({ ...bucket, after: { completedAt, runId } }) };
     }
     // A bucket without runs counts as one inspection.
     if (runs.length === 0) inspected += 1;

@@ -56,7 +56,8 @@ export function withDeadlines(db: Firestore, { clock, deadlines }: BoundedOption
   client.requestStream = async (method, bidirectional, message, tag) => {
     const send = () => requestStream.call(client, method, bidirectional, message, tag);
     if (method === LISTEN) return send();
-    if (broken.delete(tag)) throw brokeOff();
+    if (broken.delete(tag))
+      throw Object.assign(new Error('the response was incomplete'), { code: GRPC_STATUS.UNAVAILABLE });
     const stream = await within(clock, limitOf(method), send());
     stream.once('error', () => {
       broken.add(tag);
@@ -65,8 +66,4 @@ export function withDeadlines(db: Firestore, { clock, deadlines }: BoundedOption
     return stream;
   };
   return db;
-}
-
-function brokeOff(): Error {
-  return Object.assign(new Error('the response was incomplete'), { code: GRPC_STATUS.UNAVAILABLE });
 }

@@ -26,7 +26,7 @@ export async function withWaits(paths: Paths, listed: readonly DecodedListed[]):
       paths.runs().firestore.getAll(...wanted, { fieldMask: ['waits'] }),
     );
     for (const document of found) {
-      const waits = decoded(document.id, document.data() ?? {});
+      const waits = ifDecodable(() => decodeListedWaits({ ...document.data() }, `run ${document.id}`));
       if (waits) read.set(document.id, waits);
       else damaged.push(document.id);
     }
@@ -36,8 +36,4 @@ export async function withWaits(paths: Paths, listed: readonly DecodedListed[]):
     return waits ? [{ ...run, waits }] : [];
   });
   return { runs, damaged };
-}
-
-function decoded(id: string, document: object): ListedWaits | undefined {
-  return ifDecodable(() => decodeListedWaits({ ...document }, `run ${id}`));
 }

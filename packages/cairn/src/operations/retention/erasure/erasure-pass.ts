@@ -108,18 +108,15 @@ async function passRuns(deps: ErasingDeps, passing: PassContext, tenantId: strin
     mayRemain ||= kept.length + begun.length + notVisited.length > 0;
     if (budget.isSpent) {
       const again = new Set([...begun, ...notVisited]);
-      const at = page.findIndex(({ rootRunId }) => again.has(rootRunId));
-      const run = at < 0 ? page.at(-1) : at > 0 ? page[at - 1] : after;
-      const isEnd = at < 0 && page.length < PAGE;
-      if (!isEnd) return { run: run && positionOf(run), mayRemain: true, keptBy: keptBy ?? erasure.keptBy };
+      const first = page.findIndex(({ rootRunId }) => again.has(rootRunId));
+      const run = first < 0 ? page.at(-1) : first > 0 ? page[first - 1] : after;
+      const isEnd = first < 0 && page.length < PAGE;
+      const position = run && { runId: run.runId, createdAt: run.createdAt };
+      if (!isEnd) return { run: position, mayRemain: true, keptBy: keptBy ?? erasure.keptBy };
     }
     if (page.length < PAGE) return { run: undefined, mayRemain, keptBy: keptBy ?? (from && erasure.keptBy) };
     after = page.at(-1);
   }
-}
-
-function positionOf({ runId, createdAt }: RunPosition): RunPosition {
-  return { runId, createdAt };
 }
 
 type Piece = (limit: number) => Promise<Cleared>;
@@ -212,12 +209,9 @@ async function eraseLineage(deps: ErasingDeps, passing: PassContext, rootRunId: 
         return { done: 'unfinished', lineage };
   const done = await deleteLineage(deps, { rootRunId, lineage, budget });
   if (done === 'marked')
-    for (const { runId } of lineage.members) deleted.published += await publishedOf(deps, runId);
+    for (const { runId } of lineage.members)
+      deleted.published += (await deps.store.load(runId))?.metadata.publishedSeq ?? 0;
   return { done, lineage };
-}
-
-async function publishedOf({ store }: ErasingDeps, runId: string): Promise<number> {
-  return (await store.load(runId))?.metadata.publishedSeq ?? 0;
 }
 
 function clear({ budget, gone }: PassContext, kind: keyof DeletedCounts, piece: Piece): Promise<boolean> {
