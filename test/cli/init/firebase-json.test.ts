@@ -74,6 +74,13 @@ describe('the entries of Cairn', () => {
     expect(withoutEntries(added(text), entries)?.text).toBe(text);
   });
 
+  test('keep the line of an object that gets a name', () => {
+    const text = '{\n  "functions": [],\n  "firestore": { "rules": "r", "indexes": "i" }\n}';
+    expect(added(text)).toContain(
+      '"firestore": [{ "database": "(default)", "rules": "r", "indexes": "i" }, {',
+    );
+  });
+
   test('keep comments, order, indentation and line ends', () => {
     const text = [
       '// the shop',

@@ -58,7 +58,10 @@ const firebaseJson = fc
 
 const gitignore = fc.option(
   fc
-    .array(fc.constantFrom('node_modules/', '.cairn/', '/cairn/lib', '*.log', '# é', ''), { maxLength: 5 })
+    .array(
+      fc.constantFrom('node_modules/', '/node_modules', '.cairn/', '/cairn/lib', 'lib', '*.log', '# é', ''),
+      { maxLength: 5 },
+    )
     .chain((lines) => fc.constantFrom('\n', '\r\n').map((eol) => lines.join(eol))),
   { nil: undefined },
 );
@@ -72,6 +75,7 @@ function projectOf(text: string, ignored: string | undefined): Project {
     firebaseJson: { text, read },
     gitignore: ignored,
     compiled: undefined,
+    workspaces: undefined,
     codebases: read.functions.map(({ source, codebase }) => ({
       source: String(source),
       name: String(codebase ?? 'default'),
@@ -168,6 +172,33 @@ test('any project keeps its own entries, and is restored byte for byte', () => {
       expect(files.contents).toEqual(before);
     }),
     { numRuns: 300 },
+  );
+});
+
+test('the rest of firebase.json keeps its layout, and what is added has the indentation of the file', () => {
+  const entries = {
+    functions: { source: 'cairn', ignore: ['a'] },
+    firestore: { database: 'cairn' },
+  };
+  const indents = fc.constantFrom('  ', '    ', '\t');
+  fc.assert(
+    fc.property(firebaseJson, indents, ({ value }, indent) => {
+      const { functions, firestore } = value;
+      const shown = (one: unknown) => JSON.stringify(one, null, indent).replaceAll('\n', `\n${indent}`);
+      // An object becomes the first item of a list in its line.
+      const added = (section: object | readonly object[] = [], entry: object) =>
+        Array.isArray(section) ? shown([...section, entry]) : `[${shown(section)}, ${shown(entry)}]`;
+      const named = Array.isArray(firestore)
+        ? firestore
+        : firestore && { database: '(default)', ...firestore };
+      const members = {
+        ...Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shown(one)])),
+        functions: added(functions, entries.functions),
+        firestore: added(named, entries.firestore),
+      };
+      const lines = Object.entries(members).map(([key, text]) => `${indent}"${key}": ${text}`);
+      expect(withEntries(JSON.stringify(value, null, indent), entries)).toBe(`{\n${lines.join(',\n')}\n}`);
+    }),
   );
 });
 

@@ -94,12 +94,11 @@ function without(text: string, section: FirebaseSection): string {
 /** Does not use `modify`, which assumes its own formatting of lists and damages others. */
 function withoutItem(text: string, section: FirebaseSection, place: number): string {
   const { children = [] } = findNodeAtLocation(rootOf(text), [section]) ?? {};
-  const end = ({ offset, length }: Node) => offset + length;
   const [previous, item, next] = [children[place - 1], children[place], children[place + 1]];
   if (item === undefined) return text;
   // Includes the comma before the item, or after it if it is the first.
-  const from = previous ? end(previous) : item.offset;
-  const to = previous || !next ? end(item) : next.offset;
+  const from = previous ? endOf(previous) : item.offset;
+  const to = previous || !next ? endOf(item) : next.offset;
   return text.slice(0, from) + text.slice(to);
 }
 
@@ -116,31 +115,64 @@ function entriesOf(root: Node, section: FirebaseSection): FirebaseMembers[] {
 function named(text: string): string {
   if (valueAt(text, ['firestore', 'database']) !== undefined) return text;
   if (valueAt(text, ['firestore', 'target']) !== undefined) return text;
-  const options = { formattingOptions: formatOf(text), getInsertionIndex: () => 0 };
-  return applyEdits(text, modify(text, ['firestore', 'database'], '(default)', options));
+  const entry = findNodeAtLocation(rootOf(text), ['firestore']);
+  if (entry === undefined) return text;
+  const member = '"database": "(default)"';
+  const [first] = entry.children ?? [];
+  if (first === undefined) return appended(text, entry, member);
+  return applyEdits(text, [
+    { offset: first.offset, length: 0, content: member + separatorAt(text, first.offset) },
+  ]);
 }
 
 /** Appends to the list; an object in its place becomes the first item of a list, with its text unchanged. */
 function added(text: string, section: FirebaseSection, entry: FirebaseMembers): string {
-  const node = findNodeAtLocation(rootOf(text), [section]);
-  const last = node?.type === 'array' ? node.children?.at(-1) : node;
-  if (node === undefined || last === undefined)
-    return applyEdits(text, modify(text, [section], [entry], { formattingOptions: formatOf(text) }));
-  const { eol, unit } = styleOf(text);
-  const indent = indentOf(text, last.offset);
-  const shown = JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indent}`);
-  const end = last.offset + last.length;
-  if (node.type === 'array') {
-    // Not by `modify`, which would reformat the item before it.
-    const separator = startsLine(text, last.offset) ? `,${eol}${indent}` : ', ';
-    return applyEdits(text, [{ offset: end, length: 0, content: separator + shown }]);
-  }
+  const { unit } = styleOf(text);
+  const root = rootOf(text);
+  const node = findNodeAtLocation(root, [section]);
+  if (node === undefined) return appended(text, root, `"${section}": ${JSON.stringify([entry], null, unit)}`);
+  const shown = JSON.stringify(entry, null, unit);
+  if (node.type === 'array') return appended(text, node, shown);
   const edits: Edit[] = [
     { offset: node.offset, length: 0, content: '[' },
-    { offset: end, length: 0, content: `, ${shown}]` },
+    { offset: endOf(node), length: 0, content: `, ${indented(text, node.offset, shown)}]` },
   ];
   return applyEdits(text, edits);
 }
+
+/**
+ * Adds the last child of an object or a list, in the layout of the one before it. Does not use `modify`, which reformats the
+ * other children.
+ */
+function appended(text: string, parent: Node, child: string): string {
+  const last = parent.children?.at(-1);
+  if (last === undefined) return appendedFirst(text, parent, child);
+  const content = separatorAt(text, last.offset) + indented(text, last.offset, child);
+  return applyEdits(text, [{ offset: endOf(last), length: 0, content }]);
+}
+
+function appendedFirst(text: string, parent: Node, child: string): string {
+  const { eol, unit } = styleOf(text);
+  const offset = parent.offset + 1;
+  const indent = indentOf(text, parent.offset);
+  const shown = `${eol}${indent}${unit}${indented(text, parent.offset, child).replaceAll('\n', `\n${unit}`)}`;
+  const isClosedBelow = text.slice(offset, endOf(parent)).includes('\n');
+  return applyEdits(text, [
+    { offset, length: 0, content: isClosedBelow ? shown : `${shown}${eol}${indent}` },
+  ]);
+}
+
+/** Separates a child at this place from the next one. */
+function separatorAt(text: string, offset: number): string {
+  return startsLine(text, offset) ? `,${styleOf(text).eol}${indentOf(text, offset)}` : ', ';
+}
+
+/** JSON of several lines, with the indentation of the line at this place. */
+function indented(text: string, offset: number, shown: string): string {
+  return shown.replaceAll('\n', styleOf(text).eol + indentOf(text, offset));
+}
+
+const endOf = ({ offset, length }: Node) => offset + length;
 
 function startsLine(text: string, offset: number): boolean {
   return lineBefore(text, offset).trim() === '';
