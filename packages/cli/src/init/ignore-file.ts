@@ -14,14 +14,15 @@ export function missingLines(
 ): readonly string[] {
   const wanted = [
     '.cairn/',
-    ...(hasLine(text, 'node_modules/') ? [] : [`${name}/node_modules/`]),
+    `${name}/node_modules/`,
     ...(isCompiled ? [`${name}/lib/`] : []),
     // Secrets of this machine.
-    ...(hasLine(text, '*.local') ? [] : [`${name}/*.local`]),
+    `${name}/*.local`,
     // The template of firebase-tools ignores every tarball, but a clone needs this one to install the codebase.
     ...(hasTarball ? [`!${name}/packages/*.tgz`] : []),
   ];
-  return wanted.filter((line) => !hasLine(text, line));
+  const lines = text.split('\n').map(plain);
+  return wanted.filter((line) => !linesLike(line).some((one) => lines.includes(one)));
 }
 
 /** Appends the lines. */
@@ -32,8 +33,12 @@ export function withLines(text: string | undefined, missing: readonly string[]):
   return `${start}${missing.map((line) => `${line}${eol}`).join('')}`;
 }
 
-function hasLine(text: string, wanted: string): boolean {
-  return text.split('\n').some((line) => plain(line) === plain(wanted));
+/** Lines of the same effect. Only a line without a slash before its end also applies to the folders below. */
+function linesLike(line: string): readonly string[] {
+  const path = plain(line);
+  if (path.startsWith('!')) return [path];
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return [path, `/${path}`, name, `**/${name}`];
 }
 
 /** Removes the last occurrence of each line from an edited file. */
@@ -45,7 +50,7 @@ export function withoutLines(text: string, unwanted: readonly string[]): string 
   }, text);
 }
 
-/** `/lib` and `lib/` count as equal. */
+/** `lib` and `lib/` count as equal. */
 function plain(line: string): string {
-  return line.trim().replace(/^\/|\/$/g, '');
+  return line.trim().replace(/\/$/, '');
 }
