@@ -32,6 +32,32 @@ test.each([
   expect(advice).toEqual(Array(count).fill(expect.stringContaining('add "cairn" to its "exclude"')));
 });
 
+const pnpm = (text: string) => ({ 'pnpm-workspace.yaml': text });
+const npm = (workspaces: unknown) => ({ 'package.json': JSON.stringify({ workspaces }) });
+
+test.each<[Readonly<Record<string, string>>, number]>([
+  [npm(['*']), 1],
+  [npm({ packages: ['./*/'] }), 1],
+  [npm(['**']), 1],
+  [npm(['*', '!cairn']), 0],
+  [npm(['packages/*', 'functions']), 0],
+  [npm({ nohoist: ['*'] }), 0],
+  [npm(7), 0],
+  [pnpm("packages:\n  # all\n  - '*'\n"), 1],
+  [pnpm('packages:\r\n- "*" # all\r\nstrictDepBuilds: false\r\n'), 1],
+  [pnpm("packages: ['apps/*', '*']\n"), 1],
+  [pnpm('packages:\n  - "apps/*"\n  - "!cairn"\n  - "*"\n'), 0],
+  [pnpm("packages:\n  - 'apps/*'\nonlyBuiltDependencies:\n  - '*'\n"), 0],
+  [pnpm("catalog:\n  '*': 1\n"), 0],
+  // pnpm reads only its own file.
+  [{ ...npm(['*']), ...pnpm('packages: [apps/*]') }, 0],
+])('workspaces %j of the project give %d pieces of advice', async (files, count) => {
+  const advice = await adviceIn({ 'firebase.json': '{}', ...files });
+  expect(advice).toEqual(
+    Array(count).fill(expect.stringMatching(/^The workspaces of .*add "!cairn" to them/)),
+  );
+});
+
 test.each<[string[] | undefined, RegExp[]]>([
   [undefined, [/'default'.*to \["node_modules","\.git","cairn","\.cairn"\]/]],
   [['node_modules'], [/'default'.*add "cairn" and "\.cairn" to its "ignore"/]],

@@ -4,7 +4,7 @@
  */
 import { isMembers } from './json.ts';
 import type { Project } from './project.ts';
-import { isCompiled } from './tsconfig.ts';
+import { isIncluded } from './tsconfig.ts';
 
 interface AddedFolder {
   readonly name: string;
@@ -20,15 +20,20 @@ const WHOLE = /^\.\/?$/;
 
 /** Returns sentences; for most projects none. */
 export function adviceOf(
-  { codebases, compiled, firebaseJson }: Project,
+  { codebases, compiled, firebaseJson, workspaces }: Project,
   { name, files }: AddedFolder,
 ): string[] {
   const whole = codebases.filter(({ source }) => WHOLE.test(source));
   const added = [name, '.cairn'];
   return [
-    ...(compiled && files.some((path) => isTypeScript(path) && isCompiled(path, compiled))
+    ...(compiled && files.some((path) => isTypeScript(path) && isIncluded(path, compiled))
       ? [
           `The tsconfig.json beside firebase.json takes in ${name}/, which has its own: add "${name}" to its "exclude".`,
+        ]
+      : []),
+    ...(workspaces && isIncluded(`${name}/package.json`, workspaces.members)
+      ? [
+          `The workspaces of ${workspaces.file} take in ${name}/, which has its own lock file: add "!${name}" to them, or an installation that only reads the lock file of the project, such as npm ci, fails.`,
         ]
       : []),
     ...whole.flatMap(({ name: codebase, ignore }) => {

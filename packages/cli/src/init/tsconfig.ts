@@ -7,13 +7,13 @@ import { readableJson } from './firebase-json.ts';
 import { isMembers } from './json.ts';
 
 /** Patterns, relative to the folder of the project. */
-export interface CompiledFiles {
+export interface IncludedFiles {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
 /** @returns undefined if the file does not exist or cannot be read */
-export function compiledFiles(read: (path: string) => string | undefined): CompiledFiles | undefined {
+export function compiledFiles(read: (path: string) => string | undefined): IncludedFiles | undefined {
   const found = settingsIn('tsconfig.json', { read, depth: 0 });
   if (found === undefined) return undefined;
   const { files, include, exclude, outputs = [] } = found;
@@ -23,11 +23,11 @@ export function compiledFiles(read: (path: string) => string | undefined): Compi
   };
 }
 
-export function isCompiled(path: string, { include, exclude }: CompiledFiles): boolean {
-  return include.some((glob) => isIncluded(path, glob)) && !exclude.some((glob) => isExcluded(path, glob));
+export function isIncluded(path: string, { include, exclude }: IncludedFiles): boolean {
+  return include.some((glob) => matches(path, glob)) && !exclude.some((glob) => isExcluded(path, glob));
 }
 
-interface Settings extends Partial<CompiledFiles> {
+interface Settings extends Partial<IncludedFiles> {
   readonly files?: readonly string[];
   /** Output folders of the compiler, excluded by default. */
   readonly outputs?: readonly string[];
@@ -65,7 +65,7 @@ function settingsIn(file: string, { read, depth }: Reading): Settings | undefine
   });
 }
 
-function isIncluded(path: string, glob: string): boolean {
+function matches(path: string, glob: string): boolean {
   const parts = partsOf(glob);
   const last = parts.at(-1);
   // A folder stands for its files.
