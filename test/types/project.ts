@@ -1,6 +1,7 @@
 /**
  * Code of a project that installed the packages, right and wrong. It is compiled against the sources like all else, and against
- * the published packages: each line that must not compile says so, and one that compiles is an error.
+ * the published packages: each line that must not compile says so, and one that compiles is an error. The types of
+ * what it exports can be declared by the names of the packages, as `declaration` and `composite` of a `tsconfig.json` require.
  */
 import { CairnClient } from '@cairn/client';
 import { defineBinding, defineCapability, defineWorkflow } from 'cairn';
@@ -8,14 +9,14 @@ import { createEffects } from 'cairn/effects';
 import cairnLint from 'cairn/eslint';
 import { cairnFunctions } from 'cairn/functions';
 import { firestoreIndexes } from 'cairn/indexes';
-import { createTestRuntime } from 'cairn/testing';
+import { createTestRuntime, defineSweep } from 'cairn/testing';
 import type { Linter } from 'eslint';
 import { defineSecret } from 'firebase-functions/params';
 import { z } from 'zod';
 
 const STRIPE_KEY = defineSecret('STRIPE_KEY');
 
-const charge = defineCapability({
+export const charge = defineCapability({
   id: 'shop.charge',
   sideEffects: 'external_action',
   idempotency: 'required',
@@ -23,7 +24,7 @@ const charge = defineCapability({
   response: z.object({ chargeId: z.string() }),
 });
 
-const order = defineWorkflow({
+export const order = defineWorkflow({
   type: 'order',
   planVersion: 1,
   input: z.object({ cents: z.number(), at: z.string() }),
@@ -161,7 +162,7 @@ export const outputs = (values: Values) =>
 // @ts-expect-error -- there is no such option
 defineWorkflow({ type: 'a', planVersion: 1, input: z.object({}), step: () => ({}) });
 
-const agent = defineWorkflow({
+export const agent = defineWorkflow({
   type: 'agent',
   planVersion: 1,
   input: z.object({ question: z.string() }),
@@ -218,11 +219,18 @@ export const outer = defineWorkflow({
 // @ts-expect-error -- a workflow is a graph or one flow
 defineWorkflow({ type: 'both', planVersion: 1, input: z.object({}), run: async () => 1, steps: () => ({}) });
 
-const bindings = [
+export const bindings = [
   defineBinding(charge, { id: 'stripe', call: async () => ({ chargeId: STRIPE_KEY.value() }) }),
 ];
 
 export const cairn = cairnFunctions({ workflows: [order], bindings, secrets: [STRIPE_KEY], github: true });
+export const installation = cairnFunctions({
+  workflows: [order],
+  github: { tenant: 'acme' },
+  slack: true,
+  topics: ['parcels'],
+  drives: { video: { workflows: ['order'] } },
+});
 export const webhook = cairn.githubWebhook;
 // @ts-expect-error -- Slack was not opted into
 export const slack = cairn.slackWebhook;
@@ -238,6 +246,26 @@ export async function place(): Promise<string> {
   return runId;
 }
 
+export const placed = () => cairn.start('order', { cents: 1, at: 'now' }, { tenantId: 'acme' });
+export const resultOf = (runId: string) => cairn.result(runId, { tenantId: 'acme' });
+
+/** Approvals with what was answered. */
+export const approved = defineWorkflow({
+  type: 'approved',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ allow: step.approval('allow', { ask: () => 'Allow?' }) }),
+});
+
+export const rehearsal = () => createTestRuntime({ workflows: [order], bindings });
+export const rehearsed = () => rehearsal().start('order', { cents: 1, at: 'now' });
+export const swept = defineSweep({
+  name: 'orders',
+  arrange: () => ({ workflows: [order], perform: async () => {}, actions: () => [] }),
+});
+export const effects = createEffects({ tenantId: 'shop', bindings });
+export const lint = cairnLint;
+
 export async function rehearse(): Promise<void> {
   const runtime = createTestRuntime({ workflows: [order], bindings });
   const run = await runtime.start('order', { cents: 1, at: 'now' });
@@ -249,7 +277,6 @@ export async function rehearse(): Promise<void> {
 export const prefixed: string | undefined = firestoreIndexes('cairn_').indexes[0]?.collectionGroup;
 
 export async function chargeOnce(): Promise<string> {
-  const effects = createEffects({ tenantId: 'shop', bindings });
   const { chargeId } = await effects.once('order-7', charge, { cents: 1 });
   // @ts-expect-error -- the request of the capability has another member
   await effects.once('order-7', charge, { euros: 1 });

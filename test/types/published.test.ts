@@ -37,7 +37,12 @@ beforeAll(() => {
     module: 'nodenext',
     target: 'es2023',
     strict: true,
-    noEmit: true,
+    // Declarations name the packages, so that each type of an exported value must be one of their exports.
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: 'declared',
+    // Otherwise the packages would be modules of the project, which need no name.
+    preserveSymlinks: true,
     skipLibCheck: true,
     types: [],
   };

@@ -5,7 +5,7 @@ export { parseDuration } from './core/duration.ts';
 export type { Json } from './core/encoding/json.ts';
 export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt } from './core/errors.ts';
 export { MAX_ITEMS } from './core/run/limits.ts';
-export type { Approved } from './engine/define/approval.ts';
+export type { Approved, ApprovedDecision } from './engine/define/approval.ts';
 export type { Degraded } from './engine/define/body-result.ts';
 export { degraded, isDegraded } from './engine/define/body-result.ts';
 export type {
@@ -52,6 +52,7 @@ export type {
   PolicyDecision,
   PolicyDecision as PolicyVerdict,
   PolicyQuestion,
+  ResultOf,
   ScheduleSubscription,
   StepContext,
   StepFactory,

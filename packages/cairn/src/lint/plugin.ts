@@ -12,7 +12,7 @@ const rules = {
   'no-work-outside-steps': noWorkOutsideSteps,
 } satisfies Record<string, Rule.RuleModule>;
 
-interface FlowPlugin extends ESLint.Plugin {
+export interface FlowPlugin extends ESLint.Plugin {
   readonly rules: typeof rules;
   readonly configs: { readonly recommended: Linter.Config };
 }

@@ -11,7 +11,7 @@ export type Question =
       readonly to?: readonly string[];
     };
 
-interface ApprovedDecision {
+export interface ApprovedDecision {
   readonly decision: 'approve' | 'approve_with_waiver';
   /** Note; for a waiver, the reason. */
   readonly note?: string;

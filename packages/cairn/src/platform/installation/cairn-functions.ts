@@ -65,7 +65,7 @@ type ClassFunctions<D> = {
 };
 
 /** The functions of an installation. Some exist only with certain options. */
-type CairnFunctions<
+export type CairnFunctions<
   G extends GithubChoice = GithubChoice,
   S extends SlackChoice = SlackChoice,
   T extends readonly string[] | undefined = readonly string[] | undefined,
