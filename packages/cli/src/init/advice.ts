@@ -28,12 +28,12 @@ export function adviceOf(
   return [
     ...(compiled && files.some((path) => isTypeScript(path) && isIncluded(path, compiled))
       ? [
-          `The tsconfig.json beside firebase.json takes in ${name}/, which has its own: add "${name}" to its "exclude".`,
+          `The tsconfig.json beside firebase.json includes ${name}/, which has its own: add "${name}" to its "exclude".`,
         ]
       : []),
     ...(workspaces && isIncluded(`${name}/package.json`, workspaces.members)
       ? [
-          `The workspaces of ${workspaces.file} take in ${name}/, which has its own lock file: add "!${name}" to them, or an installation that only reads the lock file of the project, such as npm ci, fails.`,
+          `The workspaces of ${workspaces.file} include ${name}/, which has its own lock file: add "!${name}" to them. Without it, installations that only read the lock file of the project, such as npm ci, fail.`,
         ]
       : []),
     ...whole.flatMap(({ name: codebase, ignore }) => {
