@@ -31,8 +31,8 @@ interface RunningBody {
 
 export class Bodies {
   readonly #dispatch: DispatchState;
-  /** By key: ends of bodies that are being committed. */
-  readonly #recording = new Map<string, PromiseWithResolvers<void>>();
+  /** By key: ends of bodies that are being committed. Undefined without a span. */
+  readonly #recording = new Map<string, PromiseWithResolvers<void> | undefined>();
   readonly #running = new Map<string, RunningBody>();
   readonly #alive: AliveCalls = new Map();
 
@@ -62,13 +62,17 @@ export class Bodies {
   }
 
   /** @param reserve of the run's budget; none: nothing is written for it */
-  async run(unit: BodyUnit, execution: StepExecution, reserve: Spend = {}): Promise<void> {
+  run(unit: BodyUnit, execution: StepExecution, reserve: Spend = {}): Promise<unknown> {
     const running = this.#begin(unit, execution, reserve);
     const { span, abort } = running.attempt;
-    await endSpanWith(span, this.#run(running), abort.signal);
+    const result = this.#run(running);
+    return span ? endSpanWith(span, result, abort.signal) : result;
   }
 
-  /** Result of the attempt, once recorded; undefined: stopped before its body started. */
+  /**
+   * Result of the attempt, once recorded; undefined: stopped before its body started. Without a span it resolves earlier, so that
+   * no attempt is kept in memory during its commit.
+   */
   async #run(running: RunningBody): Promise<AttemptResult | undefined> {
     const { unit, execution, attempt } = running;
     const result = await this.#perform(running);
@@ -82,11 +86,11 @@ export class Bodies {
     }
     const settled = await attempt.end(result);
     this.#remove(unit);
-    const recording = Promise.withResolvers<void>();
+    const recording = attempt.span && Promise.withResolvers<void>();
     this.#recording.set(keyOf(unit), recording);
     const ended = { unit, execution, result, used: attempt.used, settled };
     this.#dispatch.post({ kind: 'body_ended', ended });
-    await recording.promise;
+    await recording?.promise;
     return result;
   }
 
@@ -98,7 +102,7 @@ export class Bodies {
 
   /** Call when the dispatch cannot record anything more. */
   failed(error: unknown): void {
-    for (const recording of this.#recording.values()) recording.reject(error);
+    for (const recording of this.#recording.values()) recording?.reject(error);
     this.#recording.clear();
   }
 

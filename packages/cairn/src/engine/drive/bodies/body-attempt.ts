@@ -42,8 +42,8 @@ export class BodyAttempt {
   readonly #params: BodyAttemptParams;
   /** Stops its calls: those of a compensation at once, those of a body after a grace period. */
   readonly #calls: AbortController;
-  readonly #performer: Performer;
   readonly #body: BodyContext;
+  #madePerformer: Performer | undefined;
   #beat = () => {};
 
   constructor(params: BodyAttemptParams) {
@@ -56,7 +56,6 @@ export class BodyAttempt {
     this.span = deps.tracer?.open((undoes ? undoSpan : stepSpan)(state, execution, state.epoch));
     const by = { step, revision, attempt, undoes };
     report.begun({ ...by, since: deps.clock.now(), location });
-    this.#performer = this.#performerOf();
     const mayHaveMemos = undoes === true || attempt > 1 || state.epoch > 1;
     this.#body = new BodyContext({
       deps,
@@ -68,7 +67,7 @@ export class BodyAttempt {
       progressText: undoes ? undefined : report.lastOf(step),
       mayHaveMemos,
       ...(undoes && { memosOf: undoMemoKey(step) }),
-      performer: this.#performer,
+      perform: (...call) => this.#performer.perform(...call),
       keepLine: report.log.of(by),
       text: report.log.textOf(by),
       onHeartbeat: (detailsText) => {
@@ -95,7 +94,8 @@ export class BodyAttempt {
       await admitted;
       if (this.abort.signal.aborted) return { kind: 'unfinished' };
     }
-    const endCalls = this.#giveCallsTime();
+    const mayCall = this.#params.unit.step.uses.length > 0;
+    const endCalls = mayCall ? this.#giveCallsTime() : undefined;
     const attempt = () =>
       callBody({
         step,
@@ -106,20 +106,21 @@ export class BodyAttempt {
         onBeat: (beat) => {
           this.#beat = beat;
         },
-        decisionNeeded: this.#performer.decisionNeeded,
+        decisionNeeded: mayCall ? this.#performer.decisionNeeded : undefined,
       });
     const ended = await (this.span && tracer ? tracer.within(this.span.context, attempt) : attempt());
     this.#beat = () => {};
     const result = await this.#withDoubts(ended);
-    endCalls();
+    endCalls?.();
     return result;
   }
 
   /** Returns its events that are not in the journal, to be appended with its end. */
   async end({ kind }: AttemptResult): Promise<readonly EventDraft[]> {
-    await this.#performer.pending.flush();
+    const pending = this.#madePerformer?.pending;
+    await pending?.flush();
     this.#body.endText(kind === 'succeeded');
-    return this.#performer.pending.take();
+    return pending?.take() ?? [];
   }
 
   /** Gives running calls time to get their responses after the body was asked to stop, so that fewer effects are in doubt. */
@@ -171,6 +172,12 @@ export class BodyAttempt {
     // The answer to a question about a repetition may fail the step: by then all its calls must be recorded.
     if (ended.kind === 'asks' && ended.ask.why === 'doubt') return ended;
     return inDoubt(id, open, { cause, mask: deps.mask });
+  }
+
+  /** Made at its first use, because most bodies make no calls. */
+  get #performer(): Performer {
+    this.#madePerformer ??= this.#performerOf();
+    return this.#madePerformer;
   }
 
   #performerOf(): Performer {

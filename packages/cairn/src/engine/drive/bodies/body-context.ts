@@ -39,7 +39,7 @@ interface BodyParams {
   readonly memosOf?: string;
   /** An earlier attempt may have left memos. */
   readonly mayHaveMemos: boolean;
-  readonly performer: Performer;
+  readonly perform: Performer['perform'];
   readonly onHeartbeat: (detailsText: string | undefined) => void;
   readonly keepLine: KeepLine;
   readonly text: AttemptText;
@@ -55,7 +55,7 @@ export class BodyContext {
 
   constructor(params: BodyParams) {
     this.#params = params;
-    const { deps, runId, execution, seen, feedback, signal, progressText, performer } = params;
+    const { deps, runId, execution, seen, feedback, signal, progressText, perform } = params;
     const { stepId, itemKey, attempt, revision } = execution;
     const item = itemKey === undefined ? {} : { itemKey };
     this.context = {
@@ -76,7 +76,7 @@ export class BodyContext {
         );
         return made;
       },
-      perform: performer.perform.bind(performer),
+      perform,
       usage: (used: Usage) => this.#use(used),
       log: stepLog({ deps, about: { runId, stepId, ...item, attempt }, keep: params.keepLine }),
       stream: (text: string) => params.text.add(text, deps.clock.now()),

@@ -67,8 +67,8 @@ interface BodyCall {
   readonly mask?: Mask | undefined;
   /** Receives `beat`, which is called at each heartbeat of the body. */
   readonly onBeat?: (beat: () => void) => void;
-  /** Resolves when the body cannot continue before a decision. */
-  readonly decisionNeeded?: Promise<Ask>;
+  /** Resolves when the body cannot continue before a decision. Absent: it makes no calls. */
+  readonly decisionNeeded?: Promise<Ask> | undefined;
 }
 
 /** Never rejects. A body that ignores its timeout is abandoned, and its later actions are not recorded. */
