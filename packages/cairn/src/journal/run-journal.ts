@@ -1,7 +1,7 @@
 /**
  * The only way to append to a run. A writer queue per run and process (J1): appends that arrive during a commit share
  * the next one. Resolves unknown outcomes by sending the same bytes again (J8), folds foreign events and decides again
- * (J2), and stops permanently once another process isHolder the lease (J3).
+ * (J2), and stops permanently once another process holds the lease (J3).
  *
  * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
