@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
+import { compensationsDue, releaseError } from '../../../packages/cairn/src/core/decisions/compensation.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 import {
   bySystem,
@@ -93,5 +93,31 @@ describe('the compensations that are due', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('the error of a release', () => {
+  const undo = { step: 'm[1]', revision: 2, attempts: 3 };
+  const before = { failures: { times: 4, error: { ...error, undo } }, compensationLog: [] };
+  const ended = (stepId: string, revision: number) =>
+    ({ stepId, revision, outcome: 'compensated', at: 0 }) as const;
+  const other = { ...error, code: 'Y' };
+  const more = { ...error, undo: { ...undo, attempts: 4 } };
+
+  test.each<[string, Partial<Parameters<typeof releaseError>[0]>, object | undefined, object | undefined]>([
+    ['keeps the count if nothing was repeated', {}, undefined, before.failures.error],
+    ['keeps the count with the error of a dispatch', {}, other, { ...other, undo }],
+    ['has a higher count', {}, more, more],
+    [
+      'keeps the count while others end',
+      { compensationLog: [ended('m[1]', 1), ended('a', 2)] },
+      other,
+      { ...other, undo },
+    ],
+    ['has no count of a compensation that has ended', { compensationLog: [ended('m[1]', 2)] }, other, other],
+    ['is absent after it', { compensationLog: [ended('m[1]', 2)] }, undefined, undefined],
+    ['repeats no failure of a dispatch', { failures: { times: 1, error } }, undefined, undefined],
+  ])('%s', (_, state, given, expected) => {
+    expect(releaseError({ ...before, ...state }, given as typeof error)).toEqual(expected);
   });
 });

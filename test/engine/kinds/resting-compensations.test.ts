@@ -5,9 +5,12 @@ import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
 import { isStuck } from '../../../packages/cairn/src/core/findings.ts';
 import { SUMMARY_CHARS } from '../../../packages/cairn/src/core/run/records.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { LOCAL_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { continueRun, suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
+import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
+import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
 import { workflowOf } from './one-run.ts';
@@ -263,6 +266,42 @@ describe('attempts at a compensation are counted over all dispatches', () => {
     expect(outcomes(world, runId)).toEqual(['failed']);
     expect(calls).toHaveLength(5);
   });
+
+  test.each<[string, (world: World) => object]>([
+    ['is shut down before it begins', () => ({ shutdown: AbortSignal.abort() })],
+    ['fails', (world) => ({ store: failingAfterClaim(world) })],
+  ])('if a dispatch in between %s', async (_, broken) => {
+    const { world, calls } = undoing(
+      (call) => {
+        if (call === 2) later(world, HOUR);
+        throw new Error('refused');
+      },
+      { retry: { maxAttempts: 2 } },
+    );
+    const runId = await world.start('w');
+    await world.run(() => calls.length === 2 && world.stateOf(runId).lease === undefined);
+    world.clock.jump(HOUR);
+    await drive({ ...world.deps, ...broken(world) }, { runId });
+    expect([calls.length, world.stateOf(runId).failures]).toMatchObject([
+      2,
+      { times: 2, error: { undo: { attempts: 1 } } },
+    ]);
+    await world.run();
+    expect([calls.length, outcomes(world, runId)]).toEqual([3, ['failed']]);
+  });
+
+  function failingAfterClaim(world: World) {
+    let isClaimed = false;
+    return intercept(world.store, async ({ method, args }, proceed) => {
+      if (isClaimed) {
+        isClaimed = false;
+        throw new Error('broken');
+      }
+      const events = method === 'commit' ? (args[0] as JournalCommit).events : [];
+      isClaimed = events.some(({ type }) => type === 'run_claimed');
+      return proceed();
+    });
+  }
 
   test('for each execution by itself', async () => {
     const failedOnce = new Set<number>();

@@ -1,4 +1,5 @@
 /** Decides which steps of a failed or cancelled run must still be compensated, in order. */
+import type { ReleaseError } from '../run/events.ts';
 import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 
 /** Maximum of sent-back executions that wait for compensation, because the snapshot stores them. */
@@ -24,6 +25,24 @@ export function failedAttempts(
 ): number {
   const undo = failures?.error.undo;
   return undo?.step === step && undo.revision === revision ? undo.attempts : 0;
+}
+
+/**
+ * The error of a release that follows `state`. Failed attempts at a compensation that has not ended are kept, even if this dispatch
+ * did not repeat it: otherwise stops and errors of dispatches would grant it more attempts.
+ */
+export function releaseError(
+  { failures, compensationLog }: Pick<RunState, 'failures' | 'compensationLog'>,
+  error: ReleaseError | undefined,
+): ReleaseError | undefined {
+  const earlier = failures?.error;
+  const undo = earlier?.undo;
+  if (!undo || error?.undo) return error;
+  const hasEnded = compensationLog.some(
+    ({ stepId, revision }) => stepId === undo.step && revision === undo.revision,
+  );
+  if (hasEnded) return error;
+  return error ? { ...error, undo } : earlier;
 }
 
 /** Keys of the executions of {@link compensationsDue}, in the same order. */

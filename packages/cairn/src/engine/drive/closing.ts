@@ -1,7 +1,7 @@
 /** Builds the last event of a dispatch from its decision. Pure. */
 
 import type { SessionEnd } from '../../core/decisions/after-end.ts';
-import { leftUndone } from '../../core/decisions/compensation.ts';
+import { leftUndone, releaseError } from '../../core/decisions/compensation.ts';
 import type { DispatchDecision } from '../../core/decisions/dispatch.ts';
 import type { EventData, EventDraft, RecordedError, ReleaseError, StepRef } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
@@ -47,8 +47,9 @@ export function closingDraft(closing: ClosingDecision, state: RunState, facts: C
     case 'suspend':
       return build.suspended(state, closing.until);
     case 'release': {
-      const { reason, dueAt, error } = closing;
+      const { reason, dueAt } = closing;
       const { inFlight } = facts;
+      const error = releaseError(state, closing.error);
       const interrupted = reason === 'shutdown' ? interruptedKeys(state, inFlight) : undefined;
       const data = { reason: recordedReason(reason), inFlight, dueAt, error, interrupted };
       return { type: 'run_released', initiator: 'system', data };

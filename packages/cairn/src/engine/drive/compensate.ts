@@ -34,9 +34,9 @@ interface CompensationOptions {
 }
 
 /**
- * `stopped`: the next dispatch continues with the rest; `error` is of the last attempt, if the compensation under way has failed.
+ * `stopped`: the next dispatch continues with the rest; `error` is of the last attempt of this dispatch at the compensation under way.
  * `later`: it must not begin before `at` (epoch ms), the time that the receiver of a compensation has named with `error`. Both errors
- * have the number of failed attempts.
+ * have the number of failed attempts, over all dispatches.
  */
 export type UndoEnd =
   | { readonly kind: 'done' }
@@ -80,7 +80,7 @@ async function undo(run: LeasedRun, completed: Completed, stop: AbortSignal): Pr
     undo: { step: completed.step, revision: completed.revision, attempts },
   });
   const before = failedAttempts(journal.state, completed);
-  let failure = before > 0 ? journal.state.failures?.error : undefined;
+  let failure: ReleaseError | undefined;
   for (let attempt = before + 1; ; attempt += 1) {
     const execution = { ...first, attempt };
     const { result, settled } = await undoOnce(run, { ...undoing, execution }, stop);

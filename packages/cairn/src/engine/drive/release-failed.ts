@@ -3,6 +3,7 @@
  * death and does not count against the run.
  */
 import { toleratesOverlap } from '../../core/decisions/claim.ts';
+import { releaseError } from '../../core/decisions/compensation.ts';
 import { type Backoff, backoffBoundMs, DEFAULT_RETRY } from '../../core/decisions/retry.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
@@ -64,7 +65,7 @@ function released(
   return {
     type: 'run_released',
     initiator: 'system',
-    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: recorded },
+    data: { reason: 'error', inFlight: refsInFlight(state), dueAt, error: releaseError(state, recorded) },
   };
 }
 
