@@ -24,3 +24,23 @@ test('what a function within a schema throws is its refusal', () => {
   });
   expect(parsedData(schema, 'x')).toEqual({ issues: [{ path: [], message: 'broken' }], thrown });
 });
+
+test('the functions of a schema are not called again after an error of theirs or of Zod', () => {
+  let calls = 0;
+  const schemaOf = (check: () => unknown) =>
+    z.string().refine(() => {
+      calls += 1;
+      return check();
+    });
+  parsedData(
+    schemaOf(() => {
+      throw new Error('broken');
+    }),
+    'x',
+  );
+  parsedData(
+    schemaOf(async () => true),
+    'x',
+  );
+  expect(calls).toBe(2);
+});

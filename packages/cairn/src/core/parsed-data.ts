@@ -26,7 +26,7 @@ export function parsedData<T>(schema: Schema<T>, data: unknown): { readonly data
   } catch (error) {
     // A function within the author's schema threw, or the schema is asynchronous: the data is refused as well.
     const thrown = readableThrown(error);
-    if (isAsynchronous(schema, data)) return { issues: [{ path: [], message: ASYNCHRONOUS }] };
+    if (isAsynchronous(schema, data, thrown)) return { issues: [{ path: [], message: ASYNCHRONOUS }] };
     return { issues: [{ path: [], message: messageOf(thrown) }], thrown };
   }
 }
@@ -36,8 +36,10 @@ const ZOD_FOUND_A_PROMISE = 'Encountered Promise during synchronous parse';
 const ASYNCHRONOUS =
   'the schema is asynchronous: move what its refinements and transforms await into a step, because values are checked synchronously';
 
-/** Parses again without the code that Zod compiles, which fails at the promise of a member with a TypeError of its own. */
-function isAsynchronous(schema: Schema<unknown>, data: unknown): boolean {
+function isAsynchronous(schema: Schema<unknown>, data: unknown, thrown: unknown): boolean {
+  if (messageOf(thrown).startsWith(ZOD_FOUND_A_PROMISE)) return true;
+  if ((thrown as Partial<Error> | null)?.name !== 'TypeError') return false;
+  // The code that Zod compiles fails at the promise of a member with a TypeError of its own: parse again without that code.
   try {
     schema.safeParse(data, { jitless: true });
     return false;
