@@ -82,12 +82,15 @@ test('a bulk change searches only statuses that it applies to, unless the filter
 });
 
 test.each([
-  ['agree: Refund O-1?', { stepId: 'agree', waitId: 'agree.1' }, 'Refund O-1?'],
-  ['agree[2]: Refund O-2? · 1 more', { stepId: 'agree[2]' }, 'Refund O-2? · 1 more'],
-  ['pay: the outcome is unknown', { stepId: 'agree' }, undefined],
-  ['agree-more: Really?', { stepId: 'agree' }, undefined],
-  ['undefined: Really?', {}, undefined],
-  ['agree: Refund O-1?', undefined, undefined],
-])('the row %j shows the question %j as %j', (now, question, text) => {
-  expect(questionIn(now, question)).toBe(text);
+  ['the question of the row', { stepId: 'agree', waitId: 'agree.1' }, 'Refund O-1?'],
+  ['that of an item', { stepId: 'agree[2]', waitId: 'agree[2].1' }, 'Refund O-2?'],
+  ['no earlier question of the step', { stepId: 'agree', waitId: 'agree.2' }, undefined],
+  ['no question for a change without one', {}, undefined],
+  ['no question for another change', undefined, undefined],
+])('a change shows %s', (_, question, text) => {
+  const questions = [
+    { waitId: 'agree.1', text: 'Refund O-1?' },
+    { waitId: 'agree[2].1', text: 'Refund O-2?' },
+  ];
+  expect(questionIn({ questions }, question)).toBe(text);
 });

@@ -174,3 +174,12 @@ test('a run is backing off if its last dispatch failed and it has not ended', ()
   expect(rowOf(summary({ failures, status: 'failed' })).isResting).toBeUndefined();
   expect(rowOf(summary()).isResting).toBeUndefined();
 });
+
+test('only questions of approvals are kept for a change of many runs', () => {
+  const questionsOf = (wait: object) => rowOf(summary(waiting(wait))).questions;
+  expect(questionsOf({ kind: 'approval', detail: { question: 'Ship it?' } })).toEqual([
+    { waitId: 'w', text: 'Ship it?' },
+  ]);
+  expect(questionsOf({ kind: 'approval', purpose: 'doubt' })).toEqual([]);
+  expect(questionsOf({ kind: 'event', name: 'parcel' })).toEqual([]);
+});

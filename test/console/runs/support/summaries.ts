@@ -49,6 +49,7 @@ export function rowNumber(number: number, status = 'running'): RunRow {
     failed: 0,
     begun: 0,
     now: '',
+    questions: [],
     isChild: false,
   };
 }

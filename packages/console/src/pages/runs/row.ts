@@ -33,6 +33,8 @@ export interface RunRow {
   readonly cost?: CostView | undefined;
   /** Current step, or the reason why the run does not continue. */
   readonly now: string;
+  /** Open questions that operators approve or reject. */
+  readonly questions: readonly RowQuestion[];
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
   /** The last dispatch failed, and the run backs off until the next one. */
@@ -43,6 +45,11 @@ export interface RunRow {
   readonly isChild: boolean;
   /** Set for a successor. */
   readonly madeBy?: string | undefined;
+}
+
+interface RowQuestion {
+  readonly waitId: string;
+  readonly text: string;
 }
 
 /** More characters than a row can show. A question may be 16 KB long. */
@@ -71,6 +78,9 @@ export function rowOf(run: RunSummary): RunRow {
     begun: steps?.begun ?? 0,
     cost: run.cost,
     now: cut(nowOf(run)),
+    questions: run.waits
+      .filter(isQuestion)
+      .map(({ id, detail }) => ({ waitId: id, text: cut(questionText(detail)) })),
     mark: markOf(run),
     isResting: run.failures !== undefined && !isFinal(run.status) ? true : undefined,
     cause: run.status === 'failed' ? causeOf(run.error) : undefined,
@@ -149,10 +159,11 @@ function nowOf(run: RunSummary): string {
 
 /** The text of a wait. For an approval, only the question, because the status already says that it is awaited. */
 function listedWait(wait: RunSummary['waits'][number]): string {
-  const { kind, purpose, detail, execution } = wait;
-  return kind === 'approval' && purpose === undefined && detail !== undefined
-    ? `${stepKey(execution)}: ${questionText(detail)}`
-    : waitLine(wait);
+  return isQuestion(wait) ? `${stepKey(wait.execution)}: ${questionText(wait.detail)}` : waitLine(wait);
+}
+
+function isQuestion({ kind, purpose, detail }: RunSummary['waits'][number]): boolean {
+  return kind === 'approval' && purpose === undefined && detail !== undefined;
 }
 
 const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], string>> = {

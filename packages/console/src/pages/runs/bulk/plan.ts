@@ -3,6 +3,7 @@
 import type { BulkResult } from '@cairn/client';
 import { countOf } from '../../../parts/visible-text.ts';
 import type { RunListFilter, RunStatusName } from '../filter/filter.ts';
+import type { RunRow } from '../row.ts';
 
 /** The modes in the order of their buttons. */
 export const BULK_MODES = ['cancel', 'resume', 'replay', 'approve'] as const;
@@ -74,10 +75,12 @@ export function targetDecision({ would, problem, stepId, waitId }: BulkResult): 
   }
 }
 
-/** The question that is approved, from the text of the row; undefined if the row is about another step. */
-export function questionIn(now: string, question: AnsweredQuestion | undefined): string | undefined {
-  const start = `${question?.stepId}: `;
-  return question?.stepId !== undefined && now.startsWith(start) ? now.slice(start.length) : undefined;
+/** Text of the question that is approved; undefined if the row, which may be older, has another one. */
+export function questionIn(
+  { questions }: Pick<RunRow, 'questions'>,
+  question: AnsweredQuestion | undefined,
+): string | undefined {
+  return questions.find(({ waitId }) => waitId === question?.waitId)?.text;
 }
 
 type Would = NonNullable<BulkResult['would']>;

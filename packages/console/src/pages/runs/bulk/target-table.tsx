@@ -101,7 +101,7 @@ function Came({ mode, target: { row, decision, sent } }: CameProps) {
   }
   if (decision === undefined) return <span className="dim">checking…</span>;
   if (!decision.isIncluded) return <Text value={decision.why} />;
-  const question = questionIn(row.now, decision.question);
+  const question = questionIn(row, decision.question);
   return (
     <>
       {decision.what}
