@@ -46,19 +46,19 @@ async function isInUse(project, account, tools) {
 }
 
 /**
- * Name of an account that a deployment of the codebases created before it was interrupted: no function uses it. Undefined if there
- * is none, or if accounts cannot be listed.
+ * Name of an account that a deployment of the codebase created before it was interrupted: no function uses it. Undefined if there
+ * is none, or if accounts cannot be listed. That of another codebase has other roles.
  */
-async function unusedAccount(project, codebases, tools) {
+async function unusedAccount(project, codebase, tools) {
   const { Client } = tools('firebase-tools/lib/apiv2');
   const client = new Client({ urlPrefix: 'https://iam.googleapis.com', apiVersion: 'v1', auth: true });
   // 100 is the maximum of a page, and the number of accounts that a project may have by default.
   const response = await client
     .get(`projects/${project}/serviceAccounts?pageSize=100`)
     .catch(unlessForbidden);
-  const created = codebases.map((codebase) => `Managed by Firebase CLI for codebase ${codebase}`);
+  const created = `Managed by Firebase CLI for codebase ${codebase}`;
   for (const { email, description, disabled } of response?.body.accounts ?? [])
-    if (MANAGED.test(email) && !disabled && created.includes(description))
+    if (MANAGED.test(email) && !disabled && description === created)
       if (!(await isInUse(project, email, tools))) return email.split('@')[0];
   return undefined;
 }

@@ -155,8 +155,19 @@ replace(
 
 const iam = tools('firebase-tools/lib/gcp/iam');
 
+/** The codebase that needs an account: firebase-tools checks and names the accounts of one codebase after the other. */
+let enrolled;
+replace(
+  tools('firebase-tools/lib/deploy/functions/ensure'),
+  'checkDeclarativeSecurityApisEnabled',
+  (check) => (project, codebase) => {
+    enrolled = codebase;
+    return check(project, codebase);
+  },
+);
+
 replace(iam, 'generateManagedServiceAccountName', (generate) => async (project, prefix) => {
-  const unused = await unusedAccount(project, CODEBASES, tools);
+  const unused = await unusedAccount(project, enrolled, tools);
   if (unused === undefined) return generate(project, prefix);
   process.stderr.write(`cairn: the account ${unused} of an interrupted deployment is used\n`);
   return unused;

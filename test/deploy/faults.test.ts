@@ -5,7 +5,7 @@ import { fieldsOf } from './google/masks.ts';
 import { type BrokenCall, defaultAccount, type Google, newProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import type { Deployment } from './support/firebase.ts';
-import { plain, shipped } from './support/projects.ts';
+import { addCodebase, plain, shipped } from './support/projects.ts';
 
 const DEPLOY = ['--project', 'new-project', '--set-up', '--only', 'functions'];
 const OPTIONS = "region: 'us-central1', managedAccount: true";
@@ -52,6 +52,21 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
     expect(managed(google)).toEqual([
       fieldsOf(functionOf(google, 'cairn-drive')?.serviceConfig).serviceAccountEmail,
     ]);
+  });
+
+  test('the next deployment uses the account of each codebase', async () => {
+    const google = ableToBuild();
+    deployment = plain(google, OPTIONS);
+    addCodebase(deployment, 'shop', OPTIONS);
+    google.broken = { 'iam.serviceAccounts.create': once(() => deployment?.signal('SIGTERM'), 1) };
+    expect((await deployment.deploy(...DEPLOY)).code).toBe(1);
+    const accounts = managed(google);
+    expect(accounts).toHaveLength(2);
+    google.broken = {};
+    await expectDeployed(deployment);
+    const accountOf = (id: string) => fieldsOf(functionOf(google, id)?.serviceConfig).serviceAccountEmail;
+    expect(['cairn-drive', 'shop-drive'].map(accountOf)).toEqual(accounts);
+    expect(managed(google)).toEqual(accounts);
   });
 
   test('a signal also ends the creation of further queues, and the next deployment creates them', async () => {

@@ -52,10 +52,20 @@ export function plain(google: Google, options: string): Deployment {
 
 /** The functions of such a codebase. */
 export function plainFunctions(deployment: Deployment, options: string): void {
-  deployment.write(
-    'functions/lib/index.js',
-    `import { cairnFunctions } from 'cairn/functions';\nexport const cairn = cairnFunctions({ workflows: [], ${options} });\n`,
-  );
+  deployment.write('functions/lib/index.js', plainText('cairn', options));
+}
+
+/** Adds a second codebase with functions of Cairn, whose names begin with its own. */
+export function addCodebase(deployment: Deployment, name: string, options: string): void {
+  const sources = [{ source: 'functions' }, { source: name, codebase: name }];
+  const functions = sources.map((one) => ({ ...one, runtime: 'nodejs24' }));
+  deployment.write('firebase.json', JSON.stringify({ functions }));
+  deployment.write(`${name}/package.json`, '{"type":"module","main":"lib/index.js"}');
+  codebase(deployment, name, plainText(name, options));
+}
+
+function plainText(name: string, options: string): string {
+  return `import { cairnFunctions } from 'cairn/functions';\nexport const ${name} = cairnFunctions({ workflows: [], ${options} });\n`;
 }
 
 /** A project with one instance of the function kit, `calls`, configured as docs/kit.md says. */

@@ -22,7 +22,7 @@ function search(accounts: readonly object[], used: readonly string[] = [], statu
       listAllFunctions: async () => ({ functions, unreachable: [] }),
     },
   };
-  return unusedAccount('p', ['cairn'], (name: string) => modules[name]);
+  return unusedAccount('p', 'cairn', (name: string) => modules[name]);
 }
 
 describe('the account of an interrupted first deployment', () => {
