@@ -15,3 +15,10 @@ test.each([
 ] as const)('a schedule that is %s and %s offers what the API accepts', (origin, state, names) => {
   expect(offered({ origin, state })).toEqual(names);
 });
+
+test('a withdrawn schedule names no declaration at which it could be changed', () => {
+  const whys = scheduleOffers({ origin: 'declared', state: 'withdrawn' }).flatMap(
+    ({ unless }) => unless ?? [],
+  );
+  expect(new Set(whys)).toEqual(new Set(['its workflow no longer declares it']));
+});

@@ -20,15 +20,16 @@ export function scheduleOffers({
   state,
 }: Pick<Answer<'Schedule'>, 'origin' | 'state'>): readonly ScheduleOffer[] {
   const isDeclared = origin === 'declared';
+  const withdrawn = state === 'withdrawn' ? WITHDRAWN : undefined;
   const halting: ScheduleOffer =
     state === 'paused'
       ? { act: 'resume', name: 'Resume' }
-      : { act: 'pause', name: 'Pause', unless: state === 'withdrawn' ? WITHDRAWN : undefined };
+      : { act: 'pause', name: 'Pause', unless: withdrawn };
   return [
     halting,
     { act: 'trigger', name: 'Trigger' },
     { act: 'backfill', name: 'Backfill' },
-    { act: 'change', name: 'Change', unless: isDeclared ? DECLARED : undefined },
+    { act: 'change', name: 'Change', unless: isDeclared ? (withdrawn ?? DECLARED) : undefined },
     {
       act: 'delete',
       name: 'Delete',
