@@ -195,7 +195,7 @@ describe('resolution of an effect', () => {
 
   test.each([
     ['recorded', ' ', 'The result is required.'],
-    ['recorded', '{id:1}', 'The result is no JSON.'],
+    ['recorded', '{id:1}', 'The result is not JSON.'],
     ['recorded', 'null', undefined],
     ['failed', '', undefined],
   ] as const)('as %s with the result %j lacks: %s', (outcome, text, lack) => {

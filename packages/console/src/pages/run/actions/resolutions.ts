@@ -186,7 +186,7 @@ export function lackOfResolution({
   result,
 }: Omit<FilledResolution, 'note'>): string | undefined {
   if (!takesResult(asked, outcome) || result.kind === 'value') return undefined;
-  return result.kind === 'nothing' ? 'The result is required.' : 'The result is no JSON.';
+  return result.kind === 'nothing' ? 'The result is required.' : 'The result is not JSON.';
 }
 
 /** The same for the command line. */
