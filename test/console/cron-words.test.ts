@@ -31,6 +31,12 @@ describe('the hint below a cron expression', () => {
   test.each([
     ['*/15 * * * *', 'Every 15 minutes'],
     ['0 9 1 * 1', 'The API checks this expression.'],
+    ['0 25 * * *', 'The hour must be from 0 to 23.'],
+    ['99 9 1 * 1', 'The minute must be from 0 to 59.'],
+    ['0 9 32 * *', 'The day of the month must be from 1 to 31.'],
+    ['0 9 * 13 *', 'The month must be from 1 to 12.'],
+    ['0 9 * * 8', 'The weekday must be from 0 to 6.'],
+    ['0 9 * FOO *', 'The API checks this expression.'],
     ['*/5 * * *', 'This expression has 4 fields, not 5.'],
     ['@daily', 'This expression has 1 field, not 5.'],
     [' 0 0 9 * * * ', 'This expression has 6 fields, not 5.'],

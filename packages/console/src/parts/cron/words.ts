@@ -20,6 +20,26 @@ export function cronWords(line: string): string | undefined {
   }
 }
 
+/** The parts of an expression as `cronstrue` names them in its errors. */
+const PARTS: Readonly<Record<string, string>> = {
+  minutes: 'minute',
+  hours: 'hour',
+  DOM: 'day of the month',
+  month: 'month',
+  DOW: 'weekday',
+};
+
+/** `The hour must be from 0 to 23.`; undefined if no field is out of range. */
+function rangeText(line: string): string | undefined {
+  try {
+    cronstrue.toString(line);
+    return undefined;
+  } catch (error) {
+    const [, part = '', least, most] = /(\w+) part must be >= (\d+) and <= (\d+)/.exec(String(error)) ?? [];
+    return PARTS[part] && `The ${PARTS[part]} must be from ${least} to ${most}.`;
+  }
+}
+
 /** The hint below a field for a cron expression. */
 export function cronHint(line: string): string {
   const text = line.trim();
@@ -27,5 +47,5 @@ export function cronHint(line: string): string {
   const count = text.split(/\s+/).length;
   if (count !== FIELDS)
     return `This expression has ${count} ${count === 1 ? 'field' : 'fields'}, not ${FIELDS}.`;
-  return cronWords(line) ?? 'The API checks this expression.';
+  return cronWords(line) ?? rangeText(text) ?? 'The API checks this expression.';
 }
