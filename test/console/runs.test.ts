@@ -79,7 +79,7 @@ test.each([
       prepare: async (one) => void one.on('request', listen),
     });
     if (times > 0) await page.locator('.list-live', { hasText: 'Updates live' }).waitFor();
-    else await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    else await page.getByRole('heading', { name: 'No run found' }).waitFor();
     expect(requests.filter((path) => path === '/v1/runs')).toHaveLength(times);
   },
 );

@@ -15,11 +15,20 @@ export function searchOfRuns(stage: Stage): void {
     await page.keyboard.press('/');
     await page.keyboard.type('<b>nobody knows this</b>');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await page.getByRole('heading', { name: 'No run found' }).waitFor();
     await page.getByText('X-GitHub-Delivery').waitFor();
     await page.getByText('Inputs and results are not searched').waitFor();
     expect(new URL(page.url()).searchParams.get('q')).toBe('<b>nobody knows this</b>');
     await page.locator('main').getByText('<b>nobody knows this</b>').waitFor();
+
+    // The runs of a workflow are not found by a part of its name, but a link leads to them.
+    await page.keyboard.press('/');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('chain-1');
+    await page.keyboard.press('Enter');
+    const named = page.getByText('A workflow has this in its name. See the runs of');
+    await named.getByRole('link', { name: 'chain-10', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'No run found', level: 1 }).waitFor();
 
     await page.keyboard.press('/');
     await page.keyboard.press('ControlOrMeta+a');

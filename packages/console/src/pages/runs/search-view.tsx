@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Hit>[] = [
 
 function NothingFound({ sought }: { readonly sought: string }) {
   return (
-    <Empty title="Nothing found" isPage>
+    <Empty title="No run found" isPage>
       <p>
         No run of this tenant matches “
         <Text value={sought} max={MAX_CHARS} />
@@ -114,7 +114,8 @@ function WorkflowsNamed({ sought }: { readonly sought: string }) {
   if (types.length === 0) return null;
   return (
     <p>
-      Runs of{' '}
+      {types.length === 1 ? 'A workflow has' : 'Workflows have'} this in{' '}
+      {types.length === 1 ? 'its' : 'their'} name. See the runs of{' '}
       {types.slice(0, MAX_NAMED).map((type, at) => (
         <span key={type}>
           {at > 0 && ', '}
