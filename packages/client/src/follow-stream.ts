@@ -22,6 +22,8 @@ interface StreamPace {
   readonly pauseMs: number;
   /** Pause between two complete answers, each of which is billed, ms. */
   readonly wholePauseMs: number;
+  /** Silence after which a stream that sent something is reopened, ms. Default: three messages of the API are missing. */
+  readonly silenceMs?: number;
   /** Each complete answer after the first is requested only when this resolves. */
   readonly untilWanted?: () => Promise<void>;
 }
@@ -38,7 +40,7 @@ export interface Stream {
   readonly pace?: StreamPace;
 }
 
-/** The API sends something every 15 s; a stream that is silent for longer is closed. */
+/** The API sends something every 15 s. */
 const SILENCE_MS = 45_000;
 /** A stream that lasts this long worked, so its end is not a failure. */
 const STEADY_MS = 10_000;
@@ -123,6 +125,7 @@ async function* openStream(
   client: CairnClient,
   { stream, after, isWhole, signal, onSign }: StreamOpening,
 ): AsyncGenerator<Exclude<Streamed, { readonly kind: 'again' }>> {
+  const { silenceMs = SILENCE_MS } = stream.pace ?? PACE;
   const silent = new AbortController();
   let watchdog = isWhole
     ? setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS)
@@ -149,7 +152,7 @@ async function* openStream(
     const restartTimer = () => {
       onSign();
       clearTimeout(watchdog);
-      watchdog = setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS);
+      watchdog = setTimeout(() => silent.abort(new Error('no data received')), silenceMs);
     };
     for await (const frame of framesOf(answer.body, restartTimer)) yield { kind: 'frame', frame };
   } finally {

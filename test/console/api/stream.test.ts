@@ -6,6 +6,8 @@ import { followStream, type StreamFollowing } from '../../../packages/console/sr
 const FIRST_WORD_MS = 5_000;
 const WHOLE_PAUSE_MS = 4_000;
 const TRY_AGAIN_MS = 600_000;
+/** The API's, which is sent while nothing happens. */
+const HEARTBEAT_MS = 15_000;
 
 const page = Object.assign(new EventTarget(), { hidden: false });
 const { fetch } = globalThis;
@@ -28,6 +30,8 @@ interface Way {
   isWholeOnly: boolean;
   /** A sign-in page of the network answers instead of the API. */
   isPage?: boolean;
+  /** The API is suspended: it answers nothing. */
+  hangs?: boolean;
 }
 
 function apiBehind(way: Way) {
@@ -44,14 +48,21 @@ function apiBehind(way: Way) {
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       // A following stream ends after 50 s; buffered, it would arrive then.
-      if (way.isWholeOnly && isFollowed) return;
+      if (way.hangs || (way.isWholeOnly && isFollowed)) return;
       const open = new ReadableStream<Uint8Array>({
         start(controller) {
           count += 1;
           controller.enqueue(new TextEncoder().encode(`retry: 1000\n\nevent: run\ndata: ${count}\n\n`));
-          if (!isFollowed) controller.close();
-          else
-            signal.addEventListener('abort', () => controller.error(signal.reason as Error), { once: true });
+          if (!isFollowed) return controller.close();
+          const beat = setInterval(
+            () => way.hangs || controller.enqueue(new TextEncoder().encode(':\n\n')),
+            HEARTBEAT_MS,
+          );
+          const end = () => {
+            clearInterval(beat);
+            controller.error(signal.reason as Error);
+          };
+          signal.addEventListener('abort', end, { once: true });
         },
       });
       resolve(new Response(open));
@@ -87,6 +98,20 @@ describe('a stream', () => {
     await jest.advanceTimersByTimeAsync(40_000);
     expect(asked).toEqual([FOLLOWED]);
     expect(heard).toEqual(['1']);
+  });
+
+  test('of a suspended API is not live after 20 s, and is live again when the API answers', async () => {
+    const way: Way = { isWholeOnly: false };
+    const { states } = follow(way);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(states).toEqual(['live']);
+    way.hangs = true;
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(states).toEqual(['live', 'reconnecting']);
+    await jest.advanceTimersByTimeAsync(10_000);
+    way.hangs = false;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(states.at(-1)).toBe('live');
   });
 
   test('that is silent twice is replaced by polling', async () => {

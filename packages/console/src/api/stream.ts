@@ -16,7 +16,13 @@ export interface StreamFollowing extends Pick<Stream, 'target'> {
   onRefused(error: ApiError): void;
 }
 
-const PACE = { maxFailures: Number.POSITIVE_INFINITY, pauseMs: 0, wholePauseMs: 4_000 };
+const PACE = {
+  maxFailures: Number.POSITIVE_INFINITY,
+  pauseMs: 0,
+  wholePauseMs: 4_000,
+  // One message of the API is missing: a page must not call itself live while the API hangs.
+  silenceMs: 20_000,
+};
 
 /** Follows the stream until the signal aborts, the API refuses, or it ends. Never throws. */
 export async function followStream(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<void> {
