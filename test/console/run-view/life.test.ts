@@ -11,7 +11,7 @@ import {
   timelineRows,
   withRunningSpans,
 } from '../../../packages/console/src/pages/run/timeline/model.ts';
-import { lineOf } from '../../../packages/console/src/pages/run/timeline/words.ts';
+import { lineOf, originText } from '../../../packages/console/src/pages/run/timeline/words.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -314,3 +314,14 @@ describe('the life of a run', () => {
     );
   });
 });
+
+test.each([
+  ['a run that was queued', iso(0.163), 'times since creation, 163ms before the start'],
+  ['a run that started at once', iso(0), 'times since creation'],
+  ['a run that has not started', undefined, 'times since creation'],
+])(
+  'the origin of the times of %s is shown, because its duration counts from the start',
+  (_, startedAt, text) => {
+    expect(originText({ createdAt: iso(0), startedAt })).toBe(text);
+  },
+);

@@ -6,7 +6,7 @@ import { useRunData } from '../live/run-data.ts';
 import { Chart } from './chart.tsx';
 import { EventList } from './event-list.tsx';
 import { useTimeline } from './use-timeline.ts';
-import { loadedText } from './words.ts';
+import { loadedText, originText } from './words.ts';
 import './timeline.css';
 
 /** Events to load when the end of the loaded ones comes into view. */
@@ -14,7 +14,7 @@ const PIECE = 1_000;
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 
 export function TimelineTab() {
-  const { id, events, undone, history, head, loadUntil } = useRunData();
+  const { id, run, events, undone, history, head, loadUntil } = useRunData();
   const [items, setItems] = useQueryState('items');
   const [idle, setIdle] = useQueryState('idle');
   const [zoom, setZoom] = useState(0);
@@ -59,6 +59,7 @@ export function TimelineTab() {
             ? `${events.length.toLocaleString('en')} events`
             : loadedText(events.length, head)}
           {history.loading && ', loading…'}
+          {run && ` · ${originText(run)}`}
         </span>
         {!history.complete && !history.full && !history.loading && (
           <button type="button" onClick={() => loadUntil(head)}>

@@ -1,6 +1,6 @@
 /** Events as lines of text: the words of the command line with the formats, marks and colours of the console. Pure. */
 import { type EventTone, eventLine, isOfWholeRun } from '@cairn/client';
-import { duration, exactly } from '../../../parts/time.ts';
+import { duration, exactly, type TimedRun } from '../../../parts/time.ts';
 import type { RunEvent } from '../live/events.ts';
 
 interface Line {
@@ -22,6 +22,12 @@ const MARKS: Readonly<Record<string, string>> = { '✗': '✕', '☠': '↯', '�
 /** Text shown while later events of the run are not loaded. */
 export function loadedText(loaded: number, head: number): string {
   return `The first ${loaded.toLocaleString('en')} of ${head.toLocaleString('en')} events are shown`;
+}
+
+/** The origin of the times of the events. The duration of the run counts from its start instead. */
+export function originText({ createdAt, startedAt }: Pick<TimedRun, 'createdAt' | 'startedAt'>): string {
+  const queuedMs = startedAt === undefined ? 0 : Date.parse(startedAt) - Date.parse(createdAt);
+  return `times since creation${queuedMs > 0 ? `, ${duration(queuedMs)} before the start` : ''}`;
 }
 
 export function lineOf(event: RunEvent): Line {
