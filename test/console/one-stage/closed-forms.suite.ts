@@ -147,6 +147,8 @@ test('a form refused because its schedule was deleted says so on the page too', 
   await stage.cloud.call('DELETE', `/v1/schedules/${id}`);
   await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
   await dialog.getByRole('alert').getByText('NOT_FOUND').waitFor();
-  await page.locator('[aria-label="The chosen schedule"] > .failure', { hasText: 'NOT_FOUND' }).waitFor();
+  const chosen = page.locator('[aria-label="The chosen schedule"]');
+  await chosen.getByRole('heading', { name: 'Schedule not found' }).waitFor();
+  expect(await chosen.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   expect(await dialog.getByRole('textbox').inputValue()).toBe('holidays');
 });

@@ -31,7 +31,7 @@ export const OTHER_VIEWS: readonly View[] = [
   { name: 'nothing that matches', path: () => '/runs?tag=customer:none', shows: 'No run matches' },
   { name: 'failures by cause', path: () => '/runs?status=failed', shows: 'Failures by cause' },
   { name: 'what a search found', path: () => '/runs?q=invoice-A-4', shows: 'its thread' },
-  { name: 'what no search found', path: () => '/runs?q=nothing', shows: 'Nothing found' },
+  { name: 'what no search found', path: () => '/runs?q=nothing', shows: 'No run found' },
   { name: 'no such run', path: () => '/runs/run_nothing', shows: 'Run not found' },
   { name: 'a table of steps', path: ({ failed }) => `/runs/${failed}?view=table`, shows: 'check-line' },
   { name: 'an approval step', path: ({ asking }) => `/runs/${asking}?step=approve`, shows: 'Its events' },
@@ -48,6 +48,7 @@ export const OTHER_VIEWS: readonly View[] = [
   { name: 'a long text', path: ({ successor }) => `/runs/${successor}`, shows: 'check-line' },
   { name: 'a workflow with one run', path: () => '/workflows/review-pull-request', shows: '1 run, 0 live' },
   { name: 'no such workflow', path: () => '/workflows/nothing', shows: 'No such workflow' },
+  { name: 'no such schedule', path: () => '/schedules/nothing', shows: 'Schedule not found' },
   { name: 'a schedule list', path: () => '/schedules', shows: 'chain-10' },
   { name: 'no page', path: () => '/nothing', shows: 'Nothing is here' },
 ];

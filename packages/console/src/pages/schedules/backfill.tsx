@@ -12,6 +12,7 @@ import { Failure } from '../../parts/states.tsx';
 import { countOf } from '../../parts/visible-text.ts';
 import { useNow } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
+import { StopNote } from '../workflows/stop-note.tsx';
 import { backfillSchedule, type Range } from './acts.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,10 +22,12 @@ const DENSE_MS = 16 * HOUR_MS;
 
 interface BackfillProps {
   readonly id: string;
+  /** The workflow that it starts. */
+  readonly type: string;
   onClose(): void;
 }
 
-export function Backfill({ id, onClose }: BackfillProps) {
+export function Backfill({ id, type, onClose }: BackfillProps) {
   const { api } = useSession();
   const now = useNow();
   const [done, setDone] = useState<Answer<'Backfilled'>>();
@@ -82,6 +85,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
             : !error && 'Counting…')}
       </p>
       {error && <Failure error={error} />}
+      <StopNote types={[type]} />
     </ActionDialog>
   );
 }

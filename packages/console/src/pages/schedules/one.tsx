@@ -2,13 +2,14 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Answer } from '../../api/client.ts';
+import { refusalOf } from '../../api/problem.ts';
 import { CronText } from '../../parts/cron/text.tsx';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { ReasonDialog } from '../../parts/dialog/reason-dialog.tsx';
 import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';
 import { inZone } from '../../parts/local-time.ts';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { CutText, Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useAnswer } from '../../session/use-answer.ts';
@@ -29,7 +30,9 @@ export function OneSchedule({ id }: { readonly id: string }) {
     { params: { id } },
     { refetchInterval: EVERY_MS },
   );
-  const failure = error && <Failure error={error} again={() => void refetch()} />;
+  const isUnknown = refusalOf(error)?.code === 'NOT_FOUND';
+  const failure =
+    error && (isUnknown ? <NoSuchSchedule /> : <Failure error={error} again={() => void refetch()} />);
   if (!data) return failure ?? <Loading what="the schedule" />;
   const { cron, timezone, upcoming, slots, pause, lastCatchUp, catchUp, input, state, last } = data;
   return (
@@ -118,6 +121,17 @@ export function OneSchedule({ id }: { readonly id: string }) {
   );
 }
 
+function NoSuchSchedule() {
+  return (
+    <Empty title="Schedule not found">
+      <p>Your tenant has no schedule with this id. It may have been deleted, or belong to another tenant.</p>
+      <p>
+        See <Link href="/schedules">all schedules</Link>.
+      </p>
+    </Empty>
+  );
+}
+
 /** Limit of the API. */
 const MAX_REASON = 500;
 
@@ -159,7 +173,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           onClose={onClose}
         >
           <p>One run with the input of the schedule, outside its slots.</p>
-          <StopNote type={schedule.type} />
+          <StopNote types={[schedule.type]} />
         </ActionDialog>
       );
     case 'delete':
@@ -176,7 +190,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
         </ActionDialog>
       );
     case 'backfill':
-      return <Backfill id={id} onClose={onClose} />;
+      return <Backfill id={id} type={schedule.type} onClose={onClose} />;
     case 'change':
       return <ScheduleForm schedule={schedule} onClose={onClose} />;
   }

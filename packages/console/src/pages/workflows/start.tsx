@@ -47,7 +47,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
           }}
         />
       )}
-      <StopNote type={chosen} />
+      <StopNote types={chosen === '' ? [] : [chosen]} />
       {failure}
       <SchemaInput
         label="Input"

@@ -1,4 +1,4 @@
-/** Text of a form that starts a run, about what operators stopped. Pure. */
+/** Texts about what operators stopped, for forms that start runs and for rows of queued runs. Pure. */
 import { explainStop } from '@cairn/client';
 import type { Answer } from '../../api/client.ts';
 
@@ -15,4 +15,17 @@ export function stopText({ killSwitch, restored, items }: StopState, type: strin
       ? explainStop({ by: 'restored' })
       : paused && explainStop({ by: 'paused', type, ...paused });
   return stop ? `${stop.text} A new run is accepted and waits.` : undefined;
+}
+
+/** The different reasons of the workflows. The kill switch is one reason for all of them. */
+export function stopTexts(state: StopState, types: readonly string[]): readonly string[] {
+  const texts = types.map((type) => stopText(state, type)).filter((text) => text !== undefined);
+  return [...new Set(texts)];
+}
+
+/** The reason why queued runs of the workflow wait, in a word or two; undefined if only for a worker. */
+export function stopWord({ killSwitch, restored, items }: StopState, type: string): string | undefined {
+  if (killSwitch) return 'kill switch is on';
+  if (restored) return 'database restored';
+  return items.some((one) => one.type === type && one.paused) ? 'paused' : undefined;
 }

@@ -94,7 +94,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
           </label>
         )}
         {!isItself && <Force isForced={isForced} onForce={setForced} />}
-        <StopNote type={run.type} />
+        <StopNote types={[run.type]} />
         <PreviewView foreseen={foreseen} />
       </div>
     </ActionDialog>

@@ -6,6 +6,7 @@ import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
+import { StopNote } from '../../workflows/stop-note.tsx';
 import type { RunListFilter } from '../filter/filter.ts';
 import type { Selection } from '../selection.ts';
 import { cliBulk, curlBulk } from './commands.ts';
@@ -64,6 +65,9 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         </p>
         <Progress mode={mode} bulk={bulk} included={included.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
+        {(mode === 'resume' || mode === 'replay') && !hasBegun && (
+          <StopNote types={included.map(({ row }) => row.type)} />
+        )}
         <TargetTable mode={mode} targets={bulk.targets} isSent={hasBegun} />
         {(mode === 'cancel' || mode === 'approve') && !isIdle && (
           <label>
