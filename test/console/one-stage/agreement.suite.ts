@@ -66,17 +66,74 @@ test('the list of runs shows that the kill switch is on, and which workflows are
   await page.unroute(list);
 });
 
-test('the list of runs shows that the database was restored, and links to its release', async () => {
+test('the list of runs shows that the database was restored, also in each queued row, and links to its release', async () => {
   const page = await stage.browser.open('/runs', {
-    prepare: (one) =>
-      one.route('**/v1/workflows?summary=*', async (route) => {
+    prepare: async (one) => {
+      await one.route('**/v1/workflows?summary=*', async (route) => {
         const answer = (await (await route.fetch()).json()) as object;
         await route.fulfill({ json: { ...answer, restored: true } });
-      }),
+      });
+      await one.route('**/v1/runs/stream?*', (route) => route.abort());
+      await one.route('**/v1/runs?*', async (route) => {
+        const answer = (await (await route.fetch()).json()) as { items: { id: string }[] };
+        const items = answer.items.map((run) =>
+          run.id === show.asking ? { ...run, status: 'pending', waits: [], waitCount: 0 } : run,
+        );
+        await route.fulfill({ json: { ...answer, items } });
+      });
+    },
   });
+  await page.locator(`#row-${show.asking} .c-now`, { hasText: 'queued · database restored' }).waitFor();
   const said = page.getByRole('status').filter({ hasText: 'The database was restored' });
   await said.getByRole('link').click();
   await page.waitForURL('**/health');
+});
+
+test('Replay all, Approve all and Backfill say what starts: a run that would wait, and which question is approved', async () => {
+  const runId = await asks('N-4');
+  const page = await stage.browser.open('/runs?type=pay-invoice', {
+    prepare: (one) =>
+      one.route('**/v1/workflows?summary=*', async (route) => {
+        const answer = (await (await route.fetch()).json()) as object;
+        await route.fulfill({ json: { ...answer, killSwitch: true } });
+      }),
+  });
+  const dialog = page.getByRole('dialog');
+  const waits = dialog.getByText('A new run is accepted and waits.');
+  await page.getByRole('button', { name: 'Replay all…' }).click();
+  await waits.waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Approve all…' }).click();
+  await dialog
+    .locator(`tr[data-run=${runId}]`, { hasText: 'step approve is approved' })
+    .getByText('Pay N-4? to agree')
+    .waitFor();
+  expect(await waits.count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('link', { name: 'Schedules', exact: true }).click();
+  await page.getByRole('link', { name: 'Nightly' }).click();
+  await page.getByRole('button', { name: 'Backfill' }).click();
+  await waits.waitFor();
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'only a test' });
+});
+
+test('a schedule declared by a workflow can be paused, but not changed or deleted', async () => {
+  const page = await stage.browser.open('/schedules', {
+    prepare: (one) =>
+      one.route(`**/v1/schedules/${show.schedule}`, async (route) => {
+        const answer = (await (await route.fetch()).json()) as object;
+        await route.fulfill({ json: { ...answer, origin: 'declared' } });
+      }),
+  });
+  await page.getByRole('link', { name: 'Nightly' }).click();
+  const offers = page.getByRole('group', { name: 'What can be done with the schedule' });
+  await page.getByText('Change, Delete: declared by a workflow: change it there').waitFor();
+  expect(await offers.getByRole('button', { disabled: true }).allTextContents()).toEqual([
+    'Change',
+    'Delete',
+  ]);
+  await offers.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('dialog').getByText('No slot starts a run until it is resumed.').waitFor();
 });
 
 test('the page of a run links to the schedule that started it', async () => {

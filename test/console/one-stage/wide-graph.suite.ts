@@ -148,6 +148,32 @@ test('a clicked step of a large graph keeps its vertical position in a narrower 
   expect((await placeOf('rung-0')).y).toBe(y);
 });
 
+test('steps whose names differ only at the end show the end', async () => {
+  const ids = ['north', 'south'].map((end) => `${'reconcile-the-ledgers-of-'.repeat(3)}${end}`);
+  const page = await stage.browser.open(`/runs/${show.completed}`, {
+    prepare: (one) =>
+      withPlan(
+        one,
+        ids.map((id) => ({ id, needs: [] })),
+      ),
+  });
+  const names = page.locator('.graph .step-box .name-on-line');
+  await names.nth(1).waitFor();
+  const shown = await names.evaluateAll((all) =>
+    all.map((name) => {
+      const [head, tail] = name.children;
+      const [box, end] = [name.closest('.step-box'), tail].map((one) => one?.getBoundingClientRect());
+      const isWhole = tail !== undefined && tail.scrollWidth <= tail.clientWidth;
+      const isCut = head !== undefined && head.scrollWidth > head.clientWidth;
+      return [tail?.textContent, isCut && isWhole && Number(end?.right) <= Number(box?.right)];
+    }),
+  );
+  expect(shown.toSorted()).toEqual([
+    ['-of-north', true],
+    ['-of-south', true],
+  ]);
+});
+
 test('a step found among hundreds is in view in the table', async () => {
   const page = await stage.browser.open(`/runs/${show.completed}?view=table`, {
     prepare: (one) => withWidePlan(one, 60),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { byAge, type RunSummary, rowOf } from '../../../packages/console/src/pages/runs/row.ts';
+import { byAge, nowText, type RunSummary, rowOf } from '../../../packages/console/src/pages/runs/row.ts';
 import { rowNumber, summary } from './support/summaries.ts';
 
 const EXECUTION = { stepId: 'ask', revision: 1, kind: 'approval', attempt: 1, inputsHash: '', startedAt: '' };
@@ -182,4 +182,12 @@ test('only questions of approvals are kept for a change of many runs', () => {
   ]);
   expect(questionsOf({ kind: 'approval', purpose: 'doubt' })).toEqual([]);
   expect(questionsOf({ kind: 'event', name: 'parcel' })).toEqual([]);
+});
+
+test('a queued run says that it waits for operators; the text of others is unchanged', () => {
+  const queued = rowOf(summary({ status: 'pending' }));
+  expect(nowText(queued, 'paused')).toBe('queued · paused');
+  expect(nowText(queued, undefined)).toBe('queued');
+  const running = rowOf(summary({ running: [body('queued')] }));
+  expect(nowText(running, 'paused')).toBe('queued');
 });

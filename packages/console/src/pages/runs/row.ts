@@ -148,13 +148,20 @@ function nowOf(run: RunSummary): string {
     const more = run.waitCount > 1 ? ` · ${run.waitCount - 1} more` : '';
     return `${listedWait(wait)}${more}`;
   }
-  if (status === 'pending') return 'queued';
+  if (status === 'pending') return QUEUED;
   const { running, runningCount, failures } = run;
   if (failures && (running.length === 0 || status === 'interrupted')) return failuresText(failures);
   if (status === 'interrupted') return 'the worker died; resumes within a minute';
   if (running.length === 0) return run.currentStep ?? '';
   const more = runningCount - running.length;
   return `${running.map(({ step }) => step).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const QUEUED = 'queued';
+
+/** The text of the row, with the reason why a queued run is not dispatched. */
+export function nowText({ status, now }: Pick<RunRow, 'status' | 'now'>, stop: string | undefined): string {
+  return status === 'pending' && now === QUEUED && stop !== undefined ? `${QUEUED} · ${stop}` : now;
 }
 
 /** The text of a wait. For an approval, only the question, because the status already says that it is awaited. */

@@ -6,6 +6,7 @@ import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { Failure, Loading, Unreadable } from '../../../parts/states.tsx';
 import { useMay, useSession } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
+import { stopWord } from '../../workflows/stop-text.ts';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { LEFT_OUT } from '../bulk/words.ts';
@@ -27,6 +28,7 @@ import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
 import { NONE_CHOSEN, type Selection } from '../selection.ts';
 import { Stopped } from '../stopped.tsx';
+import { useWorkflows } from '../use-workflows.ts';
 import { hiddenIn } from '../view/columns.ts';
 import { useDensity } from '../view/use-kept.ts';
 import { ViewMenu } from '../view/view-menu.tsx';
@@ -58,6 +60,7 @@ export function ListView() {
   const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
   const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
   const isRead = isEmpty || list.sections.at(0) !== undefined || Boolean(list.error);
+  const { data: workflows } = useWorkflows(isRead);
   const hasSelection = selection.size > 0;
   const whyId = useId();
   return (
@@ -113,6 +116,7 @@ export function ListView() {
             order={filter.sort ? ORDERS[filter.sort] : NEWEST_FIRST}
             density={density}
             hidden={hiddenIn(search)}
+            stopOf={(type) => workflows && stopWord(workflows, type)}
             selection={selection}
             onSelect={setSelection}
             onOpen={open}

@@ -8,7 +8,7 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { Took, When } from '../../../parts/when.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
 import { NAMES } from '../filter/filter.ts';
-import type { RunRow } from '../row.ts';
+import { nowText, type RunRow } from '../row.ts';
 import { OPTIONAL_COLUMNS } from '../view/columns.ts';
 import { Cell, Row } from './grid-parts.tsx';
 
@@ -30,6 +30,8 @@ interface RowViewProps {
   /** Undefined: it is being read. */
   readonly row: RunRow | undefined;
   readonly index: number;
+  /** The reason why queued runs of the workflow wait; undefined if only for a worker. */
+  readonly stop: string | undefined;
   /** Position within the rows, px. */
   readonly top: number;
   readonly isActive: boolean;
@@ -39,7 +41,17 @@ interface RowViewProps {
   onOpen(id: string): void;
 }
 
-export function RowView({ row, index, top, isActive, isChosen, onToggle, onActive, onOpen }: RowViewProps) {
+export function RowView({
+  row,
+  stop,
+  index,
+  top,
+  isActive,
+  isChosen,
+  onToggle,
+  onActive,
+  onOpen,
+}: RowViewProps) {
   const place = { transform: `translateY(${top}px)` };
   if (!row) {
     return (
@@ -73,7 +85,7 @@ export function RowView({ row, index, top, isActive, isChosen, onToggle, onActiv
           onChange={nothing}
         />
       </Cell>
-      <Cells row={row} />
+      <Cells row={row} stop={stop} />
     </Row>
   );
 }
@@ -89,7 +101,8 @@ function isClickOnRow(event: MouseEvent<HTMLElement>): boolean {
 /** Ignores the change, because only the click event says whether Shift was held. */
 function nothing(): void {}
 
-const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
+const Cells = memo(function Cells({ row, stop }: { readonly row: RunRow } & Pick<RowViewProps, 'stop'>) {
+  const now = visibleText(nowText(row, stop));
   return (
     <>
       <Cell className="c-status">
@@ -125,8 +138,8 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
         {row.begun > 0 && <span title={stepsText(row)}>{row.done.toLocaleString('en')} done</span>}
         {row.cost && <small title={operationsText(row.cost)}>{usdText(row.cost.usd)}</small>}
       </Cell>
-      <Cell className="c-now" title={visibleText(row.now)}>
-        <bdi className={row.status === 'failed' ? 'bad' : ''}>{visibleText(row.now)}</bdi>
+      <Cell className="c-now" title={now}>
+        <bdi className={row.status === 'failed' ? 'bad' : ''}>{now}</bdi>
       </Cell>
     </>
   );

@@ -29,12 +29,14 @@ interface RunGridProps {
   readonly order: string;
   readonly density: Density;
   readonly hidden: readonly OptionalColumn[];
+  /** The reason why queued runs of the workflow wait; undefined if only for a worker. */
+  stopOf(type: string): string | undefined;
   readonly selection: Selection;
   onSelect(selection: Selection): void;
   onOpen(id: string): void;
 }
 
-export function RunGrid({ list, order, density, hidden, selection, onSelect, onOpen }: RunGridProps) {
+export function RunGrid({ list, order, density, hidden, stopOf, selection, onSelect, onOpen }: RunGridProps) {
   const { sections, setAtTop } = list;
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -124,6 +126,7 @@ export function RunGrid({ list, order, density, hidden, selection, onSelect, onO
             <RowView
               key={key}
               row={row}
+              stop={row && stopOf(row.type)}
               index={index}
               top={start - margin}
               isActive={row !== undefined && row.id === activeId}
