@@ -132,6 +132,32 @@ describe('the secondary key of GitHub', () => {
     expect(githubSecondaryKey({ ...event, ...change })).not.toBe(githubSecondaryKey(event));
   });
 
+  const sender = { id: 9 };
+  test.each<[string, GithubEvent['payload'], GithubEvent['payload']]>([
+    ['installation', { installation: { id: 1 } }, { installation: { id: 2 } }],
+    [
+      'installation',
+      { installation: { id: 1, updated_at: '1' } },
+      { installation: { id: 1, updated_at: '2' } },
+    ],
+    ['installation_target', { installation: { id: 1 } }, { installation: { id: 2 } }],
+    ['org_block', { organization: { id: 1 } }, { organization: { id: 2 } }],
+    ['meta', { hook_id: 1, repository: {} }, { hook_id: 2, repository: {} }],
+    ['custom_property', { enterprise: { id: 1 } }, { enterprise: { id: 2 } }],
+  ])('differs for two subjects of the event %s: %j, %j', (name, one, other) => {
+    const keyOf = (payload: GithubEvent['payload']) =>
+      githubSecondaryKey({ tenantId: 't1', event: name, payload: { ...payload, sender } });
+    expect(keyOf(one)).not.toBe(keyOf(other));
+  });
+
+  test('is the same for an event of an organization, delivered by its hook and by an app', () => {
+    const keyOf = (payload: GithubEvent['payload']) =>
+      githubSecondaryKey({ tenantId: 't1', event: 'org_block', payload: { ...payload, sender } });
+    const organization = { id: 1 };
+    const viaApp = { organization, installation: { id: 1 }, enterprise: { id: 2 } };
+    expect(keyOf(viaApp)).toBe(keyOf({ organization }));
+  });
+
   test('can never be the key of a delivery', () => {
     const secondary = githubSecondaryKey(event);
     expect(secondary).toMatch(/^github-content:t1:acme\/shop:7:pull_request:synchronize:[0-9a-f]{64}$/);

@@ -38,16 +38,24 @@ export interface GithubEvent {
 const NONE = '-';
 
 /**
- * Members about the hook by which an event arrived. Two hooks (of the repository and of an app) report one event with different
- * values.
+ * Members about the hook by which an event arrived, and whether they are the subject of the event. Two hooks (of the repository and
+ * of an app) report one event with different values, but two suspended installations differ in nothing else.
  */
-const DELIVERY_MEMBERS: ReadonlySet<string> = new Set([
-  'enterprise',
-  'hook',
-  'hook_id',
-  'installation',
-  'organization',
-]);
+const DELIVERY_MEMBERS: Readonly<Record<string, (of: GithubEvent) => boolean>> = {
+  enterprise: ({ repo, payload }) => repo === undefined && payload.organization === undefined,
+  hook: isAboutHook,
+  hook_id: isAboutHook,
+  installation: ({ event }) => /^installation(_|$)/.test(event),
+  organization: ({ repo }) => repo === undefined,
+};
+
+function isAboutHook({ event }: GithubEvent): boolean {
+  return event === 'meta' || event === 'ping';
+}
+
+function isContent(name: string, of: GithubEvent): boolean {
+  return !Object.hasOwn(DELIVERY_MEMBERS, name) || DELIVERY_MEMBERS[name]?.(of) === true;
+}
 
 /**
  * Key of the event itself, as opposed to its delivery. Equal for two deliveries of one event, different for two pushes to one
@@ -57,7 +65,7 @@ export function githubSecondaryKey(of: GithubEvent): string {
   const { tenantId, repo, pullRequest, event, action, payload } = of;
   if (pullRequest !== undefined && (!Number.isSafeInteger(pullRequest) || pullRequest < 1))
     refuse('pullRequest', 'is not a pull request number');
-  const content = Object.fromEntries(Object.entries(payload).filter(([name]) => !DELIVERY_MEMBERS.has(name)));
+  const content = Object.fromEntries(Object.entries(payload).filter(([name]) => isContent(name, of)));
   return [
     'github-content',
     part('tenantId', tenantId, 'plain'),
