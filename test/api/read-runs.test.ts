@@ -264,6 +264,8 @@ describe('the list of runs', () => {
     ['type=other', 0],
     ['threadId=t1', 2],
     ['repoId=acme%2Fapp', 0],
+    ['tag=customer:50%', 0],
+    ['tag=customer:%EF%BF%BD%c3%A9', 0],
     ['status=pending&type=echo&threadId=t0', 2],
   ])('filtered by %s holds %i', async (query, count) => {
     const { read } = await withRuns(4);
@@ -292,6 +294,8 @@ describe('the list of runs', () => {
     ['cursor=made-up', 'cursor'],
     ['__proto__=1', '__proto__'],
     [`type=${'x'.repeat(2_001)}`, 'type'],
+    ['threadId=t%ff', 'threadId'],
+    ['tag=customer:%ed%a0%80', 'tag'],
   ])('refuses %s', async (query, field) => {
     const { installation, key } = await withRuns(1);
     const answer = await installation.get(`/v1/runs?${query}`, key);
