@@ -143,6 +143,13 @@ test('without a key each start is a new run', async () => {
   expect(installation.world.db.runs.size).toBe(2);
 });
 
+test('a byte order mark, which no editor shows, is named in the refusal', async () => {
+  const { installation, key } = await ready();
+  const answer = await installation.post(key, `\ufeff${JSON.stringify(START)}`);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ detail: 'the body begins with a byte order mark' });
+});
+
 describe('an invalid start is refused before anything is written', () => {
   const nested = `{"type":"echo","input":${'['.repeat(150)}${']'.repeat(150)}}`;
   const veryDeep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;

@@ -16,6 +16,9 @@ export const NAMELESS_HELP = 'Correct the member whose name is empty, or leave i
 /** Help for an error of the whole body. */
 const BODY_HELP = 'Send one JSON object as the body, in UTF-8.';
 
+/** Begins files of some Windows programs. JSON forbids it, and editors do not show it. */
+const BOM = '\ufeff';
+
 export type JsonObject = { readonly [name: string]: Json };
 
 /**
@@ -77,7 +80,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new CairnError('INVALID_INPUT', 'the body is not JSON', { help: BODY_HELP, cause });
+    const detail = text.startsWith(BOM) ? 'the body begins with a byte order mark' : 'the body is not JSON';
+    throw new CairnError('INVALID_INPUT', detail, { help: BODY_HELP, cause });
   }
 }
 
