@@ -35,8 +35,8 @@ beforeEach(() => {
 
 const key = () => installation.key('operator', { roles: ['operator'] });
 
-async function start(input: z.input<typeof Input>): Promise<string> {
-  const answer = await installation.post(await key(), { type: 'order', input });
+async function start(input: z.input<typeof Input>, threadId?: string): Promise<string> {
+  const answer = await installation.post(await key(), { type: 'order', input, threadId });
   expect(answer.status).toBe(201);
   return ((await answer.json()) as { runId: string }).runId;
 }
@@ -61,6 +61,22 @@ async function listed(query: string): Promise<string[]> {
 }
 
 describe('tags of a run', () => {
+  test('select no run whose thread or idempotency key has the text of a tag', async () => {
+    const tagged = await start({ customer: '42' });
+    const thread = await start({ customer: '7' }, 'customer:42');
+    const body = { type: 'order', input: { customer: '7' } };
+    await installation.post(await key(), body, { 'idempotency-key': 'customer:42' });
+    expect(await listed('tag=customer:42')).toEqual([tagged]);
+    const cancelled = await change('/v1/runs/bulk', {
+      act: 'cancel',
+      filter: { tag: 'customer:42' },
+      reason: 'x',
+    });
+    expect(await cancelled.json()).toMatchObject({ results: [{ runId: tagged, outcome: 'done' }] });
+    const { items } = await get<{ items: { run: Run }[] }>('/v1/search?q=customer:42');
+    expect(items.map(({ run }) => run.id)).toContain(thread);
+  });
+
   test('are derived from its input, shown, and found by search, list and counts', async () => {
     const [a, b] = [await start({ customer: '42', cents: 2_000 }), await start({ customer: '7' })];
     expect((await get<Run>(`/v1/runs/${a}`)).tags).toEqual(['customer:42', 'large:true']);

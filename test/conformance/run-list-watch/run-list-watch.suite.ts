@@ -145,6 +145,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       { type: 'deploy' },
       { repoId: 'acme/app' },
       { threadId: 'th' },
+      { tag: 'customer:42' },
       { tag: 'customer:42', type: 'deploy' },
       { status: ['pending', 'running'], type: 'deploy', repoId: 'acme/app', threadId: 'th' },
     ])('applies the filter %j', async (filter) => {
@@ -153,6 +154,7 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       await observer.untilIds();
       const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th', tags: ['customer:42'] };
       await start('run_none', T0 + 6);
+      await start('run_namesake', T0 + 8, { threadId: 'customer:42' });
       await start('run_foreign', T0 + 7, { ...wanted, tenantId: 'other' });
       const run = await start('run_wanted', T0 + 2, wanted);
       await observer.untilIds('run_wanted');

@@ -203,6 +203,7 @@ export function listClaims(current: () => Stores): void {
       await start('run_thread', T0 + 6, only('threadId'));
       await start('run_tagged', T0 + 4, { type: 'deploy', tags: ['customer:42', 'large:true'] });
       await start('run_other', T0 + 3, { tags: ['customer:43'] });
+      await start('run_namesake', T0 + 2, { threadId: 'customer:42' });
       const cancelled = await start('run_cancelled', T0 + 5, wanted);
       const { commit } = move(
         cancelled,

@@ -50,3 +50,10 @@ function refusal(type: string, problem: string): CairnError {
     help: "Change the function 'tags' of the workflow, or send an input for which its result is valid.",
   });
 }
+
+/**
+ * The index of names has thread ids and idempotency keys too, and their senders may choose the text of a tag. Undefined: any run.
+ */
+export function hasTag(tags: unknown, tag: string | undefined): boolean {
+  return tag === undefined || (Array.isArray(tags) && tags.includes(tag));
+}

@@ -1,6 +1,6 @@
 /** The meaning of a list filter, for adapters that read runs which no index selects. Pure. */
-import { foundBy } from '../../core/search/found-by.ts';
 import { isMatch } from '../../core/search/match.ts';
+import { hasTag } from '../../core/search/tags.ts';
 import type { ListedRun, RunFilter } from '../run-store.ts';
 
 /**
@@ -29,7 +29,7 @@ export function isInList(
   if (status !== undefined && ![status].flat().some((one) => one === run.status || one === waiting))
     return false;
   if (waitsFor !== undefined && waiting !== waitsFor) return false;
-  if (tag !== undefined && !foundBy(run).includes(tag)) return false;
+  if (!hasTag(run.tags, tag)) return false;
   const wanted = Object.entries(named).filter(([, value]) => value !== undefined);
   return wanted.every(([name, value]) =>
     [value].flat().some((one) => one === run[name as keyof typeof named]),

@@ -19,6 +19,7 @@ import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/st
 import { readySince } from '../../core/run/wake.ts';
 import type { ListName, Position } from '../../core/search/cursor.ts';
 import { isMatch } from '../../core/search/match.ts';
+import { hasTag } from '../../core/search/tags.ts';
 import type {
   DuePlace,
   DueRun,
@@ -187,9 +188,11 @@ export function matchingRunsQuery(paths: Paths, filter: RunFilter): Query {
 }
 
 /** An undecodable document is not skipped, because the list reports it. */
-function isPassedOver(document: DocumentData, id: string, { topLevel, match }: RunFilter): boolean {
+function isPassedOver(document: DocumentData, id: string, { topLevel, match, tag }: RunFilter): boolean {
   if (topLevel && document.parent !== undefined) return true;
-  if (!match || isMarkedToGo(document)) return false;
+  if (isMarkedToGo(document)) return false;
+  if (!hasTag(document.tags, tag)) return true;
+  if (!match) return false;
   try {
     return !isMatch(decodeListed(document, `run ${id}`).state, match);
   } catch (error) {

@@ -8,6 +8,7 @@
 import type { DocumentData, Firestore, QueryDocumentSnapshot } from '@google-cloud/firestore';
 import { weightOf } from '../../core/encoding/weight.ts';
 import { MAX_PAGE_BYTES } from '../../core/search/page.ts';
+import { hasTag } from '../../core/search/tags.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import type { ListedRun, RunFilter } from '../../ports/run-store.ts';
 import type { RunListObserver, RunListWatch } from '../../ports/runs/run-list-watch.ts';
@@ -99,7 +100,10 @@ class Watch {
           const expected = isPart ? (bytes / count) * limit : bytes;
           if (expected > MAX_WATCHED_BYTES) this.#poll();
           else if (isPart) this.#listen(limit);
-          else observer.onRuns(runs.flatMap(({ run }) => run ?? []));
+          else
+            observer.onRuns(
+              runs.flatMap(({ run }) => (run && hasTag(run.state.tags, filter.tag) ? [run] : [])),
+            );
         },
         (error) => {
           if (isCurrent) this.#fail(error);
