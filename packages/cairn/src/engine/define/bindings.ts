@@ -1,39 +1,8 @@
-/** Bindings of a deployment: exactly one for each capability that its workflows use. */
+/** Bindings of this deployment, and a check that they cover all capabilities in use. */
+import { ADD_BINDING, assertBound, byCapability } from '../../core/effects/bound.ts';
 import { invalidInput } from '../../core/errors.ts';
 import type { Binding, Capability } from './capability.ts';
 import type { WorkflowRegistry } from './registry.ts';
-import type { Workflow } from './steps.ts';
-
-const ADD_BINDING = 'Add a binding (defineBinding) to the bindings of the deployment.';
-
-/** Bindings by the id of their capability. @throws CairnError INVALID_INPUT if one is bound twice */
-export function byCapability(bindings: Iterable<Binding>): ReadonlyMap<string, Binding> {
-  const bound = new Map<string, Binding>();
-  for (const binding of bindings) {
-    const { id } = binding.capability;
-    if (bound.has(id))
-      throw invalidInput('bindings', `capability '${id}' is bound twice`, {
-        help: 'Leave one of the two bindings out of the bindings of the deployment.',
-      });
-    bound.set(id, binding);
-  }
-  return bound;
-}
-
-/** @throws CairnError INVALID_INPUT naming the first step that uses a capability without a binding */
-export function assertBound(workflows: Iterable<Workflow>, isBound: (capabilityId: string) => boolean): void {
-  for (const { type, steps } of workflows) {
-    for (const step of steps.values()) {
-      const unbound = 'uses' in step ? step.uses.find(({ id }) => !isBound(id)) : undefined;
-      if (unbound === undefined) continue;
-      throw invalidInput(
-        'bindings',
-        `step '${step.id}' of workflow '${type}' uses '${unbound.id}', which has no binding`,
-        { stepId: step.id, help: ADD_BINDING },
-      );
-    }
-  }
-}
 
 export class Bindings {
   readonly #byCapability: ReadonlyMap<string, Binding>;
