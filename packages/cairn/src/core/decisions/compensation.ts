@@ -12,9 +12,9 @@ export const MAX_SENT_BACK = 1_000;
  * @param isCompensable whether the definition has a compensation for this key
  */
 export function compensationsDue(state: RunState, isCompensable: (stepKey: string) => boolean): Completed[] {
-  const tried = new Set(state.compensationLog.map(({ stepId, revision }) => nameOf(stepId, revision)));
+  const ended = endedIn(state);
   return [...state.sentBack, ...completedSteps(state)]
-    .filter(({ step, revision }) => !tried.has(nameOf(step, revision)) && isCompensable(step))
+    .filter(({ step, revision }) => !ended.has(nameOf(step, revision)) && isCompensable(step))
     .sort((a, b) => b.seq - a.seq);
 }
 
@@ -32,17 +32,19 @@ export function failedAttempts(
  * did not repeat it: otherwise stops and errors of dispatches would grant it more attempts.
  */
 export function releaseError(
-  { failures, compensationLog }: Pick<RunState, 'failures' | 'compensationLog'>,
+  state: Pick<RunState, 'failures' | 'compensationLog'>,
   error: ReleaseError | undefined,
 ): ReleaseError | undefined {
-  const earlier = failures?.error;
+  const earlier = state.failures?.error;
   const undo = earlier?.undo;
   if (!undo || error?.undo) return error;
-  const hasEnded = compensationLog.some(
-    ({ stepId, revision }) => stepId === undo.step && revision === undo.revision,
-  );
-  if (hasEnded) return error;
+  if (endedIn(state).has(nameOf(undo.step, undo.revision))) return error;
   return error ? { ...error, undo } : earlier;
+}
+
+/** Names of the executions whose compensation has ended, well or not. */
+function endedIn({ compensationLog }: Pick<RunState, 'compensationLog'>): ReadonlySet<string> {
+  return new Set(compensationLog.map(({ stepId, revision }) => nameOf(stepId, revision)));
 }
 
 /** Keys of the executions of {@link compensationsDue}, in the same order. */

@@ -41,20 +41,21 @@ const NONE = '-';
  * Members about the hook by which an event arrived, and whether they are the subject of the event. Two hooks (of the repository and
  * of an app) report one event with different values, but two suspended installations differ in nothing else.
  */
-const DELIVERY_MEMBERS: Readonly<Record<string, (of: GithubEvent) => boolean>> = {
-  enterprise: ({ repo, payload }) => repo === undefined && payload.organization === undefined,
-  hook: isAboutHook,
-  hook_id: isAboutHook,
-  installation: ({ event }) => /^installation(_|$)/.test(event),
-  organization: ({ repo }) => repo === undefined,
-};
+const DELIVERY_MEMBERS: ReadonlyMap<string, (of: GithubEvent) => boolean> = new Map([
+  ['enterprise', ({ repo, payload }) => repo === undefined && payload.organization === undefined],
+  ['hook', isAboutHook],
+  ['hook_id', isAboutHook],
+  ['installation', ({ event }) => /^installation(_|$)/.test(event)],
+  ['organization', ({ repo }) => repo === undefined],
+]);
 
 function isAboutHook({ event }: GithubEvent): boolean {
   return event === 'meta' || event === 'ping';
 }
 
 function isContent(name: string, of: GithubEvent): boolean {
-  return !Object.hasOwn(DELIVERY_MEMBERS, name) || DELIVERY_MEMBERS[name]?.(of) === true;
+  const isSubject = DELIVERY_MEMBERS.get(name);
+  return isSubject === undefined || isSubject(of);
 }
 
 /**

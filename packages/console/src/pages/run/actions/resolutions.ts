@@ -172,7 +172,7 @@ interface FilledResolution {
   readonly note: string;
 }
 
-/** Undefined while the result is missing or no JSON. The API would record a missing one as null, which is rarely the answer. */
+/** Undefined while the result is missing or not JSON. The API would record a missing one as null, which is rarely the answer. */
 export function resolveBody({ asked, outcome, result, note }: FilledResolution): ResolveBody | undefined {
   const why = note.trim() === '' ? {} : { note };
   if (!takesResult(asked, outcome)) return { outcome, ...why };
