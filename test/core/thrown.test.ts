@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { messageOf } from '../../packages/cairn/src/core/thrown.ts';
+import { messageOf, reasonOf, stacksOf } from '../../packages/cairn/src/core/thrown.ts';
 
 class Refusal {
   toString() {
@@ -58,4 +58,44 @@ test('anything thrown has a well-formed message', () => {
       expect(message).not.toBe('[object Object]');
     }),
   );
+});
+
+const refused = new Error('connect ECONNREFUSED ::1:5432');
+const addresses = new AggregateError([refused, new Error('connect ECONNREFUSED 127.0.0.1:5432')]);
+const circular = new Error('around');
+circular.cause = new Error('again', { cause: circular });
+
+test.each<[string, unknown, string]>([
+  ['without a cause', new Error('no room'), 'no room'],
+  ['with a cause', new Error('fetch failed', { cause: refused }), `fetch failed: ${refused.message}`],
+  ['that quotes its cause', new Error('failed: no room', { cause: new Error('no room') }), 'failed: no room'],
+  [
+    'whose cause tried several addresses',
+    new TypeError('fetch failed', { cause: addresses }),
+    'fetch failed: connect ECONNREFUSED ::1:5432: connect ECONNREFUSED 127.0.0.1:5432',
+  ],
+  ['that causes itself', circular, 'around: again'],
+  ['whose cause is text', new Error('no', { cause: 'too late' }), 'no: too late'],
+])('the reason of an error %s has each message once', (_, thrown, reason) => {
+  expect(reasonOf(thrown)).toBe(reason);
+});
+
+test('the stacks of an error have its causes, and the room is shared if it is short', () => {
+  const deep = (text: string, cause?: unknown) =>
+    Object.assign(new Error(text, { cause }), { stack: `Error: ${text}\n${'    at frame\n'.repeat(500)}` });
+  const thrown = deep('the import failed', deep('no connection', deep('no route')));
+  expect(stacksOf(thrown, 50_000)?.match(/^(caused by: )?Error: .*$/gm)).toEqual([
+    'Error: the import failed',
+    'caused by: Error: no connection',
+    'caused by: Error: no route',
+  ]);
+  const short = stacksOf(thrown, 600) ?? '';
+  expect(short.length).toBeLessThanOrEqual(600);
+  expect(short).toContain('\ncaused by: Error: no route');
+  expect([stacksOf('text', 100), stacksOf(undefined, 100)]).toEqual([undefined, undefined]);
+});
+
+test('a secret at a cut is masked whole', () => {
+  const thrown = Object.assign(new Error('no'), { stack: `${'x'.repeat(95)}hunter2-hunter2` });
+  expect(stacksOf(thrown, 100, (text) => text.replaceAll('hunter2', '[redacted]'))).not.toContain('hun');
 });

@@ -28,6 +28,15 @@ test('the stack of an error has the frames of the user’s code only', () => {
   expect([stackText(undefined, shape()), stackText('Error: no frames', shape())]).toEqual(['', '']);
 });
 
+test('the causes of an error are shown before its frames', () => {
+  const trace = `TypeError: fetch failed\n    at load (/shop/order.ts:1:1)\ncaused by: Error: refused\n    at /shop/net.ts:2:2`;
+  expect(stackText(trace, shape()).trim().split(/\n\s*/)).toEqual([
+    'caused by: Error: refused',
+    'at load (/shop/order.ts:1:1)',
+    'at /shop/net.ts:2:2',
+  ]);
+});
+
 test('a frame that is too long is cut at the beginning of its path', () => {
   const lines = stackText(TRACE, shape(60)).split('\n');
   expect(lines.every((line) => line.length <= 60)).toBe(true);

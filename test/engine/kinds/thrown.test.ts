@@ -89,6 +89,16 @@ describe.each(ODD)('%s', (_, thrown, expected) => {
   });
 });
 
+test('the trace of a failed step has the causes of the error, and its message is that of the author', async () => {
+  const { state } = await ran((step) => ({
+    a: step('a', once, () => {
+      throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 10.0.0.1:5432') });
+    }),
+  }));
+  expect(state).toMatchObject(failed(/^fetch failed$/));
+  expect(state.error?.trace).toMatch(/\ncaused by: Error: connect ECONNREFUSED 10\.0\.0\.1:5432\n/);
+});
+
 test('a retry predicate that throws matches no error: the step is retried by its own policy', async () => {
   const attempts: number[] = [];
   const match = (error: unknown) => (error as { readonly deep: { readonly code: string } }).deep.code === 'x';

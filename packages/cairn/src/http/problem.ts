@@ -5,8 +5,7 @@
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
 import { UnreadableText } from '../core/run/readable.ts';
-import { cut, TRACE_CHARS } from '../core/run/records.ts';
-import { messageOf, readableThrown, stackOf } from '../core/thrown.ts';
+import { messageOf, readableThrown, stacksOf } from '../core/thrown.ts';
 import { GRPC_STATUS } from '../ports/grpc-outcome.ts';
 import type { Log } from '../ports/log.ts';
 import { OutcomeUnknown, StoreRefused, UndecodableDocument } from '../ports/store-errors.ts';
@@ -16,8 +15,8 @@ import { TextResponse } from './buffered.ts';
 export const RETRY_AFTER_S = 2;
 const INSTALLATION_HELP =
   'The service lacks permissions or its database. Tell the operator, then send the same request again.';
-/** Causes of a failure that are logged. Cairn's own errors have at most three. */
-const MAX_CAUSES = 5;
+/** Longest text of a failure and its causes in the log. */
+const LOGGED_CHARS = 20_000;
 
 /** The response for any thrown value. Logs server errors with their cause. */
 export function problemResponse(thrown: unknown, log: Log): Response {
@@ -25,7 +24,11 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   const known = asOurs(error);
   const problem = toProblem(known);
   if (problem.status >= 500) {
-    log.error('request_failed', { code: problem.code, detail: problem.detail, error: describe(error) });
+    log.error('request_failed', {
+      code: problem.code,
+      detail: problem.detail,
+      error: stacksOf(error, LOGGED_CHARS) ?? messageOf(error),
+    });
   }
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (problem.status === 503 || problem.status === 429)
@@ -72,14 +75,4 @@ function refusedByStore(error: StoreRefused): CairnError {
     help: error.reason === 'installation' ? INSTALLATION_HELP : undefined,
     cause: error,
   });
-}
-
-/** The chain of causes may be circular and a message may have any length, so both are limited. */
-function describe(thrown: unknown, depth = 1): string {
-  const error = readableThrown(thrown);
-  const own = cut(stackOf(error) ?? messageOf(error), TRACE_CHARS);
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause === undefined || depth === MAX_CAUSES
-    ? own
-    : `${own}\ncaused by: ${describe(cause, depth + 1)}`;
 }

@@ -6,6 +6,9 @@ import { cells, clean, wrap } from '../render/width.ts';
 const MAX_FRAMES = 5;
 const INDENT = 6;
 const FRAME = /^\s*at /;
+const CAUSE = /^caused by: /;
+/** Causes that are shown. */
+const MAX_CAUSES = 3;
 /** Columns of the head of a run before a value. */
 const VALUE_AT = 14;
 const NOT_OWN = /node:|\/node_modules\/|\/packages\/cairn\//;
@@ -26,16 +29,20 @@ export function errorDetails(error: ShownError, shape: OutputShape): string {
   return lines.join('') + stack;
 }
 
-/** @returns a line for each frame; empty without a frame of the user's code */
+/** @returns a line for each cause, then for each frame; empty without a cause or a frame of the user's code */
 export function stackText(
   trace: string | undefined,
   { style, columns = Number.POSITIVE_INFINITY }: OutputShape,
 ): string {
-  const frames = (trace ?? '').split('\n').filter((line) => FRAME.test(line) && !NOT_OWN.test(line));
+  const lines = (trace ?? '').split('\n');
+  const frames = lines.filter((line) => FRAME.test(line) && !NOT_OWN.test(line));
+  const causes = lines.filter((line) => CAUSE.test(line));
   const most = Math.max(20, columns - INDENT);
-  return frames
-    .slice(0, MAX_FRAMES)
-    .map((frame) => `${' '.repeat(INDENT)}${style.dim(fitted(clean(frame.trim()), most))}\n`)
+  return [
+    ...causes.slice(0, MAX_CAUSES).flatMap((cause) => wrap(clean(cause), most)),
+    ...frames.slice(0, MAX_FRAMES).map((frame) => fitted(clean(frame.trim()), most)),
+  ]
+    .map((line) => `${' '.repeat(INDENT)}${style.dim(line)}\n`)
     .join('');
 }
 

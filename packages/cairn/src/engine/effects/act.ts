@@ -18,7 +18,7 @@ import { CairnError, NotApplied } from '../../core/errors.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
 import { isOver } from '../../core/run/state.ts';
-import { messageOf, readableThrown } from '../../core/thrown.ts';
+import { readableThrown, reasonOf } from '../../core/thrown.ts';
 import { changeVersioned, OVERTAKEN } from '../../journal/change-versioned.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -202,7 +202,7 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
       return { kind: 'doubt', cause: laterIf(cause), settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
     const { clock, mask = String } = deps;
-    const failed = failedChange(mask(messageOf(cause)), clock.now());
+    const failed = failedChange(mask(reasonOf(cause)), clock.now());
     const late = await recordAnswer(deps, written, failed);
     if (late === 'late') return { kind: 'stopped' };
     return { kind: 'not_applied', cause, settled: [settled(effectCall, effectId, 'failed')] };

@@ -9,7 +9,7 @@ import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { MAX_OPEN_EFFECTS } from '../../core/run/limits.ts';
 import { type OpenEffect, openEffectsOf, type RunState } from '../../core/run/state.ts';
-import { messageOf, readableThrown } from '../../core/thrown.ts';
+import { readableThrown, reasonOf } from '../../core/thrown.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -271,7 +271,7 @@ export class Performer {
 
 /** Retryable: another attempt can determine the outcome. */
 function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown): Error {
-  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
+  const why = cause instanceof Error ? `: ${reasonOf(cause)}` : '';
   return Object.assign(new Error(`step '${stepId}': the outcome of '${id}' is unknown${why}`, { cause }), {
     code: 'EFFECT_IN_DOUBT',
   });

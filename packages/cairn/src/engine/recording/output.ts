@@ -15,7 +15,7 @@ import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { assertFits, needsPayload } from '../../core/run/values.ts';
 import type { Mask } from '../../core/secrets/mask.ts';
-import { messageOf, stackOf } from '../../core/thrown.ts';
+import { messageOf, stacksOf } from '../../core/thrown.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 
 export interface Output {
@@ -118,19 +118,14 @@ export function recordedError(stepId: string, cause: unknown, mask: Mask | undef
   const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
   const masked = (text: string) => cut(mask ? mask(text) : text, TRACE_CHARS);
-  const trace = traceOf(cause);
-  return {
-    code,
-    message: masked(messageOf(cause)),
-    stepId,
-    retryable,
-    trace: trace === undefined ? undefined : masked(trace),
-  };
+  const trace = traceOf(cause, mask);
+  return { code, message: masked(messageOf(cause)), stepId, retryable, trace };
 }
 
-/** The stack; for an output for which a function within the author's schema threw, that of the function. */
-function traceOf(cause: unknown): string | undefined {
-  return (cause instanceof InvalidOutput ? stackOf(cause.cause) : undefined) ?? stackOf(cause);
+/** The stacks; for an output for which a function within the author's schema threw, those of the function. */
+function traceOf(cause: unknown, mask: Mask | undefined): string | undefined {
+  const ofSchema = cause instanceof InvalidOutput ? stacksOf(cause.cause, TRACE_CHARS, mask) : undefined;
+  return ofSchema ?? stacksOf(cause, TRACE_CHARS, mask);
 }
 
 /** The installation's policy forbids a call of the step. */

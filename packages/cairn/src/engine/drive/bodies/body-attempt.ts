@@ -9,7 +9,7 @@ import type { EventDraft, RecordedError, StepExecution } from '../../../core/run
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect, undoMemoKey } from '../../../core/run/state.ts';
 import type { Mask } from '../../../core/secrets/mask.ts';
-import { messageOf } from '../../../core/thrown.ts';
+import { reasonOf } from '../../../core/thrown.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended } from '../../../journal/run-journal.ts';
 import type { Span } from '../../../ports/tracing.ts';
@@ -243,7 +243,7 @@ function inDoubt(
   { cause, mask = (text) => text }: DoubtDetails,
 ): AttemptResult {
   const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
-  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
+  const why = cause instanceof Error ? `: ${reasonOf(cause)}` : '';
   const message = cut(mask(`the outcome of ${names} is unknown${why}`), TRACE_CHARS);
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
   const isLater = cause instanceof RetryAt;

@@ -1,7 +1,7 @@
 /** Each attempt and each wait of a step, the newest first: when, how long, how it ended and why. */
 
 import { Link } from 'wouter';
-import { Stack } from '../../../parts/stack.tsx';
+import { Stack } from '../../../parts/stack/stack.tsx';
 import { duration, soFar } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
@@ -57,7 +57,7 @@ function Attempt({ span, isNewest }: { readonly span: TimelineSpan; readonly isN
       {error && (
         <span className="attempt-more bad">
           <code>{error.code}</code> <Text value={error.message} max={400} />
-          {error.trace && <Stack trace={error.trace} />}
+          {error.trace && <Stack trace={error.trace} message={error.message} />}
         </span>
       )}
       {isNewest && (end === 'retried' || end === 'polled' || end === 'deferred') && dueAt !== undefined && (

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { messageOf } from '../../../api/problem.ts';
 import { isFinal } from '../../../parts/run-status.ts';
-import { Stack } from '../../../parts/stack.tsx';
+import { Stack } from '../../../parts/stack/stack.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { CutText, Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
@@ -139,7 +139,7 @@ function RunError({ error, run: { status, supersededBy } }: RunErrorProps) {
           )}
         </p>
       )}
-      {error.trace !== undefined && <Stack trace={error.trace} />}
+      {error.trace !== undefined && <Stack trace={error.trace} message={error.message} />}
     </div>
   );
 }
