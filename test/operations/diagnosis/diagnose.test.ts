@@ -64,6 +64,13 @@ describe('a diagnosis', () => {
     expect(waking).toMatchObject({ due: 1, lagMs: HOUR_MS - 60_000 });
   });
 
+  test('of more waiting runs than are checked counts the due ones exactly', async () => {
+    for (let count = 0; count < 201; count += 1) await world.start('wait');
+    expect((await look()).waking).toMatchObject({ due: 0, isCut: false });
+    world.clock.jump(HOUR_MS);
+    expect((await look()).waking).toMatchObject({ due: 200, isCut: true });
+  });
+
   test('distinguishes a live lease from one that expired long ago', async () => {
     const runId = await world.start('wait');
     const run = world.db.runs.get(runId);

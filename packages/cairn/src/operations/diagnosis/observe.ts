@@ -147,7 +147,7 @@ function wakingIn(runs: Awaited<ReturnType<StoreProbe['waking']>>, now: number):
     behind: runs.filter(
       ({ hasUnpublishedEvents, leasedUntil }) => hasUnpublishedEvents && leasedUntil === undefined,
     ).length,
-    isCut: runs.length === RUNS_CHECKED,
+    isCut: due.length === RUNS_CHECKED,
   };
 }
 
