@@ -77,4 +77,4 @@ export {
 } from './streamed-text.ts';
 export { type QueryValue, targetOf } from './target.ts';
 export { type Fetch, type Reply, randomKey } from './transport.ts';
-export { firstWait, questionText, waitLine, waitText } from './wait-text.ts';
+export { firstWait, peopleFirst, questionText, waitLine, waitText } from './wait-text.ts';

@@ -92,12 +92,18 @@ export function waitingText(waits: readonly Wait[]): WaitingText {
 
 /** The wait that is named if several are open. */
 export function firstWait(waits: readonly Wait[]): Wait | undefined {
-  // A wait for a person comes first, because other waits end by themselves. The budget comes before all: it stops the whole run.
-  return (
-    waits.find(({ purpose }) => purpose === 'budget') ??
-    waits.find(({ kind }) => kind === 'approval') ??
-    waits[0]
-  );
+  return peopleFirst(waits)[0];
+}
+
+/** The waits in the order in which they are shown. */
+export function peopleFirst(waits: readonly Wait[]): readonly Wait[] {
+  return waits.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** A wait for a person comes first, because other waits end by themselves. The budget comes before all: it stops the whole run. */
+function rank({ kind, purpose }: Wait): number {
+  if (purpose === 'budget') return 0;
+  return kind === 'approval' ? 1 : 2;
 }
 
 /** Plurals by purpose, or by kind if there is none. Other waits are named one by one: budgets, and kinds of a newer version. */

@@ -57,6 +57,11 @@ describe('what can be done with a run', () => {
       ['Signal', 'Suspend', 'Cancel', 'Resume', 'Legal hold'],
     ],
     [
+      'a run that waits for an event and asks for an approval',
+      { status: 'awaiting_approval', waits: [wait('mail', { kind: 'event', name: 'm' }), wait('gate')] },
+      ['Answer gate', 'Send “m”', 'Fail mail', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
+    ],
+    [
       'a run that asks for approvals',
       { status: 'awaiting_approval', waits: [wait('review'), wait('sign')] },
       ['Answer review', 'Answer sign', 'Signal', 'Suspend', 'Cancel', 'Legal hold'],
@@ -148,7 +153,7 @@ describe('reasons why an action is disabled', () => {
       .filter((offer) => offer.refused !== undefined)
       .map(({ act, about, refused }) => [act, about.wait, refused]);
     expect(refused).toEqual(
-      ['review', 'a', 'm'].map((id) => ['decide', id, expect.stringContaining('not deployed')]),
+      ['m', 'review', 'a'].map((id) => ['decide', id, expect.stringContaining('not deployed')]),
     );
   });
 

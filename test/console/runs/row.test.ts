@@ -126,6 +126,12 @@ test('several waits are shown as the first and the number of others', () => {
   );
 });
 
+test('of several waits a row shows the question to a person, because the status names it', () => {
+  const event = { id: 'e', kind: 'event', name: 'message', key: '1', execution: EXECUTION, openedAt: '' };
+  const { waits } = waiting({ kind: 'approval', detail: { question: 'Ship it?' } }) as { waits: never[] };
+  expect(rowOf(summary({ waits: [event as never, ...waits] })).now).toBe('ask: Ship it? · 1 more');
+});
+
 test('a question of a megabyte is truncated', () => {
   expect(rowOf(summary(waiting({ kind: 'approval', detail: 'x'.repeat(1e6) }))).now.length).toBeLessThan(300);
 });

@@ -1,5 +1,5 @@
 /** Runs in a list. Pure. */
-import { ago, duration, soFar } from '@cairn/client';
+import { ago, duration, firstWait, soFar } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -82,7 +82,7 @@ function aboutText(run: RunListItem): string {
   if (error) return `${error.code}${error.stepId === undefined ? '' : ` in ${error.stepId}`}`;
   if (run.blocked) return run.blocked.code;
   if (parked !== undefined) return parked;
-  const [wait] = waits;
+  const wait = firstWait(waits);
   if (wait) return `${wait.execution.stepId} (${wait.purpose ? PURPOSES[wait.purpose] : wait.kind})`;
   const [body] = running;
   if (body) return `at ${body.step}${runningCount > 1 ? ` and ${runningCount - 1} more` : ''}`;

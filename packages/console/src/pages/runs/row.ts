@@ -2,7 +2,7 @@
  * A run as a row of the list: the shown members of a summary, truncated, so that ten thousand rows fit in
  * memory. Pure.
  */
-import { failuresText, questionText, stepKey, waitLine } from '@cairn/client';
+import { failuresText, firstWait, questionText, stepKey, waitLine } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
 import type { CostView } from '../../parts/cost-text.ts';
 import { isFinal } from '../../parts/run-status.ts';
@@ -143,7 +143,7 @@ function nowOf(run: RunSummary): string {
   if (error) return [error.stepId, codeOf(error), error.message].filter(Boolean).join(': ');
   if (blocked) return BLOCKED[blocked.code];
   if (parked !== undefined) return parked;
-  const [wait] = run.waits;
+  const wait = firstWait(run.waits);
   if (wait) {
     const more = run.waitCount > 1 ? ` · ${run.waitCount - 1} more` : '';
     return `${listedWait(wait)}${more}`;

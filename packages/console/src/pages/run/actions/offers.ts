@@ -3,7 +3,7 @@
  * module predicts its refusals, so that nobody fills in a form that would be refused.
  */
 
-import { isBackingOff, needsDecision, stepKey, UNDECIDABLE } from '@cairn/client';
+import { isBackingOff, needsDecision, peopleFirst, stepKey, UNDECIDABLE } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
 import type { CallerRole } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
@@ -91,7 +91,7 @@ function answers(run: Standing, isUndecidable: boolean): Offers {
     : run.compensating
       ? { refused: 'The run has failed and is undoing its steps.' }
       : {};
-  return run.waits.flatMap((wait): Offer[] => {
+  return peopleFirst(run.waits).flatMap((wait): Offer[] => {
     const step = stepKey(wait.execution);
     const about = { wait: wait.id };
     if (wait.kind === 'event') {

@@ -1,6 +1,6 @@
 /** The header of a run's page: type, status with its reason, and actions; facts below, which can be folded. */
 
-import { declaredType, explainRun, helpFor } from '@cairn/client';
+import { declaredType, explainRun, helpFor, peopleFirst } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { messageOf } from '../../../api/problem.ts';
@@ -83,14 +83,16 @@ export function RunHeader({ run }: { readonly run: Run }) {
         {run.progress?.slice(0, MAX_PROGRESS).map((progress) => (
           <ProgressLine key={progress.step} progress={progress} linked />
         ))}
-        {run.waits.slice(0, MAX_WAITS).map((wait) => (
-          <WaitView
-            key={wait.id}
-            wait={wait}
-            linked
-            isSaid={wait.id === why.waitId && run.waits.length === 1}
-          />
-        ))}
+        {peopleFirst(run.waits)
+          .slice(0, MAX_WAITS)
+          .map((wait) => (
+            <WaitView
+              key={wait.id}
+              wait={wait}
+              linked
+              isSaid={wait.id === why.waitId && run.waits.length === 1}
+            />
+          ))}
         {run.completedAt !== undefined && run.inbox.length > 0 && (
           <p className="dim">{unreadText(run.inbox)}</p>
         )}
