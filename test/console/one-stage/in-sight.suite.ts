@@ -23,6 +23,8 @@ test.each(Object.entries(SIZES))(
     const dialog = page.getByRole('dialog');
     const lack = dialog.getByRole('status').filter({ hasText: /is required|Choose a workflow/ });
     const send = dialog.getByRole('button', { name: 'Start', exact: true });
+    // What is typed before the workflow is chosen would be lost.
+    expect(await dialog.getByRole('textbox', { name: 'Input' }).count()).toBe(0);
     for (const [workflow, text] of [
       ['', 'Choose a workflow.'],
       ['pay-invoice', 'invoice is required; text is required.'],

@@ -91,16 +91,19 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         onText={setName}
       />
       {failure}
-      <SchemaInput
-        label="Input of its runs"
-        schema={schema}
-        entered={entered}
-        begin={schedule?.input}
-        hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
-        offersExample={schema !== undefined && schema !== null}
-        refused={refused}
-        onEntered={setEntered}
-      />
+      {/* The choice of a workflow would discard what was typed before it. */}
+      {type !== '' && (
+        <SchemaInput
+          label="Input of its runs"
+          schema={schema}
+          entered={entered}
+          begin={schedule?.input}
+          hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
+          offersExample={schema !== undefined && schema !== null}
+          refused={refused}
+          onEntered={setEntered}
+        />
+      )}
     </>
   );
   const dialog = { lack, onRefused, onClose, children: fields };

@@ -49,16 +49,19 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
       )}
       <StopNote types={chosen === '' ? [] : [chosen]} />
       {failure}
-      <SchemaInput
-        label="Input"
-        schema={schema}
-        entered={entered}
-        begin={input}
-        hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
-        offersExample={schema !== undefined && schema !== null}
-        refused={refused}
-        onEntered={setEntered}
-      />
+      {/* Without a workflow there is no schema, and its choice would discard what was typed. */}
+      {chosen !== '' && (
+        <SchemaInput
+          label="Input"
+          schema={schema}
+          entered={entered}
+          begin={input}
+          hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
+          offersExample={schema !== undefined && schema !== null}
+          refused={refused}
+          onEntered={setEntered}
+        />
+      )}
       <label className="field">
         Thread (optional)
         <input value={threadId} onChange={(event) => setThreadId(event.target.value)} />
