@@ -190,6 +190,16 @@ test('a step found among hundreds is in view in the table', async () => {
   await becomes(inSight, true);
 });
 
+test('an item of a map is found by its name', async () => {
+  const page = await stage.browser.open(`/runs/${show.completed}`);
+  await page.locator('button[data-step=check-line]').waitFor();
+  await page.getByPlaceholder('Find a step').fill('check-line[1]');
+  await page.getByText('1 found').waitFor();
+  await page.keyboard.press('Enter');
+  const panel = page.getByRole('region', { name: 'The selected step' });
+  await panel.getByRole('heading', { name: 'check-line[1]' }).waitFor();
+});
+
 test.each([
   ['side by side', (at: number) => (at === 0 ? [] : ['many-1'])],
   ['in a chain', (at: number) => (at === 0 ? [] : [`many-${at}`])],

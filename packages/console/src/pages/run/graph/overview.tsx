@@ -158,7 +158,7 @@ interface FindStepProps {
   onFound(id: string): void;
 }
 
-/** Enter goes to the next step or operation whose name has the text. */
+/** Enter goes to the next step or operation whose name has the text, or to an item such as `row[7]`. */
 function FindStep({ plan, steps, selected, onFound }: FindStepProps) {
   const [text, setText] = useState('');
   const found = useMemo(() => matching(plan, steps, text), [plan, steps, text]);
@@ -194,6 +194,8 @@ function matching(
 ): readonly string[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];
-  const keys = [...plan.map(({ id }) => id), ...[...steps.keys()].filter(isOperation)];
+  // A map has up to a thousand items, so the name of the map alone does not find them.
+  const isInner = wanted.includes('[') ? (key: string) => key.includes('[') : isOperation;
+  const keys = [...plan.map(({ id }) => id), ...[...steps.keys()].filter(isInner)];
   return keys.filter((key) => key.toLowerCase().includes(wanted));
 }
