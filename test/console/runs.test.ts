@@ -277,6 +277,9 @@ describe('ten thousand runs', () => {
     await page.getByLabel('Name of this view').fill('without triggers');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('link', { name: 'without triggers' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.view-menu').getAttribute('open')).toBeNull();
+    expect(await page.locator('summary:focus').textContent()).toBe('View');
 
     await page.goto('/runs');
     await rowOf(page, 'run_0_0').locator('.c-trigger').waitFor();

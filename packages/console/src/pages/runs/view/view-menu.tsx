@@ -30,7 +30,9 @@ export function ViewMenu({ density, onDensity }: ViewMenuProps) {
       ref={menu}
       className="view-menu"
       onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.open = false;
+        if (event.key !== 'Escape') return;
+        event.currentTarget.open = false;
+        event.currentTarget.querySelector('summary')?.focus();
       }}
     >
       <summary className="button">View</summary>
@@ -91,6 +93,12 @@ function SavedViews() {
   const id = useId();
   const after = withView(views, { name, query: search });
   const isFull = name.trim() !== '' && after === undefined;
+  const field = useRef<HTMLInputElement>(null);
+  // The button that was pressed is then disabled or gone. Without a focus in the menu Escape would not close it.
+  const keepAll = (next: typeof views) => {
+    keep(next);
+    field.current?.focus();
+  };
   return (
     <section className="stack" aria-labelledby={id}>
       <strong id={id}>Saved views</strong>
@@ -108,7 +116,7 @@ function SavedViews() {
                 type="button"
                 className="plain"
                 aria-label={`Delete the view ${view.name}`}
-                onClick={() => keep(withoutView(views, view.name))}
+                onClick={() => keepAll(withoutView(views, view.name))}
               >
                 ✕
               </button>
@@ -121,11 +129,12 @@ function SavedViews() {
         onSubmit={(event) => {
           event.preventDefault();
           if (!after) return;
-          keep(after);
+          keepAll(after);
           setName('');
         }}
       >
         <input
+          ref={field}
           value={name}
           maxLength={MAX_NAME_CHARS}
           placeholder="name of this view"
