@@ -23,7 +23,7 @@ test.each(Object.entries(SIZES))(
     const dialog = page.getByRole('dialog');
     const lack = dialog.getByRole('status').filter({ hasText: /is required|Choose a workflow/ });
     const send = dialog.getByRole('button', { name: 'Start', exact: true });
-    // What is typed before the workflow is chosen would be lost.
+    // The choice of a workflow would discard what was typed before it.
     expect(await dialog.getByRole('textbox', { name: 'Input' }).count()).toBe(0);
     for (const [workflow, text] of [
       ['', 'Choose a workflow.'],
