@@ -73,9 +73,10 @@ describe('a line for a person', () => {
     expect(printed(line)).toBe(text);
   });
 
-  test('is followed by the stack frames in the user’s code, relative to its folder', () => {
+  test('is followed by the causes of the error and the stack frames in the user’s code, relative to its folder', () => {
     const stack = [
       'Error: no funds',
+      'caused by: Error: the bank is closed',
       '    at charge (file:///shop/functions/src/charge.ts:7:11)',
       '    at runBody (/shop/node_modules/cairn/lib/body.js:1:1)',
       '    at process.processTicksAndRejections (node:internal/process/task_queues:103:5)',
@@ -89,7 +90,7 @@ describe('a line for a person', () => {
       }),
     );
     expect(forPerson(line, { ...AT, root: '/shop' }, PLAIN)).toBe(
-      '08:30:05Z  cairn  run_a  step_attempt_failed: no funds\n    at charge (functions/src/charge.ts:7:11)',
+      '08:30:05Z  cairn  run_a  step_attempt_failed: no funds\n    caused by: Error: the bank is closed\n    at charge (functions/src/charge.ts:7:11)',
     );
     expect(forPerson(line, AT, PLAIN)).toContain('(/shop/functions/src/charge.ts:7:11)');
     expect(JSON.parse(forMachine(line, AT)).stack).toBe(stack);

@@ -2,7 +2,7 @@
  * A line of the log of `cairn dev` and `npm start`: parsed from the output of functions and tools, and printed for a person or
  * as JSON. Pure.
  */
-import { ownFrames } from './readable-error.ts';
+import { causesAndFrames } from './readable-error.ts';
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
@@ -81,7 +81,7 @@ export function forPerson(
     painted(severity, textOf(event, message, fields), paint),
     paint('dim', restOf(event, fields)),
   ];
-  const frames = typeof fields.stack === 'string' ? ownFrames(fields.stack, root) : [];
+  const frames = typeof fields.stack === 'string' ? causesAndFrames(fields.stack, root) : [];
   return [words.filter((word) => word !== '').join('  '), ...frames.map((frame) => paint('dim', frame))].join(
     '\n',
   );

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Most frames of the author's code that are shown. */
 const MAX_FRAMES = 5;
+const MAX_CAUSES = 3;
 /** The folder of Cairn's packages; inside `node_modules` if they are installed. */
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -31,16 +32,20 @@ export function readableError(text: string, root: string, more?: string): string
 }
 
 /**
- * The frames of the author's code in a stack, in the format of `readableError`, without the message.
+ * The causes of an error, and the frames of the author's code in its stack, in the format of `readableError`, without the message.
  *
  * @param root folder to which paths are relative; undefined: paths are absolute
  */
-export function ownFrames(stack: string, root: string | undefined): readonly string[] {
-  return ownOf(stack.split('\n').filter(isFrame)).map((frame) => {
-    const path = frame.replaceAll('file://', '');
+export function causesAndFrames(stack: string, root: string | undefined): readonly string[] {
+  const lines = stack.split('\n');
+  return [...lines.filter(isCause).slice(0, MAX_CAUSES), ...ownOf(lines.filter(isFrame))].map((line) => {
+    const path = line.replaceAll('file://', '');
     return `    ${(root === undefined ? path : path.replaceAll(`${root}/`, '')).trim()}`;
   });
 }
+
+/** Cairn puts these lines between the stacks of an error and its causes. */
+const isCause = (line: string) => line.startsWith('caused by: ');
 
 const isFrame = (line: string) => /^\s+at /.test(line);
 
