@@ -26,7 +26,7 @@ export const USAGE = `npm start -- [options]
   --no-spare       start no spare worker: a worker that dies is replaced once
                    another has loaded
   --watchdog S     kill a worker that sends no heartbeat for S seconds
-                   (default 90)
+                   (default 90), or is stopped (SIGSTOP) for a ninth of that
   --tick SECONDS   length of a minute in 'every N minutes' (default 5;
                    production: 60)
   --accept-damage  start with the readable data of damaged files, and keep the

@@ -34,7 +34,7 @@ export interface LocalCloudOptions {
   readonly workers?: number;
   /** Keeps a loaded spare worker, which replaces one that dies; default: true. */
   readonly keepsSpare?: boolean;
-  /** A worker without a heartbeat for this time is killed; default: {@link DEFAULT_WATCHDOG_S}. */
+  /** A worker without a heartbeat for this time, or stopped for a ninth of it, is killed; default: {@link DEFAULT_WATCHDOG_S}. */
   readonly watchdogSeconds?: number;
   /** Module whose exports are served; default: the project's own. */
   readonly functionsModule?: string;

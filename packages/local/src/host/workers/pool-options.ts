@@ -8,7 +8,7 @@ export interface PoolOptions extends WorkerOptions {
   readonly roles: boolean;
   /** False: an additional process is started when a request needs it, and loads while the request waits. */
   readonly keepsSpare: boolean;
-  /** A worker without a heartbeat for this time is killed. */
+  /** A worker without a heartbeat for this time is killed; a stopped one sooner. */
   readonly watchdogMs: number;
   /** Logs a line about a worker that ended unexpectedly. */
   log(line: string): void;
