@@ -36,6 +36,13 @@ const BREAKS = [
   "Object.defineProperty(Object.prototype, 'status', { set() { throw new Error() }, configurable: true })",
   "Object.defineProperty(Object.prototype, 'status', { value: 'x', configurable: true })",
   'Object.prototype.suspect = { alone: true }',
+  'Math.max = () => NaN',
+  'Math.floor = () => NaN',
+  'RegExp.prototype.exec = () => null',
+  'RegExp.prototype.test = () => false',
+  'Function.prototype.bind = () => () => {}',
+  'WeakMap.prototype.get = () => undefined',
+  'Buffer.from = () => Buffer.alloc(0)',
 ] as const;
 
 /** Functions that every run needs. */
@@ -48,6 +55,13 @@ const NEEDED = {
   'Set.prototype': 'add,has,delete,forEach,keys,values',
   Object: 'keys,values,entries,fromEntries,assign,freeze,hasOwn,getPrototypeOf',
   Array: 'from,isArray',
+  'RegExp.prototype': 'exec,test',
+  'Function.prototype': 'call,apply,bind',
+  'WeakMap.prototype': 'get,set,has,delete',
+  Math: 'max,min,floor,ceil,round,abs,imul',
+  Number: 'isSafeInteger,isInteger,isFinite,isNaN,parseInt',
+  Date: 'parse,UTC',
+  Buffer: 'from,concat,alloc,allocUnsafe,byteLength',
 };
 const GONE = ['AbortController', 'Date', 'Buffer', 'Map', 'Set', 'Promise', 'setTimeout', 'clearTimeout'];
 const TAKEN = [
@@ -66,6 +80,10 @@ const WRAPS = [
   'globalThis.Promise = class extends Promise {}',
   'Array.prototype.last = function () { return this.at(-1) }',
   'Array.prototype.copyWithin = () => { throw new Error() }',
+  'Math.random = () => 0.5',
+  'const old = Math.floor; Math.floor = (given) => old(given)',
+  'const old = RegExp.prototype.exec; RegExp.prototype.exec = function (given) { return old.call(this, given) }',
+  'Date.now = () => 0',
   'Object.prototype.last = () => undefined',
   "Object.defineProperty(Object.prototype, 'tap', { value: () => 1, configurable: true })",
   // Like the package `should`.
@@ -79,6 +97,7 @@ function inInstances(actions: readonly string[]) {
     const turns = setImmediate, write = process.stdout.write.bind(process.stdout), text = JSON.stringify, every = setInterval;
     const builtins = (holder) => Reflect.ownKeys(holder).map((key) => [holder, key, Object.getOwnPropertyDescriptor(holder, key)]);
     const all = [JSON, Object, Promise, Promise.prototype, Array.prototype, Map.prototype, String.prototype, globalThis, process,
+      RegExp.prototype, Function.prototype, WeakMap.prototype, Math, Number, Date, Buffer,
       Object.getPrototypeOf([][Symbol.iterator]()), Object.getPrototypeOf(new Map().entries())].flatMap(builtins)
       .filter(([, , one]) => one.configurable && typeof one.value === 'function');
     globalThis.define = Object.defineProperty;

@@ -90,6 +90,10 @@ function jsonWorks(): boolean {
   }
 }
 
+function sum(this: unknown, added: number): number {
+  return Number(this) + added;
+}
+
 /** Each replaced function should give a different result. */
 function othersWork(): boolean {
   try {
@@ -102,6 +106,7 @@ function othersWork(): boolean {
     abort.abort('x');
     const set = new Set(['a']).add('b');
     const map = new Map([['a', 1]]);
+    const weak = new WeakMap([[numbers, 'x']]);
     const seen: unknown[] = [];
     const see = (one: unknown) => void seen.push(one);
     numbers.forEach(see);
@@ -172,6 +177,19 @@ function othersWork(): boolean {
         Buffer.byteLength('\u00e9'),
       ],
       seen,
+      [Math.max(1, 2), Math.min(1, 2), Math.floor(1.5), Math.ceil(1.5), Math.round(1.4)],
+      [
+        Math.abs(-1),
+        Math.imul(2, 3),
+        Number.parseInt('7', 10),
+        Date.parse('1970-01-02'),
+        Date.UTC(1970, 0, 3),
+      ],
+      [Number.isSafeInteger(1), Number.isInteger(1.5), Number.isFinite(1), Number.isNaN(1)],
+      [/b/.test('ab'), /b/.exec('ab')?.index],
+      [sum.call(1, 2), sum.apply(1, [3]), sum.bind(1)(4)],
+      [weak.has(numbers), weak.get(numbers), weak.delete(numbers), weak.has(numbers)],
+      [Buffer.concat([Buffer.alloc(1), Buffer.from('b')]).length, Buffer.allocUnsafe(2).length],
     ];
     return JSON.stringify(results) === OTHER_RESULTS;
   } catch {
@@ -180,4 +198,4 @@ function othersWork(): boolean {
 }
 
 const OTHER_RESULTS =
-  '["Ab","AB-C",6,[true,true,true,true,"x"],["A","A","b",65,65],[" Ab-c","Ab-c ","aa","a.","bb","ab"],[1,1,1,-1],[4,3,1],[5,1,1,2],[true,false,true,0],[7,[1],[1,1],[1,2]],[[7,7],[[0,1]],[0],[1],2],[[1],[1],{"a":1},[1],true],[true,false,true,1,true,false,1],[["b"],["b"],[["b","b"]],["a"],[1]],[true,false,false],[true,["a"]],[true,"1970-01-01T00:00:00.000Z","61",2],[5,2,1,"a","b"]]';
+  '["Ab","AB-C",6,[true,true,true,true,"x"],["A","A","b",65,65],[" Ab-c","Ab-c ","aa","a.","bb","ab"],[1,1,1,-1],[4,3,1],[5,1,1,2],[true,false,true,0],[7,[1],[1,1],[1,2]],[[7,7],[[0,1]],[0],[1],2],[[1],[1],{"a":1},[1],true],[true,false,true,1,true,false,1],[["b"],["b"],[["b","b"]],["a"],[1]],[true,false,false],[true,["a"]],[true,"1970-01-01T00:00:00.000Z","61",2],[5,2,1,"a","b"],[2,1,1,2,1],[1,6,7,86400000,172800000],[true,false,true,false],[true,1],[3,4,5],[true,"x",true,false],[2,2]]';

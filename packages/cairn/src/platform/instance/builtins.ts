@@ -8,7 +8,7 @@ import { type AddedMember, AddedMembers, builtinsWork } from '../../core/intact.
 import type { Log } from '../../ports/log.ts';
 import { exit } from './exit.ts';
 
-/** Time between two checks, ms. A check compares about 400 references, which takes microseconds. */
+/** Time between two checks, ms. A check compares about 500 references, which takes microseconds. */
 const CHECK_MS = 1_000;
 
 const prototypeOf = (value: object): object => Object.getPrototypeOf(value);
@@ -27,6 +27,13 @@ const HOLDERS: readonly (readonly [name: string, holder: object])[] = [
   ['Set.prototype', Set.prototype],
   ['Set iterator', prototypeOf(new Set().values())],
   ['String.prototype', String.prototype],
+  ['RegExp.prototype', RegExp.prototype],
+  ['Function.prototype', Function.prototype],
+  ['WeakMap.prototype', WeakMap.prototype],
+  ['Math', Math],
+  ['Number', Number],
+  ['Date', Date],
+  ['Buffer', Buffer],
 ];
 /** Other members of the global object belong to the app: monitoring packages add and replace them. */
 const GLOBALS = [
