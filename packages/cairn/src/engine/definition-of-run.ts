@@ -46,7 +46,7 @@ export function planMissing(registry: WorkflowRegistry, run: Pinned, stepId?: st
 }
 
 /** True for a refusal because the plan of the run is not deployed here: another deployment may take it. */
-export function isPlanMissing({ code }: CairnError): boolean {
+export function isPlanMissing({ code }: Pick<CairnError, 'code'>): boolean {
   return code === 'PLAN_VERSION_UNAVAILABLE' || code === 'PLAN_CHANGED';
 }
 

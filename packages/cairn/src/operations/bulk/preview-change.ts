@@ -4,7 +4,8 @@
  * Must not: write anything.
  */
 import { CairnError } from '../../core/errors.ts';
-import { deployedFor } from '../../engine/definition-of-run.ts';
+import { isOver } from '../../core/run/state.ts';
+import { deployedFor, learnUndoable, planMissing, workflowOf } from '../../engine/definition-of-run.ts';
 import { loadOwn } from '../append-to-run.ts';
 import { cancelDrafts } from '../cancel-run.ts';
 import { previewSuccessor } from '../successors/preview.ts';
@@ -48,14 +49,20 @@ export async function previewChange(
   if (act === 'resume' || act === 'replay')
     return previewChosenSuccessor(deps, { mode: act, tenantId, runId });
   const { state, readAt } = await loadOwn(deps, { runId, tenantId });
+  const { registry } = deps;
+  const isDeployed = workflowOf(registry, state) !== undefined;
   if (act === 'cancel') {
-    const drafts = cancelDrafts(state, { stopKind: 'user' }, deployedFor(deps.registry, state));
+    // For a version that is not deployed, only its stored plan shows whether there are compensations.
+    if (!isDeployed && !isOver(state)) await learnUndoable(deps, state);
+    const drafts = cancelDrafts(state, { stopKind: 'user' }, deployedFor(registry, state));
     if (drafts.length === 0) return { would: 'nothing' };
     return { would: drafts.some(({ type }) => type === 'run_cancelled') ? 'end_at_once' : 'ask_to_end' };
   }
   const question = approvalOf(state, deps, { target, now: readAt });
-  if (question.waitId !== undefined && state.waits.some(({ id }) => id === question.waitId))
+  if (question.waitId !== undefined && state.waits.some(({ id }) => id === question.waitId)) {
+    if (!isDeployed) throw planMissing(registry, state, question.stepId);
     return { would: 'approve', question };
+  }
   throw new CairnError('RUN_INVALID_TRANSITION', `run ${runId}: the approval is not open`, {
     stepId: question.stepId,
     details: { status: state.status },

@@ -5,6 +5,7 @@ import type { RunStatus } from '../../core/run/status.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { PageRequest, RunFilter } from '../../ports/run-store.ts';
+import { isOfDocument } from '../../ports/store-errors.ts';
 import type { DeployedDefinitions } from '../inbox/questions.ts';
 import { type MatchingDeps, matchingRuns } from '../search/matching-runs.ts';
 import { plainApprovals } from './question.ts';
@@ -44,12 +45,18 @@ export async function selectTargets(
   const ids = listed.items.map(({ state }) => state.id);
   const { next } = listed;
   if (act !== 'approve') return { targets: ids.map((runId) => ({ runId })), next };
-  const candidates = await mapConcurrently(ids, CONCURRENT_RUNS, async (runId) => {
-    const loaded = await sendUntilKnown(deps, () => deps.store.load(runId, filter.tenantId));
-    if (!loaded) return [];
-    return plainApprovals(loaded.state, deps, { now: loaded.readAt, step }).map(
-      (question): BulkTarget => ({ runId, stepId: question.step, waitId: question.wait?.id }),
-    );
+  const candidates = await mapConcurrently(ids, CONCURRENT_RUNS, async (runId): Promise<BulkTarget[]> => {
+    try {
+      const loaded = await sendUntilKnown(deps, () => deps.store.load(runId, filter.tenantId));
+      if (!loaded) return [];
+      return plainApprovals(loaded.state, deps, { now: loaded.readAt, step }).map(
+        (question): BulkTarget => ({ runId, stepId: question.step, waitId: question.wait?.id }),
+      );
+    } catch (error) {
+      // A run that cannot be read must not stop the others: its own outcome says why.
+      if (isOfDocument(error)) return [{ runId }];
+      throw error;
+    }
   });
   return { targets: candidates.flat(), next };
 }

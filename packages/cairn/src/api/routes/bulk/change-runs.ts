@@ -2,7 +2,7 @@
  * `POST /v1/runs/bulk`: one change of many runs. Each run is changed by the handler of its own route, so roles, policies and
  * journals are those of single changes, and each run has its own outcome.
  *
- * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues with
+ * A request with an idempotency key keeps its response once every run has a final outcome. Until then a repetition continues with
  * the runs that have none. Changes that a crashed instance completed are answered from their own records.
  */
 import type { z } from 'zod';
@@ -12,6 +12,7 @@ import { CairnError, invalidInput } from '../../../core/errors.ts';
 import { workThrough } from '../../../core/map-concurrently.ts';
 import { decodeCursor } from '../../../core/search/cursor.ts';
 import { matchOf } from '../../../core/search/match.ts';
+import { isPlanMissing } from '../../../engine/definition-of-run.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
 import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
 import { oncePerKey, Unfinished } from '../../../operations/once-per-key.ts';
@@ -43,8 +44,7 @@ export const changeRuns: DirectChangeHandler<'POST /v1/runs/bulk'> = {
         // The records of the runs would not do: those of an earlier day have expired, and the change would be made again.
         const known = before === undefined ? await begun(named) : (before as unknown as Report);
         const made = await report(call, known, (target) => changeOne(named, target));
-        const { retry } = made.counts;
-        if (retry > 0) throw new Unfinished(`${retry} runs have no outcome yet`, made);
+        if (!made.results.every(isFinal)) throw new Unfinished('some runs have no final outcome yet', made);
         return { status: 200, body: { ...made } as unknown as Json };
       });
     } catch (error) {
@@ -171,7 +171,8 @@ async function report(
   };
 }
 
-/** Not final: an unexpected failure, which is tried again. */
+/** Not final: an unexpected failure, and a refusal that the next deployment may end. Both are tried again. */
 function isFinal({ outcome, problem }: Result): boolean {
-  return outcome === 'done' || (outcome === 'failed' && problem !== undefined && problem.status < 500);
+  if (outcome === 'done') return true;
+  return outcome === 'failed' && problem !== undefined && problem.status < 500 && !isPlanMissing(problem);
 }
