@@ -6,7 +6,7 @@
  */
 import type { z } from 'zod';
 import { BufferedRequest, jsonResponse } from '../http/buffered.ts';
-import type { KeptResponse } from '../operations/once-per-key.ts';
+import type { KeptResponse, Progress } from '../operations/once-per-key.ts';
 import { assertRole, type Caller } from './auth.ts';
 import { boundPage, type CursorList, placeOf } from './cursors.ts';
 import type { ApiDeps } from './deps.ts';
@@ -60,7 +60,7 @@ export interface ChangeHandler<N extends OperationName> extends BodyLimits {
   /** Refuses requests that must leave no record: called before the key is recorded. */
   readonly before?: (call: MutationCall<N>) => unknown;
   /** @param requestId identifies the request, so that a second attempt is recognised */
-  readonly work: (call: MutationCall<N>, requestId: string) => Promise<KeptResponse>;
+  readonly work: (call: MutationCall<N>, requestId: string, progress: Progress) => Promise<KeptResponse>;
   readonly locationOf?: LocationOf;
 }
 
@@ -160,7 +160,8 @@ export async function handleChange<N extends OperationName>(
 ): Promise<Response> {
   if ('answer' in handler) return asResponse(await handler.answer(call));
   await checkUnlessRepeated(call, () => handler.before?.(call));
-  return answerOnce(call, (requestId) => handler.work(call, requestId), handler.locationOf);
+  const work = (requestId: string, progress: Progress) => handler.work(call, requestId, progress);
+  return answerOnce(call, work, handler.locationOf);
 }
 
 /** A body of unknown length counts as infinitely large. */

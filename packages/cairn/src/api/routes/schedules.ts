@@ -57,9 +57,11 @@ async function changed({ deps }: Pick<ScheduleCall, 'deps'>, schedule: Promise<S
 /** Keeps the runs of the schedule. */
 export const remove: ChangeHandler<'DELETE /v1/schedules/{id}'> = {
   before: assertOwnSchedule,
-  async work(call) {
+  async work(call, _, { before, keep }) {
     const schedule = scheduleOf(call);
-    await operations.deleteSchedule(call.deps, schedule);
+    const mayBeDeleted = before !== undefined;
+    if (!mayBeDeleted) await keep({ id: schedule.id });
+    await operations.deleteSchedule(call.deps, schedule, { mayBeDeleted });
     return { status: 200, body: { id: schedule.id, deleted: true } };
   },
 };

@@ -6,7 +6,7 @@ import { type Schedule, type ScheduleSpec, storedScheduleId } from '../../core/s
 import { checkedTiming, type Timing } from '../../core/schedule/slots.ts';
 import { assertTakesInput } from '../../engine/define/slot-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { changeSchedule, ownSchedule, removeSchedule } from './change-schedule.ts';
+import { changeSchedule, findSchedule, ownSchedule, removeSchedule } from './change-schedule.ts';
 import { isDeclared } from './declared.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 import { deployed } from './start-slot.ts';
@@ -38,8 +38,10 @@ export function assertSchedulable(deps: Pick<ScheduleDeps, 'registry'>, spec: Sc
 export async function makeSchedule(deps: ScheduleDeps, request: NewSchedule): Promise<Schedule> {
   const { type, input, catchUp, tenantId, name, actor, requestId } = request;
   const now = deps.clock.now();
-  const timing = assertSchedulable(deps, request);
   const id = storedScheduleId(requestId);
+  const known = await findSchedule(deps, { id, tenantId });
+  if (known) return known.schedule;
+  const timing = assertSchedulable(deps, request);
   const origin = 'stored';
   const schedule = newSchedule(
     { ...timing, name, id, tenantId, origin, type, input, catchUp, createdBy: actor },
@@ -124,13 +126,19 @@ export function resumeSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<Sc
 /**
  * Refuses a declared schedule, because the next tick would create it again. One that is no longer declared can be deleted.
  *
+ * @param mayBeDeleted true for the repetition of a request that may have deleted it
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, UNAVAILABLE (send the same again)
  */
-export function deleteSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<void> {
-  return removeSchedule(deps, ref, (current) => {
+export function deleteSchedule(
+  deps: ScheduleDeps,
+  ref: ScheduleRef,
+  { mayBeDeleted }: { readonly mayBeDeleted: boolean },
+): Promise<void> {
+  const assertMay = (current: Schedule) => {
     if (current.origin === 'declared' && isDeclared(deps.registry, current.id))
       throw declaredBy(current, 'deleted');
-  });
+  };
+  return removeSchedule(deps, ref, { assertMay, mayBeDeleted });
 }
 
 function specOf({ type, cron, timezone, input, catchUp }: Schedule): { readonly [name: string]: Json } {

@@ -12,7 +12,7 @@ const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 
 /** @throws CairnError NOT_FOUND, also for a schedule of another tenant */
 export async function ownSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<StoredSchedule> {
-  const found = await find(deps, ref);
+  const found = await findSchedule(deps, ref);
   if (found) return found;
   throw new CairnError('NOT_FOUND', 'there is no such schedule: its id is wrong, or it was deleted', {
     help: 'GET /v1/schedules lists the schedules of your tenant.',
@@ -39,6 +39,12 @@ export async function changeSchedule(
   });
 }
 
+interface Removal {
+  readonly assertMay: (current: Schedule) => void;
+  /** True: a schedule that does not exist counts as deleted. */
+  readonly mayBeDeleted: boolean;
+}
+
 /**
  * Deletes the schedule and keeps its runs.
  *
@@ -47,9 +53,9 @@ export async function changeSchedule(
 export async function removeSchedule(
   deps: ScheduleDeps,
   ref: ScheduleRef,
-  assertMay: (current: Schedule) => void,
+  { assertMay, mayBeDeleted }: Removal,
 ): Promise<void> {
-  let found: StoredSchedule | undefined = await ownSchedule(deps, ref);
+  let found = await (mayBeDeleted ? findSchedule(deps, ref) : ownSchedule(deps, ref));
   await changeVersioned(CHANGES, async () => {
     // The schedule was deleted meanwhile, perhaps by an earlier attempt of this request.
     if (!found) return;
@@ -57,12 +63,15 @@ export async function removeSchedule(
     assertMay(schedule);
     const { kind } = await sendUntilKnown(deps, () => deps.schedules.remove(ref.id, version));
     if (kind === 'written') return;
-    found = await find(deps, ref);
+    found = await findSchedule(deps, ref);
     return OVERTAKEN;
   });
 }
 
-async function find(deps: ScheduleDeps, { id, tenantId }: ScheduleRef): Promise<StoredSchedule | undefined> {
+export async function findSchedule(
+  deps: ScheduleDeps,
+  { id, tenantId }: ScheduleRef,
+): Promise<StoredSchedule | undefined> {
   if (!ID.test(id)) return undefined;
   const found = await sendUntilKnown(deps, () => deps.schedules.read(id));
   return found?.schedule.tenantId === tenantId ? found : undefined;

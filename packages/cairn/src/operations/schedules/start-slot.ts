@@ -22,7 +22,6 @@ interface SlotStarted {
 /** @throws CairnError NOT_FOUND (the workflow is not deployed), INVALID_INPUT, PAYLOAD_TOO_LARGE, UNAVAILABLE */
 export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: number): Promise<SlotStarted> {
   const { id, tenantId } = schedule;
-  const workflow = deployed(deps, schedule.type);
   const runId = slotRunId(id, slot);
   const key = schedulerKey(id, slot);
   if (await runExists(deps, runId)) {
@@ -31,6 +30,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
     deps.metrics.answered({ tenantId, source, result: 'hit' });
     return { kind: 'existing', runId };
   }
+  const workflow = deployed(deps, schedule.type);
   const outcome = await startRun(deps, {
     runId,
     tenantId,

@@ -2,6 +2,7 @@
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { triggeredRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';
+import { runExists } from '../../engine/run-exists.ts';
 import type { StartRequest } from '../start/request.ts';
 import { startRun } from '../start/start-run.ts';
 import { ownSchedule } from './change-schedule.ts';
@@ -21,11 +22,13 @@ interface TriggerSchedule extends ScheduleRef {
  * @throws CairnError NOT_FOUND, INVALID_INPUT, UNAVAILABLE (send the same again)
  */
 export async function triggerSchedule(deps: ScheduleDeps, request: TriggerSchedule): Promise<string> {
-  const { actor, requestId, context } = request;
-  const { schedule } = await ownSchedule(deps, request);
-  const { id, tenantId, type, input } = schedule;
-  const workflow = deployed(deps, type);
+  const { id, actor, requestId, context } = request;
   const runId = triggeredRunId(id, requestId);
+  // The schedule or the workflow may have been removed since, or the workflow refuses the input.
+  if (await runExists(deps, runId)) return runId;
+  const { schedule } = await ownSchedule(deps, request);
+  const { tenantId, type, input } = schedule;
+  const workflow = deployed(deps, type);
   // A start that finds the existing run has the same outcome.
   await startRun(deps, {
     runId,
