@@ -43,6 +43,11 @@ describe('a difference names the step and what changed', () => {
     ],
     ['a step at the end', withSteps({ ...BEFORE.steps, log: step(['ship']) }), "step 'log' was added"],
     [
+      'a step that is named like a member of every object',
+      withSteps({ ...BEFORE.steps, constructor: step(['ship']) }),
+      "step 'constructor' was added",
+    ],
+    [
       'another kind',
       withSteps({ ...BEFORE.steps, mail: step(['charge'], { kind: 'approval' }) }),
       "step 'mail' was a step, is an approval",

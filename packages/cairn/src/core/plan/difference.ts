@@ -73,7 +73,8 @@ function steps(before: KnownPlan, after: Plan): PlanDifference[] {
       .filter((id) => !newNames.has(id))
       .map((id) => ({ stepId: id, what: inserted(id, after, isNew) })),
     ...Object.entries(after.steps).flatMap(([id, step]) => {
-      const earlier = before.steps[id];
+      // A step may be named like a member that all objects have, such as `constructor`.
+      const earlier = Object.hasOwn(before.steps, id) ? before.steps[id] : undefined;
       return earlier === undefined || isSame(earlier, step)
         ? []
         : [{ stepId: id, what: changed(id, earlier, step) }];
