@@ -15,6 +15,7 @@ import { MIN_TIME } from '../../core/time.ts';
 import { CONFIG_AGE_MS } from '../../engine/admission.ts';
 import { deployedFor } from '../../engine/definition-of-run.ts';
 import { located } from '../../engine/stored-text.ts';
+import { withCurrentSchemas } from '../../engine/waits/current-schemas.ts';
 import { listLogs as linesOf } from '../../operations/list-logs.ts';
 import { listMemos as memosOf } from '../../operations/list-memos.ts';
 import { findRuns } from '../../operations/search/find-runs.ts';
@@ -124,8 +125,9 @@ export const readRun: ReadHandler<'GET /v1/runs/{id}'> = async (call) => {
   const finding = named && isFindingCurrent(named, state) ? findingView(named) : undefined;
   const deployed = deployedFor(registry, state);
   const blocked = blockedOn(state, deployed, run.readAt);
+  const waits = withCurrentSchemas(registry, state, state.waits);
   return {
-    ...runView(run, { input, result }, vocabulary),
+    ...runView({ ...run, state: { ...state, waits } }, { input, result }, vocabulary),
     leaseWait: leaseWaitView(run, leaseWaitOf(state, deployed)),
     silentSince: silentSinceView(run, call.deps),
     finding,

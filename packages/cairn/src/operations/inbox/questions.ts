@@ -11,6 +11,7 @@ import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/definition-of-run.ts';
+import { withCurrentSchemas } from '../../engine/waits/current-schemas.ts';
 
 /**
  * `approval`: a step asks for a decision. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the
@@ -56,7 +57,7 @@ export interface DeployedDefinitions {
 export function openQuestions(run: RunState, deployed: DeployedDefinitions, now: number): OpenQuestion[] {
   if (endedInDoubt(run)) return leftInDoubt(run, deployed);
   const open = questionsOf(run).filter(({ dueAt }) => dueAt === undefined || now < dueAt);
-  return open
+  return withCurrentSchemas(deployed.registry, run, open)
     .map((wait) => questionOf(run, wait, deployed))
     .sort((a, b) => a.openedAt - b.openedAt || (a.step < b.step ? -1 : 1));
 }

@@ -32,7 +32,10 @@ type ApprovalMember = 'purpose' | 'effectId' | 'detailText' | 'day';
 type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 
 interface WithDataSchema {
-  /** JSON Schema of the data, as canonical JSON; absent: the definition has none. For forms: the definition checks the data. */
+  /**
+   * JSON Schema of the data when the wait was opened, as canonical JSON; absent: the definition had none. The deployed definition checks
+   * the data, and its schema is shown (engine/waits/current-schemas.ts).
+   */
   readonly dataSchemaText?: string | undefined;
 }
 
