@@ -2,7 +2,7 @@
 
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import { isOver, type OpenEffect, type RunState, type VolatileMetadata } from '../run/state.ts';
-import { hasUnannouncedWaits, isBlocked, isDue, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
+import { isBlocked, isDue, isSuspendedWithoutWorker, needsDispatch, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed-plan.ts';
 import { stepsInDoubt } from './ending-facts.ts';
 import { recoveryDecision } from './recovery.ts';
@@ -86,9 +86,9 @@ function earlyDecision(seen: Observation): ClaimDecision | undefined {
   return isEarly ? { kind: 'early', at: dueAt } : undefined;
 }
 
-function endsBackoff({ state, skipsBackoff = false, deployed }: Observation): boolean {
-  // An answer ends a step and clears the failures, but waits may still be unannounced.
-  const isBackoff = state.failures !== undefined || hasUnannouncedWaits(state);
+function endsBackoff({ state, readAt, skipsBackoff = false, deployed }: Observation): boolean {
+  // An answer ends a step and clears the failures, but other waits may still be unannounced, or due while no code asks for them.
+  const isBackoff = state.failures !== undefined || state.waits.some((wait) => needsDispatch(wait, readAt));
   return skipsBackoff && isBackoff && toleratesOverlap(state, deployed);
 }
 

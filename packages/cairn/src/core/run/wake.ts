@@ -1,4 +1,5 @@
 /** `wakeAt` (J10): the time by which the run is scanned at the latest, as a total function of the fold. */
+import type { Wait } from './events.ts';
 import {
   endsAfterChildren,
   hasCompletionDuties,
@@ -101,6 +102,11 @@ function waitingUntil(state: RunState): number {
  */
 export function hasUnannouncedWaits({ waits }: Pick<RestingRun, 'waits'>): boolean {
   return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
+}
+
+/** True for a wait that a dispatch must handle: it is not announced, or its time has come. */
+export function needsDispatch(wait: Wait, now: number): boolean {
+  return hasUnannouncedWaits({ waits: [wait] }) || (wait.dueAt !== undefined && wait.dueAt <= now);
 }
 
 /** True for a suspended run that none of its own waits can resume. It usually waits for a deployment. */

@@ -5,7 +5,7 @@
  *
  * Must not: decide what begins or ends (next/).
  */
-import type { DispatchProgress } from '../../core/decisions/dispatch.ts';
+import type { AnnounceAgain, DispatchProgress } from '../../core/decisions/dispatch.ts';
 import { type NodeState, ReadyTracker } from '../../core/graph/ready.ts';
 import type { RecordedError, StepExecution } from '../../core/run/events.ts';
 import { type RetryingStep, type RunState, stepIdOf } from '../../core/run/state.ts';
@@ -22,6 +22,7 @@ import type { ItemSet } from './item-set.ts';
 import type { Command, Executed, ExecutionChange, Message } from './messages.ts';
 import { StepOutputs } from './outputs.ts';
 import { keyOf, nextExecution, seenBy, type Unit } from './step-inputs.ts';
+import { neglectedWaits } from './waiting/neglected.ts';
 import { OpenWaits } from './waiting/open-waits.ts';
 import { RestingSteps } from './waiting/resting.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
@@ -146,17 +147,29 @@ export class DispatchState {
 
   progress(): DispatchProgress {
     const flowsBusy = [...this.flows.values()].filter(({ isBusy }) => isBusy).length;
+    const active = this.bodies.active + this.unqueuedEnds + flowsBusy;
+    const unacknowledged = this.#onTheWay;
+    // A dispatch that still works does not rest.
+    const isResting = active === 0 && unacknowledged === 0;
     return {
-      active: this.bodies.active + this.unqueuedEnds + flowsBusy,
-      unacknowledged: this.#onTheWay,
+      active,
+      unacknowledged,
       unsettled: this.unsettled,
       canStart: this.#canStart,
       awaited: this.resting.watched,
       waits: this.waits.size,
-      announceAgain: this.waits.announceAgain,
+      announceAgain: isResting ? this.#announceAgain : undefined,
       earliestDueAt: this.#earliestDueAt,
       failure: this.failure,
     };
+  }
+
+  get #announceAgain(): AnnounceAgain | undefined {
+    const { waits, journal, workflow, now } = this;
+    const own = waits.announceAgain;
+    const neglected = neglectedWaits({ state: journal.state, waits, workflow, now });
+    if (!own || !neglected) return own ?? neglected;
+    return { ...own, at: Math.min(own.at, neglected.at) };
   }
 
   get #canStart(): boolean {
