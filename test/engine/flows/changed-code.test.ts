@@ -66,6 +66,8 @@ class Stage {
       planVersion: 1,
       input: z.object({}),
       steps: (step) => ({
+        // Another wait, outside of the flow.
+        ...(retry && { beside: step.approval('beside', { ask: () => 'Well?' }) }),
         out: step.flow(
           'main',
           { retry } as never,
@@ -180,7 +182,6 @@ test('a flow that rests before another attempt is not dispatched for a wait of t
   const stage = new Stage(
     async (flow) => {
       void flow.event('a', { key: 'k', timeout: '5m' }).catch(() => {});
-      void flow.approval('b', 'Go?').catch(() => {});
       await flow.step('c', () => 1);
       throw new Error('again');
     },
