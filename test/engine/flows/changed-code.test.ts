@@ -25,6 +25,13 @@ const child = defineWorkflow({
   steps: (step) => ({ done: step('do', () => 'done') }),
 });
 
+const asking = defineWorkflow({
+  type: 'asking',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ asked: step.approval('ask', { ask: () => 'Well?' }) }),
+});
+
 /** Dies before the first call with this name. */
 class DiesAt extends CrashPlan {
   readonly #label: string;
@@ -75,7 +82,7 @@ class Stage {
         ),
       }),
     });
-    const workflows = [flow, child].map((workflow) => this.#bodies.observe(workflow));
+    const workflows = [flow, child, asking].map((workflow) => this.#bodies.observe(workflow));
     this.world = new World({ workflows, settings: { ...LOCAL_SETTINGS } });
     this.#driver = new Driver({ installation: this.world, bodies: this.#bodies, seed: 1, plan });
   }
@@ -149,6 +156,33 @@ describe.each(Object.entries(OVER))('while the new code does not ask for %s that
     expect(stage.run.status()).toBe('completed');
   });
 });
+
+const WAITS: Readonly<Record<string, Code>> = {
+  'a sleep': (flow) => flow.sleep('a', '5m'),
+  'an event': (flow) => flow.event('a', { key: 'k' }),
+  'an approval': (flow) => flow.approval('a', 'Now?'),
+  'a child': (flow) => flow.child('a', asking, {}),
+};
+const BODIES: Readonly<Record<string, Code>> = {
+  'a step': (flow) => flow.step('a', () => 1),
+  'a recorded time': (flow) => flow.now('a'),
+  'a child to wait for': (flow) => flow.child('a', child, {}, { onParentEnd: 'wait' }),
+};
+const changes = Object.entries(WAITS).flatMap(([was, code]) =>
+  Object.entries(BODIES).map(([is, next]) => ({ was, code, is, next })),
+);
+
+test.each(changes)(
+  '$was that is open has diverged when the new code asks for $is',
+  async ({ code, next }) => {
+    const stage = new Stage((flow) => Promise.all([code(flow), flow.approval('b', 'Go?')]));
+    await stage.start();
+    stage.deploy((flow) => Promise.all([next(flow), flow.approval('b', 'Go?')]));
+    await stage.approve('b');
+    await stage.advance(0);
+    expect(stage.run.state()).toMatchObject({ status: 'failed', error: { code: 'FLOW_DIVERGED' } });
+  },
+);
 
 describe('a wait that a dead process opened, and that the new code does not ask for,', () => {
   test('gets its event when the original code is deployed again', async () => {

@@ -220,6 +220,8 @@ export class FlowRun {
         return;
       }
       case 'diverged':
+        // It has not begun in this form, so the end of the flow must not wait for it.
+        this.#operations.move(operation, { at: 'left' });
         this.#codeEnded(decision);
         return;
       default:
