@@ -172,3 +172,35 @@ describe('a schedule', () => {
     expect(await on.tickAt(15.5, wrong)).toMatchObject({ due: 2, fired: 1 });
   });
 });
+
+describe('a repetition that the mapping of the next version refuses has the run of the first', () => {
+  const of = (input: () => unknown) =>
+    defineWorkflow({
+      type: 'ships',
+      planVersion: 1,
+      input: z.any(),
+      on: { slack: { command: '/deploy', input }, pubsub: { topic: 'ships', input } },
+      steps: (step) => ({ out: step('ship', () => 1) }),
+    });
+  const old = of(() => ({}));
+  const refusing = of(() => {
+    throw new Error('the words changed');
+  });
+
+  test('by Pub/Sub', async () => {
+    const endpoint = new PubsubEndpoint([old]);
+    const first = await endpoint.take('ships', { messageId: '1' });
+    const later = deployed(endpoint.deps, endpoint.world, refusing);
+    const again = await endpoint.take('ships', { messageId: '1' }, later);
+    expect([first.kind, again]).toEqual(['started', { ...first, kind: 'repeated' }]);
+    expect((await endpoint.take('ships', { messageId: '2' }, later)).kind).toBe('refused');
+  });
+
+  test('by Slack', async () => {
+    const endpoint = new SlackEndpoint([old]);
+    const first = await (await endpoint.post({})).json();
+    const later = deployed(endpoint.deps, endpoint.world, refusing);
+    expect(await (await endpoint.post({}, later)).json()).toEqual(first);
+    expect(types(endpoint.world)).toEqual(['ships']);
+  });
+});

@@ -14,8 +14,8 @@ import type { Workflow } from '../../engine/define/steps.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
-import { startRun } from '../../operations/start/start-run.ts';
 import { errorTypeOf, type Span, type SpanAttributes, type SpanOptions } from '../../ports/tracing.ts';
+import { startMapped } from '../start-mapped.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
 
 export interface PubsubDeps extends StartDeps, DeliverDeps {
@@ -94,18 +94,22 @@ async function start(
   const { tenantId, environment } = deps;
   const { message } = delivered;
   const { topic, messageId, attributes, text } = message;
-  const outcome = await startRun(deps, {
+  const identity = {
     tenantId,
-    environment,
-    workflow,
-    input: mapped(deps, message, subscription.input ?? requireJson),
-    trigger: { source: 'webhook', userId: `p.${topic}`, webhookEventId: messageId },
-    source: 'pubsub',
     key: pubsubKey(delivered.subscription, messageId),
     requestHash: requestHash(`pubsub:${topic}`, { attributes, text }),
+  };
+  const mapping = () => mapped(deps, message, subscription.input ?? requireJson);
+  const outcome = await startMapped(deps, identity, mapping, (input) => ({
+    ...identity,
+    environment,
+    workflow,
+    input,
+    trigger: { source: 'webhook', userId: `p.${topic}`, webhookEventId: messageId },
+    source: 'pubsub',
     trace,
     a2aCorrelationId: correlationId(attributes.a2aCorrelationId, 'attributes.a2aCorrelationId'),
-  });
+  }));
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is in progress');
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };
 }

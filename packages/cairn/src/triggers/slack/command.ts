@@ -5,7 +5,7 @@ import { slackKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
 import type { RequestContext } from '../../http/caller-context.ts';
-import { startRun } from '../../operations/start/start-run.ts';
+import { startMapped } from '../start-mapped.ts';
 import type { SlackScope } from './deps.ts';
 import { privately, quoted, type SlackMessage } from './message.ts';
 import type { Form } from './signed-form.ts';
@@ -38,17 +38,21 @@ export async function runCommand(
   const listener = deps.registry.slackListener(command.command);
   if (!listener) return privately(`No workflow handles ${quoted(command.command)}.`);
   const { workflow, subscription } = listener;
-  const outcome = await startRun(deps, {
+  const identity = {
     tenantId,
-    environment: deps.environment,
-    workflow,
-    input: inputOf(deps, subscription, command),
-    trigger: { source: 'webhook', userId: actorOf(teamId, userId), webhookEventId: triggerId },
-    source: 'slack',
     key: slackKey(teamId, triggerId),
     requestHash: requestHash('slack:command', command),
+  };
+  const mapping = () => inputOf(deps, subscription, command);
+  const outcome = await startMapped(deps, identity, mapping, (input) => ({
+    ...identity,
+    environment: deps.environment,
+    workflow,
+    input,
+    trigger: { source: 'webhook', userId: actorOf(teamId, userId), webhookEventId: triggerId },
+    source: 'slack',
     ...context,
-  });
+  }));
   const { type } = outcome.kind === 'in_flight' ? workflow : outcome.response;
   return privately(
     outcome.kind === 'in_flight'
