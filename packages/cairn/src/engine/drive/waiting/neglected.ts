@@ -26,6 +26,8 @@ interface Resting {
  * which the code may ask for them, does not wait for that time.
  */
 export function neglectedWaits({ state, waits, workflow, now }: Resting): AnnounceAgain | undefined {
+  // Called after each message of a dispatch that rests, which usually handles all of up to some thousand waits.
+  if (state.waits.length <= waits.size) return undefined;
   const times = state.waits.flatMap((wait) => {
     const { execution, openedAt, dueAt } = wait;
     const isOfFlow = execution.itemKey !== undefined && workflow.steps.get(execution.stepId)?.kind === 'flow';
