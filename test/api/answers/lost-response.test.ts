@@ -38,7 +38,7 @@ interface Subject {
   readonly run: string;
   readonly schedule: string;
 }
-type Sent = readonly [method: string, path: (of: Subject) => string, body?: object];
+type Sent = readonly [method: string, path: (of: Subject) => string, body?: object | undefined];
 
 const onRun = (path: string, body: object): Sent => ['POST', ({ run }) => `/v1/runs/${run}/${path}`, body];
 const onSchedule = (method: string, path: string, body?: object): Sent => [

@@ -103,6 +103,7 @@ async function approve(call: ApproveCall, target: BulkTarget): Promise<Response>
     return decide.work(
       { ...call, params: { ...params, stepId }, body: { decision: 'approve', waitId, note: body.note } },
       requestId,
+      progress,
     );
   });
 }
