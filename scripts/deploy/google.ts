@@ -1,18 +1,23 @@
 /** Reads the state of a project, and creates what it lacks. */
 import type { FirebaseTools, Policy } from './firebase-tools.ts';
-import { APIS, BUILDER, type ProjectFacts, RIGHTS, type SetUp } from './preflight.ts';
+import { APIS, BUILDER, type DatabaseFacts, type ProjectFacts, RIGHTS, type SetUp } from './preflight.ts';
 
 interface Asked {
   readonly project: string;
   /** Undefined if run events are not published. */
   readonly topic: string | undefined;
+  /** Database of the functions. */
+  readonly database: string;
 }
 
 /** @throws Error naming a project that cannot be read */
-export async function factsOf(tools: FirebaseTools, { project, topic }: Asked): Promise<ProjectFacts> {
+export async function factsOf(
+  tools: FirebaseTools,
+  { project, topic, database }: Asked,
+): Promise<ProjectFacts> {
   const number = await numberOf(tools, project);
   const buildAccount = `${number}-compute@developer.gserviceaccount.com`;
-  const [billing, missing, policy, enabled, hasTopic] = await Promise.all([
+  const [billing, missing, policy, enabled, hasTopic, databaseFacts] = await Promise.all([
     billingOf(tools, project),
     tools
       .missing(
@@ -24,6 +29,7 @@ export async function factsOf(tools: FirebaseTools, { project, topic }: Asked): 
     tools.policyOf(project).catch(forbidden<Policy | undefined>(undefined)),
     Promise.all(APIS.map((api) => tools.isEnabled(project, api))),
     topic === undefined ? true : exists(tools, `projects/${project}/topics/${topic}`),
+    databaseOf(tools, project, database),
   ]);
   return {
     project,
@@ -34,6 +40,7 @@ export async function factsOf(tools: FirebaseTools, { project, topic }: Asked): 
     buildRoles: policy && rolesIn(policy, `serviceAccount:${buildAccount}`),
     disabledApis: APIS.filter((_, at) => !enabled[at]),
     absentTopic: hasTopic ? undefined : topic,
+    database: databaseFacts,
   };
 }
 
@@ -115,6 +122,19 @@ async function billingOf(tools: FirebaseTools, project: string): Promise<boolean
     .get(`projects/${project}/billingInfo`)
     .catch(forbidden({ body: { billingEnabled: true } }));
   return (body as { billingEnabled?: boolean }).billingEnabled === true;
+}
+
+async function databaseOf(tools: FirebaseTools, project: string, name: string): Promise<DatabaseFacts> {
+  try {
+    const { body } = await tools
+      .client('https://firestore.googleapis.com', 'v1')
+      .get(`projects/${project}/databases/${name}`);
+    const { type } = body as { type?: string };
+    return { name, state: type === 'DATASTORE_MODE' ? 'datastore-mode' : 'usable' };
+  } catch (error) {
+    if ((error as { status?: number }).status === 404) return { name, state: 'absent' };
+    return forbidden<DatabaseFacts>({ name, state: 'unknown' })(error);
+  }
 }
 
 async function exists(tools: FirebaseTools, topic: string): Promise<boolean> {

@@ -77,13 +77,15 @@ function targetsOf({ only }: DeployOptions): ReadonlySet<string> {
 
 /** @returns the remaining problems */
 async function prepared(local: LocalProject, options: DeployOptions): Promise<readonly Problem[]> {
-  const { project, codebases, folder } = local;
+  const { project, codebases, folder, createdDatabase } = local;
   const tools = await loadFirebaseTools(ROOT, folder);
   const topic = parameterOf(local, 'RUN_EVENTS_TOPIC') || undefined;
+  const database = parameterOf(local, 'FIRESTORE_DATABASE') || '(default)';
   const names = codebases.map(({ name }) => name);
   const targets = targetsOf(options);
   const deployedBefore = await isDeployed(tools, project, names);
-  const problems = problemsOf(await factsOf(tools, { project, topic }), { targets, deployedBefore });
+  const facts = await factsOf(tools, { project, topic, database });
+  const problems = problemsOf(facts, { targets, deployedBefore, createdDatabase });
   const stays = problems.filter((problem) => !problem.setUp);
   // Creates nothing while other problems would make the deployment fail.
   if (!options.setUp || stays.length > 0) return problems;

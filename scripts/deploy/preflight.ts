@@ -15,6 +15,14 @@ export interface ProjectFacts {
   readonly disabledApis: readonly string[];
   /** Topic of run events that does not exist, if one is named. */
   readonly absentTopic: string | undefined;
+  readonly database: DatabaseFacts;
+}
+
+/** The database that the functions store runs in. */
+export interface DatabaseFacts {
+  readonly name: string;
+  /** Unknown if the caller may not read it. */
+  readonly state: 'usable' | 'absent' | 'datastore-mode' | 'unknown';
 }
 
 export interface Right {
@@ -28,79 +36,82 @@ export interface Right {
   readonly once?: true;
 }
 
-/** Permissions of the deploying account. docs/deploy.md has the same table. */
+/** Permissions of the deploying account, also those to read, because a deployment would fail halfway. docs/deploy.md has the roles. */
 export const RIGHTS: readonly Right[] = [
-  right('cloudfunctions.functions.create', 'roles/cloudfunctions.admin', 'functions', 'makes functions'),
-  right('cloudfunctions.functions.update', 'roles/cloudfunctions.admin', 'functions', 'updates functions'),
-  right('run.services.setIamPolicy', 'roles/run.admin', 'functions', 'grants invoker access to functions'),
-  right('cloudtasks.queues.create', 'roles/cloudtasks.admin', 'functions', 'creates queues'),
-  right(
-    'cloudtasks.queues.update',
-    'roles/cloudtasks.admin',
-    'functions',
-    'sets rates and repetitions of the queues',
-  ),
-  right('cloudscheduler.jobs.create', 'roles/cloudscheduler.admin', 'functions', 'creates scheduler jobs'),
-  right('cloudscheduler.jobs.update', 'roles/cloudscheduler.admin', 'functions', 'updates scheduler jobs'),
-  right(
-    'iam.serviceAccounts.actAs',
-    'roles/iam.serviceAccountUser',
-    'functions',
-    'runs functions as their service account',
-  ),
-  right(
-    'artifactregistry.repositories.update',
-    'roles/artifactregistry.admin',
-    'functions',
-    'deletes old images',
-  ),
-  right(
-    'secretmanager.secrets.setIamPolicy',
-    'roles/secretmanager.admin',
-    'functions',
-    'grants functions access to secrets',
-  ),
-  {
-    ...right(
-      'resourcemanager.projects.setIamPolicy',
-      'roles/resourcemanager.projectIamAdmin',
-      'functions',
-      'grants roles to the service account',
-    ),
-    once: true,
-  },
-  {
-    ...right(
-      'iam.serviceAccounts.create',
-      'roles/iam.serviceAccountCreator',
-      'functions',
-      'creates the service account of the functions',
-    ),
-    once: true,
-  },
-  {
-    ...right(
-      'serviceusage.services.enable',
-      'roles/serviceusage.serviceUsageAdmin',
-      'functions',
-      'enables APIs',
-    ),
-    once: true,
-  },
-  right('datastore.indexes.create', 'roles/datastore.indexAdmin', 'firestore', 'makes indexes'),
-  right('firebaserules.releases.update', 'roles/firebaserules.admin', 'firestore', 'releases rules'),
-  right('firebasehosting.sites.update', 'roles/firebasehosting.admin', 'hosting', 'releases the console'),
+  ...rights('roles/cloudfunctions.admin', 'functions', {
+    'cloudfunctions.functions.list': 'lists functions',
+    'cloudfunctions.functions.sourceCodeSet': 'uploads sources',
+    'cloudfunctions.functions.create': 'makes functions',
+    'cloudfunctions.functions.update': 'updates functions',
+    'cloudfunctions.operations.get': 'waits for functions',
+  }),
+  ...rights('roles/run.admin', 'functions', {
+    'run.services.setIamPolicy': 'grants invoker access to functions',
+  }),
+  ...rights('roles/cloudtasks.admin', 'functions', {
+    'cloudtasks.queues.get': 'reads queues',
+    'cloudtasks.queues.create': 'creates queues',
+    'cloudtasks.queues.update': 'sets rates and repetitions of the queues',
+  }),
+  ...rights('roles/cloudscheduler.admin', 'functions', {
+    'cloudscheduler.jobs.get': 'reads scheduler jobs',
+    'cloudscheduler.jobs.create': 'creates scheduler jobs',
+    'cloudscheduler.jobs.update': 'updates scheduler jobs',
+  }),
+  ...rights('roles/iam.serviceAccountUser', 'functions', {
+    'iam.serviceAccounts.actAs': 'runs functions as their service account',
+  }),
+  ...rights('roles/artifactregistry.admin', 'functions', {
+    'artifactregistry.repositories.update': 'deletes old images',
+  }),
+  ...rights('roles/secretmanager.admin', 'functions', {
+    'secretmanager.secrets.get': 'reads which secrets exist',
+    'secretmanager.versions.get': 'reads which secrets have values',
+    'secretmanager.secrets.getIamPolicy': 'reads who has access to secrets',
+    'secretmanager.secrets.setIamPolicy': 'grants functions access to secrets',
+  }),
+  ...once('roles/resourcemanager.projectIamAdmin', {
+    'resourcemanager.projects.getIamPolicy': 'reads roles of the service account',
+    'resourcemanager.projects.setIamPolicy': 'grants roles to the service account',
+  }),
+  ...once('roles/iam.serviceAccountCreator', {
+    'iam.serviceAccounts.create': 'creates the service account of the functions',
+  }),
+  ...once('roles/serviceusage.serviceUsageAdmin', { 'serviceusage.services.enable': 'enables APIs' }),
+  ...rights('roles/datastore.indexAdmin', 'firestore', {
+    'datastore.databases.getMetadata': 'reads which database exists',
+    'datastore.indexes.list': 'lists indexes',
+    'datastore.indexes.create': 'makes indexes',
+    'datastore.indexes.update': 'sets exemptions and TTL policies',
+  }),
+  ...rights('roles/firebaserules.admin', 'firestore', {
+    'firebaserules.rulesets.create': 'uploads rules',
+    'firebaserules.releases.list': 'lists released rules',
+    'firebaserules.releases.create': 'releases rules for the first time',
+    'firebaserules.releases.update': 'releases rules',
+  }),
+  ...rights('roles/firebasehosting.admin', 'hosting', {
+    'firebasehosting.sites.update': 'releases the console',
+  }),
 ];
 
-function right(permission: string, role: string, target: Right['target'], what: string): Right {
-  return { permission, role, target, for: what };
+/** @param reasons by permission */
+function rights(role: string, target: Right['target'], reasons: Readonly<Record<string, string>>): Right[] {
+  return Object.entries(reasons).map(([permission, what]) => ({ permission, role, target, for: what }));
 }
 
+function once(role: string, reasons: Readonly<Record<string, string>>): Right[] {
+  return rights(role, 'functions', reasons).map((right) => ({ ...right, once: true }));
+}
+
+const FIRESTORE_API = 'firestore.googleapis.com';
 /** APIs that must be enabled before firebase-tools enables the others. */
 export const APIS = [
   'cloudresourcemanager.googleapis.com',
   'iam.googleapis.com',
   'secretmanager.googleapis.com',
+  // With the target `firestore` firebase-tools enables it.
+  FIRESTORE_API,
 ];
 
 /** One of these lets the build account build. */
@@ -113,7 +124,7 @@ export type SetUp =
   | { readonly kind: 'topic'; readonly name: string };
 
 export interface Problem {
-  readonly code: 'BILLING' | 'RIGHTS' | 'BUILDER' | 'API' | 'TOPIC';
+  readonly code: 'BILLING' | 'RIGHTS' | 'BUILDER' | 'API' | 'TOPIC' | 'DATABASE';
   readonly message: string;
   /** Commands or pages that fix the problem. */
   readonly help: string;
@@ -125,11 +136,14 @@ export interface Wanted {
   readonly targets: ReadonlySet<string>;
   /** True if functions of this installation were deployed before. */
   readonly deployedBefore: boolean;
+  /** Database that firebase-tools creates with the target `firestore`: the first one of `firebase.json`. */
+  readonly createdDatabase: string | undefined;
 }
 
 /** The reasons why the deployment would fail or be incomplete. */
-export function problemsOf(facts: ProjectFacts, { targets, deployedBefore }: Wanted): Problem[] {
+export function problemsOf(facts: ProjectFacts, wanted: Wanted): Problem[] {
   const { project } = facts;
+  const { targets, deployedBefore } = wanted;
   const problems: Problem[] = [];
   if (targets.has('functions') && !facts.billing)
     problems.push({
@@ -151,7 +165,7 @@ export function problemsOf(facts: ProjectFacts, { targets, deployedBefore }: Wan
       help: grant(project, `serviceAccount:${buildAccount}`, BUILDER),
       setUp: { kind: 'builder', account: buildAccount },
     });
-  for (const name of facts.disabledApis)
+  for (const name of facts.disabledApis.filter((one) => one !== FIRESTORE_API || !targets.has('firestore')))
     problems.push({
       code: 'API',
       message: `The API ${name} is off, and firebase-tools does not enable it by itself.`,
@@ -165,7 +179,33 @@ export function problemsOf(facts: ProjectFacts, { targets, deployedBefore }: Wan
       help: `gcloud pubsub topics create ${absentTopic} --project ${project}`,
       setUp: { kind: 'topic', name: absentTopic },
     });
+  problems.push(...databaseProblems(facts, wanted));
   return problems;
+}
+
+function databaseProblems(
+  { project, database }: ProjectFacts,
+  { targets, createdDatabase }: Wanted,
+): Problem[] {
+  const { name, state } = database;
+  const other = 'or name another database: FIRESTORE_DATABASE in functions/.env';
+  const create = `gcloud firestore databases create --database='${name}' --location=LOCATION --project ${project}`;
+  if (state === 'datastore-mode')
+    return [
+      {
+        code: 'DATABASE',
+        message: `The database ${name} is in Datastore mode, in which no run can be stored.`,
+        help: `While it is empty, change its mode: gcloud firestore databases update --database='${name}' --type=firestore-native --project ${project}\n    ${other}`,
+      },
+    ];
+  if (state !== 'absent' || (targets.has('firestore') && createdDatabase === name)) return [];
+  return [
+    {
+      code: 'DATABASE',
+      message: `The database ${name}, in which the functions store runs, does not exist, and this deployment does not create it.`,
+      help: `Create it in the region of the functions, from which it cannot be moved: ${create}\n    ${other}`,
+    },
+  ];
 }
 
 function lackingRights(project: string, lacking: readonly Right[]): Problem {

@@ -9,6 +9,8 @@ export interface LocalProject {
   /** Project id, resolved from an alias. */
   readonly project: string;
   readonly codebases: readonly Codebase[];
+  /** The first database of `firebase.json`, which firebase-tools creates; undefined if it has none. */
+  readonly createdDatabase: string | undefined;
 }
 
 export interface Codebase {
@@ -20,14 +22,25 @@ export interface Codebase {
 export function readProject(root: string, config: string | undefined, project: string): LocalProject {
   const file = resolve(root, config ?? 'firebase.json');
   const folder = dirname(file);
-  const { functions = [] } = read(file) as { functions?: Entry | Entry[] };
+  const { functions = [], firestore = [] } = read(file) as Configuration;
+  const [first] = [firestore].flat();
   return {
     folder,
     project: idOf(folder, project),
+    createdDatabase: first && (first.database ?? '(default)'),
     codebases: [functions]
       .flat()
       .flatMap(({ codebase = 'default', source }) => (source ? [{ name: codebase, source }] : [])),
   };
+}
+
+interface Configuration {
+  readonly functions?: Entry | Entry[];
+  readonly firestore?: Database | Database[];
+}
+
+interface Database {
+  readonly database?: string;
 }
 
 interface Entry {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { RIGHTS } from '../../scripts/deploy/preflight.ts';
 import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
-import { newProject } from './google/model.ts';
+import { newProject, preparedProject } from './google/model.ts';
 import type { Deployment } from './support/firebase.ts';
 import { shipped } from './support/projects.ts';
 
@@ -37,6 +37,33 @@ withFirebaseTools(
       deployment = shipped(google);
       const { code, output } = await deployment.deploy(...PROJECT, '--set-up');
       expect([code, output]).toEqual([1, expect.stringContaining('--role=roles/run.admin')]);
+      expect(changesOf(deployment)).toEqual([]);
+    });
+
+    test.each([
+      ['in Datastore mode', [], 'DATASTORE_MODE', undefined, 'The database (default) is in Datastore mode'],
+      [
+        'that is missing and not created, because the target firestore is left out',
+        ['--only', 'functions'],
+        undefined,
+        undefined,
+        'The database (default), in which the functions store runs, does not exist',
+      ],
+      [
+        'that is missing and not created, because firebase.json does not have it',
+        [],
+        'FIRESTORE_NATIVE',
+        'runs',
+        "gcloud firestore databases create --database='runs'",
+      ],
+    ])('a database %s is reported', async (_, words, type, database, message) => {
+      const google = preparedProject();
+      const name = 'projects/new-project/databases/(default)';
+      google.databases = type ? { [name]: { ...google.databases[name], type } } : {};
+      deployment = shipped(google);
+      if (database) deployment.write('functions/.env.new-project', `FIRESTORE_DATABASE=${database}\n`);
+      const { code, output } = await deployment.deploy(...PROJECT, '--set-up', ...words);
+      expect([code, output]).toEqual([1, expect.stringContaining(message)]);
       expect(changesOf(deployment)).toEqual([]);
     });
 

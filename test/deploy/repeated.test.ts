@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
-import { defaultAccount, newProject } from './google/model.ts';
+import { preparedProject } from './google/model.ts';
 import { missingBindings } from './support/bindings.ts';
 import { shipped } from './support/projects.ts';
 
@@ -10,9 +10,7 @@ const DEPLOY = ['--project', 'new-project', '--set-up', '--only', 'functions'];
 withFirebaseTools(
   { title: 'npm run deploy after a deployment that failed halfway', command: 'test:deploy' },
   () => {
-    const google = newProject();
-    const member = `serviceAccount:${defaultAccount(google)}`;
-    google.policy.bindings.push({ role: 'roles/cloudbuild.builds.builder', members: [member] });
+    const google = preparedProject();
     const deployment = shipped(google);
     afterAll(() => deployment.close());
 

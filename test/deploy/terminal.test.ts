@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
-import { defaultAccount, newProject } from './google/model.ts';
+import { preparedProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import { change, shipped } from './support/projects.ts';
 import { KEYS, terminalMissing } from './support/terminal.ts';
@@ -22,9 +22,7 @@ else {
 
 /** The tests are steps of one project's life, in their order. */
 function answered() {
-  const google = newProject();
-  const member = `serviceAccount:${defaultAccount(google)}`;
-  google.policy.bindings.push({ role: 'roles/cloudbuild.builds.builder', members: [member] });
+  const google = preparedProject();
   const deployment = shipped(google);
   afterAll(() => deployment.close());
   const valuesOf = (secret: string) => google.secrets[secret]?.versions;

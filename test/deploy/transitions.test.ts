@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
 import { fieldsOf } from './google/masks.ts';
-import { defaultAccount, type Fields, type Google, newProject } from './google/model.ts';
+import { defaultAccount, type Fields, type Google, preparedProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import type { Deployment } from './support/firebase.ts';
 import { change, plain, plainFunctions, shipped } from './support/projects.ts';
@@ -35,13 +35,6 @@ const JOBS = {
   deleteExpired: { schedule: 'every 30 minutes', attemptDeadline: '540s' },
 };
 
-function ableToBuild(): Google {
-  const google = newProject();
-  const member = `serviceAccount:${defaultAccount(google)}`;
-  google.policy.bindings.push({ role: 'roles/cloudbuild.builds.builder', members: [member] });
-  return google;
-}
-
 /** Each call of these kinds fails with 500, after as many as `skip`. */
 function breakCalls(google: Google, broken: readonly { readonly call: string; readonly skip: number }[]) {
   google.broken = Object.fromEntries(broken.map(({ call, skip }) => [call, { skip, times: Infinity }]));
@@ -62,7 +55,7 @@ interface Change {
 const callerOf = (job: Fields) => fieldsOf(fieldsOf(job.httpTarget).oidcToken).serviceAccountEmail;
 
 withFirebaseTools({ title: 'a deployment that fails anywhere', command: 'test:deploy' }, () => {
-  const google = ableToBuild();
+  const google = preparedProject();
   const deployment = shipped(google);
   afterAll(() => deployment.close());
 
@@ -140,7 +133,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   const AFTER_CREATION = ['run.services.setIamPolicy', 'cloudtasks.queues.get', 'cloudscheduler.jobs.get'];
 
   test('stays after a first deployment whose functions all failed, because they run as it', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     breakCalls(
       google,
@@ -160,7 +153,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('is that of the functions also if another deployment made one of them at the same time, and this one ended', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     // Made after this deployment has looked: it is not listed.
     const name = 'projects/new-project/locations/us-central1/functions/cairn-drive';
@@ -178,7 +171,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('is deleted after a first deployment that made no function', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     breakCalls(google, [{ call: 'cloudfunctions.functions.create', skip: 0 }]);
     expect((await deployment.deploy(...DEPLOY)).code).toBe(2);
@@ -186,7 +179,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('is made again if firebase deploy deleted it, because all functions failed', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     breakCalls(
       google,
@@ -203,7 +196,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('calls the scheduled functions also if they had another account before', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1'");
     expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
     plainFunctions(deployment, "region: 'us-central1', managedAccount: true");
@@ -213,7 +206,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('no longer calls scheduled functions that came back to the default account, if the first attempt failed at their jobs', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
     plainFunctions(deployment, "region: 'us-central1'");
@@ -226,7 +219,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('gets roles back that somebody took from it, and keeps those that somebody added', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
     const { serviceAccountEmail } = fieldsOf(functionOf(google, 'cairn-drive')?.serviceConfig);
@@ -243,7 +236,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
   });
 
   test('that has a role on the services only is deployed to without the permission to grant roles', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, "region: 'us-central1', managedAccount: true");
     expect((await deployment.deploy(...DEPLOY)).code).toBe(0);
     const invokers = google.policy.bindings.filter(({ role }) => role === 'roles/run.invoker');
@@ -278,7 +271,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
     ],
   ])('lets firebase deploy repeat a first deployment after functions were deleted: %s', async (...given) => {
     const [, calls, options, deleted] = given;
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, options);
     breakCalls(
       google,
@@ -296,7 +289,7 @@ withFirebaseTools({ title: 'the service account of functions', command: 'test:de
 });
 
 withFirebaseTools({ title: 'a move to another region', command: 'test:deploy' }, () => {
-  const google = ableToBuild();
+  const google = preparedProject();
   const deployment = plain(google, "region: 'us-central1', managedAccount: true");
   afterAll(() => deployment.close());
 
@@ -317,7 +310,7 @@ withFirebaseTools({ title: 'a move to another region', command: 'test:deploy' },
 });
 
 withFirebaseTools({ title: 'a function that only some may call', command: 'test:deploy' }, () => {
-  const google = ableToBuild();
+  const google = preparedProject();
   const deployment = plain(google, "region: 'us-central1'");
   afterAll(() => deployment.close());
 

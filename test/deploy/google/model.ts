@@ -143,6 +143,16 @@ export function newProject(project = 'new-project'): Google {
   };
 }
 
+/** A project that functions can be deployed to: builds have their role, and there is a database. */
+export function preparedProject(): Google {
+  const google = newProject();
+  const member = `serviceAccount:${defaultAccount(google)}`;
+  google.policy.bindings.push({ role: 'roles/cloudbuild.builds.builder', members: [member] });
+  const name = `projects/${google.project}/databases/(default)`;
+  google.databases[name] = { name, locationId: 'us-central1', type: 'FIRESTORE_NATIVE' };
+  return google;
+}
+
 export const defaultAccount = ({ number }: Google): string =>
   `${number}-compute@developer.gserviceaccount.com`;
 

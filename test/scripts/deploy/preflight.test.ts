@@ -12,9 +12,11 @@ const READY: ProjectFacts = {
   buildRoles: ['roles/cloudbuild.builds.builder'],
   disabledApis: [],
   absentTopic: undefined,
+  database: { name: '(default)', state: 'usable' },
 };
 const ALL = new Set(['functions', 'firestore', 'hosting']);
-const FIRST = { targets: ALL, deployedBefore: false };
+const FIRST = { targets: ALL, deployedBefore: false, createdDatabase: '(default)' };
+const FUNCTIONS = { ...FIRST, targets: new Set(['functions']) };
 const codes = (facts: Partial<ProjectFacts>, wanted = FIRST) =>
   problemsOf({ ...READY, ...facts }, wanted).map(({ code }) => code);
 
@@ -28,8 +30,19 @@ describe('before a deployment', () => {
     [{ disabledApis: ['iam.googleapis.com'] }, ['API']],
     [{ absentTopic: 'run-events' }, ['TOPIC']],
     [{ missing: ['run.services.setIamPolicy'] }, ['RIGHTS']],
+    [{ database: { name: '(default)', state: 'absent' } }, []],
+    [{ database: { name: 'runs', state: 'absent' } }, ['DATABASE']],
+    [{ database: { name: '(default)', state: 'datastore-mode' } }, ['DATABASE']],
+    [{ database: { name: '(default)', state: 'unknown' } }, []],
+    [{ disabledApis: ['firestore.googleapis.com'] }, []],
   ])('%j results in %j', (facts, wanted) => {
     expect(codes(facts)).toEqual(wanted);
+  });
+
+  test('functions without the target firestore need a database, and its API', () => {
+    const database = { name: '(default)', state: 'absent' } as const;
+    expect(codes({ database }, FUNCTIONS)).toEqual(['DATABASE']);
+    expect(codes({ disabledApis: ['firestore.googleapis.com'] }, FUNCTIONS)).toEqual(['API']);
   });
 
   test('a permission is required only for a target that needs it, and some only for the first deployment', () => {
@@ -41,7 +54,7 @@ describe('before a deployment', () => {
         (right, targets, before) => {
           const problems = problemsOf(
             { ...READY, missing: [right.permission] },
-            { targets: new Set(targets), deployedBefore: before },
+            { ...FIRST, targets: new Set(targets), deployedBefore: before },
           );
           const isNeeded = targets.includes(right.target) && !(right.once && before);
           expect(problems.map(({ code }) => code)).toEqual(isNeeded ? ['RIGHTS'] : []);
@@ -57,8 +70,9 @@ describe('before a deployment', () => {
       buildRoles: [],
       disabledApis: ['iam.googleapis.com'],
       absentTopic: 'x',
-    };
-    expect(codes(lacking, { targets: new Set(['hosting']), deployedBefore: false })).toEqual([]);
+      database: { name: '(default)', state: 'absent' },
+    } as const;
+    expect(codes(lacking, { ...FIRST, targets: new Set(['hosting']) })).toEqual([]);
   });
 });
 
