@@ -2,10 +2,13 @@
  * Corrects the handling of the service account that firebase-tools creates for a codebase (`managedAccount`). If every function
  * of the first deployment fails, firebase-tools deletes the account although existing functions may use it, and later deployments
  * fail. If the first deployment is interrupted before it creates a function, the next one creates another account. It also leaves
- * scheduler jobs with the previous account, and does not restore roles that were removed from the account.
+ * scheduler jobs with the previous account, does not restore roles that were removed from the account, and does not remove roles
+ * if the deployment that should have removed them failed.
  */
 
 const MANAGED = /^firebase-fn-/;
+/** Label of functions: a hash of the roles that they were deployed with. */
+const ETAG = 'firebase-declarative-security-etag';
 
 /**
  * Removes a deleted account from deployed functions, so that a new one is created and gets its roles.
@@ -26,7 +29,7 @@ async function forgetDeletedAccounts(endpoints, tools) {
     for (const endpoint of own) {
       delete endpoint.serviceAccount;
       delete endpoint.hash;
-      delete endpoint.labels?.['firebase-declarative-security-etag'];
+      delete endpoint.labels?.[ETAG];
     }
   }
   return gone;
@@ -74,17 +77,28 @@ async function isGone(iam, project, account) {
 }
 
 /**
- * Roles that the account needs and the project no longer grants. firebase-tools compares only with the roles of the last
- * deployment. The account may still have such a role through a folder, a group or a single service.
+ * Compares roles of the account with those that the plan of firebase-tools takes for granted, because it knows only the roles of
+ * the last deployment. The account may have a lost role still through a folder, a group or a single service.
  *
  * @param plan input of a deployment plan of firebase-tools
+ * @returns `lost`: required roles that the project no longer grants; `left`: roles that a deployment did not remove because it
+ *   failed, after which some functions still have the label of the earlier roles
  */
-async function lostRoles({ projectId, wantBackend, haveRoles, existingManagedSA }, tools) {
+async function roleDifferences({ projectId, wantBackend, haveBackend, haveRoles, existingManagedSA }, tools) {
   const { requiredRoles } = wantBackend;
-  if (!requiredRoles || !existingManagedSA) return [];
+  if (!requiredRoles || !existingManagedSA) return { lost: [], left: [] };
   const resources = tools('firebase-tools/lib/gcp/resourceManager');
   const actual = await resources.getServiceAccountRoles(projectId, existingManagedSA).catch(unlessForbidden);
-  return actual ? requiredRoles.filter((role) => haveRoles?.includes(role) && !actual.includes(role)) : [];
+  if (!actual) return { lost: [], left: [] };
+  const { allEndpoints } = tools('firebase-tools/lib/deploy/functions/backend');
+  const etags = new Set(allEndpoints(haveBackend).flatMap(({ labels }) => labels?.[ETAG] ?? []));
+  return {
+    lost: requiredRoles.filter((role) => haveRoles?.includes(role) && !actual.includes(role)),
+    left:
+      etags.size > 1
+        ? actual.filter((role) => !requiredRoles.includes(role) && !haveRoles?.includes(role))
+        : [],
+  };
 }
 
 /** Also false if the permission cannot be tested, because firebase-tools fails a deployment if a grant is refused. */
@@ -122,8 +136,8 @@ async function updateJobAccount(job, tools) {
 module.exports = {
   forgetDeletedAccounts,
   isInUse,
-  lostRoles,
   mayGrantRoles,
+  roleDifferences,
   unusedAccount,
   updateJobAccount,
 };

@@ -4,7 +4,7 @@
  * - It skips an unchanged function, even if an earlier deployment failed at the queue, job or access of that function. Here
  *   such a function is deployed again.
  * - It deletes the account of existing functions, leaves unused accounts and jobs with an earlier account, and does not detect
- *   removed roles (accounts.cjs).
+ *   roles that were removed by hand, or that a failed deployment did not remove (accounts.cjs).
  * - It silently retries for half an hour to create a function that a concurrent deployment has created. Here it reports this
  *   and ends. Retries of other calls are reported.
  * - Two deployments at once each change some functions last. Here one of them reports the functions of the other.
@@ -12,6 +12,7 @@
  * - Its `--force`, which is necessary without a terminal, also deletes functions that the sources no longer have. Here only
  *   CAIRN_DEPLOY_DELETES=1 allows that.
  * - It deletes every index that is not in `firestore.indexes.json`. Here never.
+ * - It reports a missing permission for every error at the account of functions, and hides other causes too. Here they are told.
  * - It reports Ctrl-C at a question as an unexpected error (exit code 2). Here the program ends as interrupted.
  * - Without a terminal it refuses to deploy if a secret has no value. With CAIRN_DEPLOY_SET_UP=1 the secrets of the shipped
  *   webhooks get placeholders, with which all requests are refused and nothing is posted.
@@ -34,11 +35,12 @@ const scheduler = tools('firebase-tools/lib/gcp/cloudscheduler');
 const {
   forgetDeletedAccounts,
   isInUse,
-  lostRoles,
   mayGrantRoles,
+  roleDifferences,
   unusedAccount,
   updateJobAccount,
 } = require('./accounts.cjs');
+const { causesOf, isForbidden } = require('./causes.cjs');
 const { unfinished } = require('./unfinished.cjs');
 const { overtaken } = require('./overtaken.cjs');
 
@@ -47,8 +49,7 @@ const CODEBASES = (process.env.CAIRN_DEPLOY_CODEBASES ?? '').split(',');
 replace(tasks, 'updateQueue', (update) => async (queue) => {
   const { state, ...rest } = queue;
   const isPaused = state === 'RUNNING' && (await tasks.getQueue(queue.name)).state === 'PAUSED';
-  if (isPaused)
-    process.stderr.write(`cairn: the queue ${queue.name.split('/').at(-1)} is paused, and stays so\n`);
+  if (isPaused) report(`the queue ${queue.name.split('/').at(-1)} is paused, and stays so`);
   return update(isPaused ? rest : queue);
 });
 
@@ -63,9 +64,7 @@ async function withAccounts(loading) {
   const existing = await loading;
   const own = backend.allEndpoints(existing).filter(({ codebase }) => CODEBASES.includes(codebase));
   for (const account of await forgetDeletedAccounts(own, tools))
-    process.stderr.write(
-      `cairn: the account ${account} of deployed functions is gone, so another one is made\n`,
-    );
+    report(`the account ${account} of deployed functions is gone, so another one is made`);
   return existing;
 }
 
@@ -82,7 +81,7 @@ replace(
     const numberOf = () => getProjectNumber(options);
     for (const { have, what } of await unfinished(pairs, numberOf, tools)) {
       delete have.hash;
-      process.stderr.write(`cairn: ${have.id} lacks ${what}, so it counts as changed\n`);
+      report(`${have.id} lacks ${what}, so it counts as changed`);
     }
     return deploy(context, options, payload);
   },
@@ -92,18 +91,21 @@ replace(
   tools('firebase-tools/lib/deploy/functions/release/planner'),
   'createDeploymentPlan',
   (plan) => async (given) => {
-    const lost = await lostRoles(given, tools);
-    if (lost.length === 0) return plan(given);
+    const { lost, left } = await roleDifferences(given, tools);
+    if (lost.length + left.length === 0) return plan(given);
     const account = given.existingManagedSA;
-    const roles = lost.join(', ');
-    if (!(await mayGrantRoles(given.projectId, tools))) {
-      process.stderr.write(
-        `cairn: ${account} seems to lack roles on ${given.projectId}, and you lack the permission to grant them: ${roles}\n`,
-      );
-      return plan(given);
-    }
-    process.stderr.write(`cairn: ${account} lost roles, which it gets again: ${roles}\n`);
-    return plan({ ...given, haveRoles: given.haveRoles.filter((role) => !lost.includes(role)) });
+    const isAllowed = await mayGrantRoles(given.projectId, tools);
+    const lacking = `${account} seems to lack roles on ${given.projectId}, and you lack the permission to grant them`;
+    const kept = `${account} has roles that an incomplete deployment did not remove`;
+    if (lost.length > 0)
+      report(`${isAllowed ? `${account} lost roles, which it gets again` : lacking}: ${lost.join(', ')}`);
+    if (left.length > 0)
+      report(`${kept}${isAllowed ? '' : ', and you lack the permission to remove them'}: ${left.join(', ')}`);
+    if (!isAllowed) return plan(given);
+    return plan({
+      ...given,
+      haveRoles: [...given.haveRoles.filter((role) => !lost.includes(role)), ...left],
+    });
   },
 );
 
@@ -123,6 +125,14 @@ replace(
     }),
 );
 
+/** Updates that the user declined: these functions stay as they are. */
+const declined = new Set();
+replace(prompts, 'promptForUnsafeMigration', (ask) => async (updates, options) => {
+  const accepted = await ask(updates, options);
+  for (const update of updates) if (!accepted.includes(update)) declined.add(update.endpoint);
+  return accepted;
+});
+
 replace(
   tools('firebase-tools/lib/deploy/functions/release'),
   'release',
@@ -130,7 +140,7 @@ replace(
     async (context, ...rest) => {
       await release(context, ...rest);
       const [, payload] = rest;
-      const other = await overtaken({ context, payload }, tools);
+      const other = await overtaken({ context, payload, declined }, tools);
       if (other.length > 0)
         throw new FirebaseError(
           `Another deployment at the same time changed ${other.join(', ')} last, so functions of two versions are deployed. ` +
@@ -147,7 +157,7 @@ replace(
     const isRepeated = isTransient(error);
     if (isRepeated && !reported.has(error.message)) {
       reported.add(error.message);
-      process.stderr.write(`cairn: ${error.message}: tried again for up to 50 minutes\n`);
+      report(`${error.message}: tried again for up to 50 minutes`);
     }
     return isRepeated;
   },
@@ -166,24 +176,28 @@ replace(
   },
 );
 
+/** Accounts of interrupted deployments that this one uses. */
+const reused = new Set();
 replace(iam, 'generateManagedServiceAccountName', (generate) => async (project, prefix) => {
   const unused = await unusedAccount(project, enrolled, tools);
   if (unused === undefined) return generate(project, prefix);
-  process.stderr.write(`cairn: the account ${unused} of an interrupted deployment is used\n`);
+  reused.add(unused);
+  report(`the account ${unused} of an interrupted deployment is used`);
   return unused;
 });
 
-replace(iam, 'createServiceAccount', (create) => async (...given) => {
+replace(iam, 'createServiceAccount', (create) => async (project, account, ...rest) => {
   try {
-    return await create(...given);
+    return await create(project, account, ...rest);
   } catch (error) {
-    if (error.status !== 409) throw error;
+    if (error.status === 409 && reused.has(account)) return;
+    throw error;
   }
 });
 
 replace(iam, 'deleteServiceAccount', (remove) => async (project, account) => {
   if (!(await isInUse(project, account, tools))) return remove(project, account);
-  process.stderr.write(`cairn: the account ${account} stays, because functions run as it\n`);
+  report(`the account ${account} stays, because functions run as it`);
 });
 
 replace(scheduler, 'createOrReplaceJob', (set) => async (job) => {
@@ -194,7 +208,7 @@ replace(scheduler, 'createOrReplaceJob', (set) => async (job) => {
 replace(prompts, 'promptForFunctionDeletion', (ask) => (functions, options) => {
   const force = process.env.CAIRN_DEPLOY_DELETES === '1';
   if (functions.length > 0 && options.nonInteractive && !force)
-    process.stderr.write('cairn: functions are deleted only with --delete-functions\n');
+    report('functions are deleted only with --delete-functions');
   return ask(functions, { ...options, force });
 });
 
@@ -226,15 +240,18 @@ replace(secrets, 'getSecretMetadata', (get) => async (project, name, version) =>
   if (process.env.CAIRN_DEPLOY_SET_UP !== '1' || found.secretVersion || !placeholder) return found;
   if (!found.secret) await secrets.createSecret(project, name, secrets.labels());
   await secrets.addVersion(project, name, placeholder.value());
-  process.stderr.write(
-    `cairn: the secret ${name} has a placeholder value: ${placeholder.effect} until you set your own (docs/deploy.md)\n`,
+  report(
+    `the secret ${name} has a placeholder value: ${placeholder.effect} until you set your own (docs/deploy.md)`,
   );
   return get(project, name, version);
 });
 
 replace(tools('firebase-tools/lib/errorOut'), 'errorOut', (end) => (error) => {
-  if (error?.name !== 'ExitPromptError') return end(error);
-  end(new FirebaseError('Interrupted.', { exit: 1 }));
+  if (error?.name === 'ExitPromptError') return end(new FirebaseError('Interrupted.', { exit: 1 }));
+  end(error);
+  for (const cause of causesOf(error)) report(`the cause: ${cause}`);
+  if (isForbidden(error))
+    report('you lack a permission; step 3 of docs/deploy.md lists the roles of the deploying account');
 });
 
 tools('firebase-tools/lib/bin/firebase.js');
@@ -246,4 +263,8 @@ function replace(owner, name, by) {
       `firebase-tools has no ${name} any more: scripts/deploy/firebase.cjs is for another version of it`,
     );
   owner[name] = by(original);
+}
+
+function report(line) {
+  process.stderr.write(`cairn: ${line}\n`);
 }

@@ -4,16 +4,16 @@
  */
 
 /**
- * @param given context and payload of a deployment that has succeeded
+ * @param given context and payload of a deployment that has succeeded, and the endpoints that it left as they are
  * @param tools loads modules of firebase-tools
  * @returns names of functions that are not those of this deployment
  */
-async function overtaken({ context, payload }, tools) {
+async function overtaken({ context, payload, declined }, tools) {
   const backend = tools('firebase-tools/lib/deploy/functions/backend');
   const { endpointMatchesAnyFilter } = tools('firebase-tools/lib/deploy/functions/functionsDeployHelper');
   const wanted = Object.values(payload.functions ?? {})
     .flatMap(({ wantBackend }) => backend.allEndpoints(wantBackend))
-    .filter((one) => one.hash && endpointMatchesAnyFilter(one, context.filters));
+    .filter((one) => one.hash && !declined.has(one) && endpointMatchesAnyFilter(one, context.filters));
   if (wanted.length === 0) return [];
   const { endpoints } = await backend.existingBackend(context, true);
   return wanted.flatMap(({ region, id, hash }) => {

@@ -2,24 +2,18 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
 import { fieldsOf } from './google/masks.ts';
-import { type BrokenCall, defaultAccount, type Google, newProject } from './google/model.ts';
+import { type BrokenCall, type Fields, type Google, hasRole, preparedProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import type { Deployment } from './support/firebase.ts';
-import { addCodebase, plain, shipped } from './support/projects.ts';
+import { addCodebase, plain, plainFunctions, shipped } from './support/projects.ts';
 
 const DEPLOY = ['--project', 'new-project', '--set-up', '--only', 'functions'];
 const OPTIONS = "region: 'us-central1', managedAccount: true";
 const HASH = 'firebase-functions-hash';
+const ETAG = 'firebase-declarative-security-etag';
 const once = (how: NonNullable<BrokenCall['how']>, skip = 0): BrokenCall => ({ skip, times: 1, how });
 const managed = ({ accounts }: Google) =>
   Object.keys(accounts).filter((one) => one.startsWith('firebase-fn-'));
-
-function ableToBuild(): Google {
-  const google = newProject();
-  const member = `serviceAccount:${defaultAccount(google)}`;
-  google.policy.bindings.push({ role: 'roles/cloudbuild.builds.builder', members: [member] });
-  return google;
-}
 
 withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'test:deploy' }, () => {
   let deployment: Deployment | undefined;
@@ -38,7 +32,7 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
     ['iam.serviceAccounts.create', 'SIGTERM'],
     ['cloudfunctions.functions.create', 'SIGINT'],
   ] as const)('%s is the last call before %s: the next deployment uses the account', async (call, signal) => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, OPTIONS);
     google.broken = { [call]: once(() => deployment?.signal(signal)) };
     const { code, output } = await deployment.deploy(...DEPLOY);
@@ -55,7 +49,7 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
   });
 
   test('the next deployment uses the account of each codebase', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, OPTIONS);
     addCodebase(deployment, 'shop', OPTIONS);
     google.broken = { 'iam.serviceAccounts.create': once(() => deployment?.signal('SIGTERM'), 1) };
@@ -69,8 +63,55 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
     expect(managed(google)).toEqual(accounts);
   });
 
+  test('an account that somebody else created under its name is not used', async () => {
+    const google = preparedProject();
+    deployment = plain(google, OPTIONS);
+    google.broken = { 'iam.serviceAccounts.create': once({ status: 409, reason: 'ALREADY_EXISTS' }) };
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([1, expect.stringMatching(/cairn: the cause: .*HTTP Error: 409/)]);
+    expect([google.functions, managed(google)]).toEqual([{}, []]);
+  });
+
+  test('a role that a failed deployment did not remove is removed by the next', async () => {
+    const google = preparedProject();
+    deployment = plain(google, `${OPTIONS}, topics: ['orders']`);
+    await expectDeployed(deployment);
+    const [account = ''] = managed(google);
+    const role = 'roles/eventarc.eventReceiver';
+    expect(hasRole(google, account, role)).toBe(true);
+    const before = fieldsOf(functionOf(google, 'cairn-api')?.labels)[ETAG];
+    plainFunctions(deployment, OPTIONS);
+    google.broken = { 'cloudfunctions.functions.update': { skip: 1, times: Infinity } };
+    expect((await deployment.deploy(...DEPLOY, '--delete-functions')).code).toBe(2);
+    google.broken = {};
+    // firebase-tools compares only with the label of the function that Google lists first.
+    const isNew = ({ labels }: Fields) => fieldsOf(labels)[ETAG] !== before;
+    google.functions = Object.fromEntries(
+      Object.entries(google.functions).sort(
+        ([, one], [, other]) => Number(isNew(other)) - Number(isNew(one)),
+      ),
+    );
+    const { code, output } = await deployment.deploy(...DEPLOY, '--delete-functions');
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining(`has roles that an incomplete deployment did not remove: ${role}\n`),
+    ]);
+    expect(hasRole(google, account, role)).toBe(false);
+    expect(missingBindings(google)).toEqual([]);
+  });
+
+  test('a permission that turns out to be missing is named with where its role is', async () => {
+    const google = preparedProject();
+    deployment = plain(google, OPTIONS);
+    const denied = { status: 403, reason: 'PERMISSION_DENIED', message: "Permission 'a.b.create' denied" };
+    google.broken = { 'cloudtasks.queues.create': { skip: 0, times: Infinity, how: denied } };
+    const { code, output } = await deployment.deploy(...DEPLOY);
+    expect([code, output]).toEqual([2, expect.stringContaining("HTTP Error: 403, Permission 'a.b.create'")]);
+    expect(output).toContain('cairn: you lack a permission; step 3 of docs/deploy.md');
+  });
+
   test('a signal also ends the creation of further queues, and the next deployment creates them', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, OPTIONS);
     deployment.write('functions/.env', 'DRIVE_QUEUES=30\n');
     google.broken = { 'cloudtasks.queues.update': once(() => deployment?.signal('SIGTERM'), 2) };
@@ -81,7 +122,7 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
   });
 
   test('a call that Google refuses for now is repeated, which is reported', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, OPTIONS);
     const unavailable = { status: 503, reason: 'UNAVAILABLE', message: 'unavailable' };
     const quota = { status: 429, reason: 'RESOURCE_EXHAUSTED', headers: { 'retry-after': '7' } };
@@ -95,7 +136,7 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
   });
 
   test('answers that are lost are found by the next deployment', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, OPTIONS);
     google.broken = Object.fromEntries(
       ['cloudfunctions.functions.create', 'cloudtasks.queues.create', 'cloudscheduler.jobs.create'].map(
@@ -112,7 +153,7 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
   });
 
   test('functions that a concurrent deployment changed later are reported, and deployed by the next', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = plain(google, OPTIONS);
     const labelsOf = () => fieldsOf(functionOf(google, 'cairn-api')?.labels);
     google.broken = {
@@ -145,7 +186,7 @@ withFirebaseTools({ title: 'a fault in the checks of npm run deploy', command: '
     ['firebase.projects.get', off, 'Enable it by visiting PAGE'],
     ['resourcemanager.projects.getIamPolicy', { status: 503, reason: 'UNAVAILABLE' }, 'HTTP Error: 503'],
   ])('%s fails: nothing is deployed, and the reason is told', async (call, how, reason) => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = shipped(google);
     google.broken = { [call]: { skip: 0, times: Infinity, how } };
     const { code, output } = await deployment.deploy(...DEPLOY);
@@ -155,7 +196,7 @@ withFirebaseTools({ title: 'a fault in the checks of npm run deploy', command: '
   });
 
   test('permissions are checked after --set-up has enabled the API that tells them', async () => {
-    const google = ableToBuild();
+    const google = preparedProject();
     deployment = shipped(google);
     google.apis = google.apis.filter((api) => api !== 'cloudresourcemanager.googleapis.com');
     google.denied = ['run.services.setIamPolicy'];

@@ -14,7 +14,17 @@ const endpoint = (id: string, hash?: string): Endpoint => ({
   ...(hash && { hash }),
 });
 
-function search(wanted: readonly Endpoint[], have: readonly Endpoint[], filter?: string): Promise<unknown> {
+interface Deployed {
+  readonly filter?: string;
+  /** Ids of wanted endpoints. */
+  readonly declined?: readonly string[];
+}
+
+function search(
+  wanted: readonly Endpoint[],
+  have: readonly Endpoint[],
+  { filter, declined = [] }: Deployed = {},
+): Promise<unknown> {
   const endpoints = { 'us-central1': Object.fromEntries(have.map((one) => [one.id, one])) };
   const modules: Record<string, object> = {
     'firebase-tools/lib/deploy/functions/backend': {
@@ -25,11 +35,15 @@ function search(wanted: readonly Endpoint[], have: readonly Endpoint[], filter?:
       endpointMatchesAnyFilter: ({ id }: Endpoint, filters?: string) => !filters || filters === id,
     },
   };
-  const given = { context: { filters: filter }, payload: { functions: { cairn: { wantBackend: wanted } } } };
+  const given = {
+    context: { filters: filter },
+    payload: { functions: { cairn: { wantBackend: wanted } } },
+    declined: new Set(wanted.filter(({ id }) => declined.includes(id))),
+  };
   return overtaken(given, (name: string) => modules[name]);
 }
 
-test.each<[string, Endpoint[], Endpoint[], string | undefined, string[]]>([
+test.each<[string, Endpoint[], Endpoint[], Deployed | undefined, string[]]>([
   ['none', [endpoint('api', 'a')], [endpoint('api', 'a')], undefined, []],
   [
     'one',
@@ -42,11 +56,18 @@ test.each<[string, Endpoint[], Endpoint[], string | undefined, string[]]>([
     'one that was not to be deployed',
     [endpoint('api', 'a'), endpoint('drive', 'a')],
     [endpoint('api', 'b'), endpoint('drive', 'a')],
-    'drive',
+    { filter: 'drive' },
+    [],
+  ],
+  [
+    'none, but the user declined to change one',
+    [endpoint('api', 'a'), endpoint('drive', 'a')],
+    [endpoint('api', 'b'), endpoint('drive', 'a')],
+    { declined: ['api'] },
     [],
   ],
   ['one in a region that does not answer', [endpoint('api', 'a')], [], undefined, []],
   ['one without a hash', [endpoint('api')], [endpoint('api', 'b')], undefined, []],
-])('a concurrent deployment changed %s', async (_, wanted, have, filter, found) => {
-  expect(await search(wanted, have, filter)).toEqual(found);
+])('a concurrent deployment changed %s', async (_, wanted, have, deployed, found) => {
+  expect(await search(wanted, have, deployed)).toEqual(found);
 });
