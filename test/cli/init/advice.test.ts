@@ -58,6 +58,19 @@ test.each<[Readonly<Record<string, string>>, number]>([
   );
 });
 
+test.each<[string, Readonly<Record<string, string>>, string[]]>([
+  ['npm', npm(['apps/*', 'apps/shop/*']), ['../../package.json']],
+  ['pnpm', pnpm("packages: ['apps/**']\n"), ['../../pnpm-workspace.yaml']],
+  ['Yarn, which has only the project', npm(['apps/*']), []],
+])('a workspace of %s above the project gives advice about the folder in it', async (_, above, files) => {
+  const project = temporaryProject(withPackage({ 'apps/shop/firebase.json': '{}', ...above }));
+  opened.push(project);
+  const { out } = await project.init(['--yes', '--json', '--no-install'], { cwd: 'apps/shop' });
+  expect(JSON.parse(out).advice).toEqual(
+    files.map((file) => expect.stringMatching(`^The workspaces of ${file} .*add "!apps/shop/cairn" to them`)),
+  );
+});
+
 test.each<[string[] | undefined, RegExp[]]>([
   [undefined, [/'default'.*to \["node_modules","\.git","cairn","\.cairn"\]/]],
   [['node_modules'], [/'default'.*add "cairn" and "\.cairn" to its "ignore"/]],

@@ -31,9 +31,9 @@ export function adviceOf(
           `The tsconfig.json beside firebase.json includes ${name}/, which has its own: add "${name}" to its "exclude".`,
         ]
       : []),
-    ...(workspaces && isIncluded(`${name}/package.json`, workspaces.members)
+    ...(workspaces && isIncluded(`${workspaces.project}${name}/package.json`, workspaces.members)
       ? [
-          `The workspaces of ${workspaces.file} include ${name}/, which has its own lock file: add "!${name}" to them. Without it, installations that only read the lock file of the project, such as npm ci, fail.`,
+          `The workspaces of ${workspaces.file} include ${name}/, which has its own lock file: add "!${workspaces.project}${name}" to them. Without it, installations that only read the lock file of the project, such as npm ci, fail.`,
         ]
       : []),
     ...whole.flatMap(({ name: codebase, ignore }) => {

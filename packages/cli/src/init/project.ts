@@ -8,7 +8,7 @@ import { type FirebaseJson, readFirebaseJson } from './firebase-json.ts';
 import { InitProblem, unreadable } from './problem.ts';
 import { recordPath } from './record.ts';
 import { compiledFiles, type IncludedFiles } from './tsconfig.ts';
-import { type Workspaces, workspacesOf } from './workspaces.ts';
+import { type Workspaces, workspacesAbove } from './workspaces.ts';
 
 export type Language = 'ts' | 'js';
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
@@ -39,7 +39,7 @@ export interface Project {
   readonly gitignore: string | undefined;
   /** Files of the `tsconfig.json` beside `firebase.json`; undefined if there is no readable one. */
   readonly compiled: IncludedFiles | undefined;
-  /** Undefined if no file beside `firebase.json` names workspaces. */
+  /** Undefined if no file beside or above `firebase.json` names workspaces. */
   readonly workspaces: Workspaces | undefined;
   readonly codebases: readonly ProjectCodebase[];
   readonly installed: InstalledPackage;
@@ -85,7 +85,7 @@ export function readProject(root: string, files: Files): Project {
     firebaseJson: { text: firebaseJson, read },
     gitignore: textOf(files, '.gitignore'),
     compiled: compiledFiles((path) => looseText(files, path)),
-    workspaces: workspacesOf((path) => looseText(files, path)),
+    workspaces: workspacesAbove(upwards(root), (path) => looseText(files, path)),
     codebases: read.functions.flatMap((entry) => {
       const codebase = codebaseOf(entry, files);
       return namesOf(entry).map((name) => ({ ...codebase, name }));
