@@ -59,11 +59,11 @@ describe('the entries of Cairn', () => {
     const text = [...lines, '  "firestore": [{ "database": "x" }]', '}'].join('\n');
     expect(added(text).split('\n')).toEqual([
       ...lines.slice(0, 3),
-      '    { "source": "b", "ignore": ["x"] },',
+      '    { "source": "b", "ignore": ["x"] }, // ours',
       '    {',
       '      "source": "cairn",',
       '      "codebase": "cairn"',
-      '    } // ours',
+      '    }',
       '  ],',
       '  "firestore": [{ "database": "x" }, {',
       '    "database": "cairn",',
@@ -72,6 +72,29 @@ describe('the entries of Cairn', () => {
       '}',
     ]);
     expect(withoutEntries(added(text), entries)?.text).toBe(text);
+  });
+
+  test('keep a list in one line where it fits, as Prettier does', () => {
+    const ignore = ['node_modules', '.git', '*.log', '*.local', 'init-record.json'];
+    const text = '{\n  "functions": [\n    { "source": "a" }\n  ]\n}\n';
+    const listed = (functions: Entries['functions']) =>
+      withEntries(text, { ...entries, functions }).split('\n');
+    expect(listed({ ignore })).toContain(
+      '      "ignore": ["node_modules", ".git", "*.log", "*.local", "init-record.json"]',
+    );
+    expect(listed({ ignore, runtime: 'nodejs24' })).toContain('      "ignore": [');
+  });
+
+  test('leave valid JSON with comments behind, wherever those were', () => {
+    for (const after of ['\n  ]', ']', ', { "source": "c" }]']) {
+      const text = `{\n  "functions": [\n    { "source": "b" }, // ours\n    ${JSON.stringify(entries.functions)}${after}\n}`;
+      const left = withoutEntries(text, entries)?.text ?? '';
+      expect(left).toContain('// ours');
+      expect(readFirebaseJson(left).functions).toEqual([
+        { source: 'b' },
+        ...(after.includes('c') ? [{ source: 'c' }] : []),
+      ]);
+    }
   });
 
   test('keep the line of an object that gets a name', () => {

@@ -15,7 +15,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { isMembers } from './json.ts';
+import { isMembers, laidOut } from './json.ts';
 import { InitProblem } from './problem.ts';
 
 type FirebaseMembers = Readonly<Record<string, unknown>>;
@@ -96,6 +96,13 @@ function withoutItem(text: string, section: FirebaseSection, place: number): str
   const { children = [] } = findNodeAtLocation(rootOf(text), [section]) ?? {};
   const [previous, item, next] = [children[place - 1], children[place], children[place + 1]];
   if (item === undefined) return text;
+  const comment = previous && text[endOf(previous)] === ',' ? commentAt(text, endOf(previous) + 1) : '';
+  if (previous && comment !== '') {
+    const after = text.slice(endOf(item));
+    const isApart = /^[ \t]*\r?\n/.test(after);
+    const line = styleOf(text).eol + indentOf(text, previous.offset);
+    return text.slice(0, endOf(previous)) + comment + (isApart ? '' : line) + after;
+  }
   // Includes the comma before the item, or after it if it is the first.
   const from = previous ? endOf(previous) : item.offset;
   const to = previous || !next ? endOf(item) : next.offset;
@@ -130,8 +137,9 @@ function added(text: string, section: FirebaseSection, entry: FirebaseMembers): 
   const { unit } = styleOf(text);
   const root = rootOf(text);
   const node = findNodeAtLocation(root, [section]);
-  if (node === undefined) return appended(text, root, `"${section}": ${JSON.stringify([entry], null, unit)}`);
-  const shown = JSON.stringify(entry, null, unit);
+  if (node === undefined)
+    return appended(text, root, `"${section}": ${laidOut([entry], { unit, columns: unit.length })}`);
+  const shown = laidOut(entry, { unit, columns: 2 * unit.length });
   if (node.type === 'array') return appended(text, node, shown);
   const edits: Edit[] = [
     { offset: node.offset, length: 0, content: '[' },
@@ -147,8 +155,23 @@ function added(text: string, section: FirebaseSection, entry: FirebaseMembers): 
 function appended(text: string, parent: Node, child: string): string {
   const last = parent.children?.at(-1);
   if (last === undefined) return appendedFirst(text, parent, child);
-  const content = separatorAt(text, last.offset) + indented(text, last.offset, child);
-  return applyEdits(text, [{ offset: endOf(last), length: 0, content }]);
+  const separator = separatorAt(text, last.offset);
+  const shown = indented(text, last.offset, child);
+  const comment = startsLine(text, last.offset) ? commentAt(text, endOf(last)) : '';
+  if (comment === '')
+    return applyEdits(text, [{ offset: endOf(last), length: 0, content: separator + shown }]);
+  // The comment stays in the line of the child before.
+  return applyEdits(text, [
+    { offset: endOf(last), length: 0, content: ',' },
+    { offset: endOf(last) + comment.length, length: 0, content: separator.slice(1) + shown },
+  ]);
+}
+
+/** A comment from this place to the end of the line, with the white space before it; otherwise empty. */
+function commentAt(text: string, offset: number): string {
+  return (
+    /^[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/)(?=[ \t]*\r?\n)/.exec(text.slice(offset))?.[0] ?? ''
+  );
 }
 
 function appendedFirst(text: string, parent: Node, child: string): string {
