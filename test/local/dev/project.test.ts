@@ -181,6 +181,21 @@ describe('what is served and built of a codebase', () => {
     );
   });
 
+  test.each<[unknown, Record<string, string>, string]>([
+    [{ '@shop/*': ['./src/*'] }, { build: 'tsc && tsc-alias' }, 'lib/index.js'],
+    [{}, { build: 'tsc' }, 'src/index.ts'],
+    // Nothing would write the module; such aliases may be only those of types.
+    [{ '@shop/*': ['./src/*'] }, {}, 'src/index.ts'],
+  ])('with aliases %j and the scripts %j, %s is served', (paths, scripts, module) => {
+    const compilerOptions = { ...RUNNABLE.compilerOptions, paths };
+    const found = codebase({
+      'package.json': { main: 'lib/index.js', scripts },
+      'src/index.ts': '',
+      'tsconfig.json': { compilerOptions },
+    });
+    expect(found.module).toBe(`/shop/functions/${module}`);
+  });
+
   test('a source is not built, although there are a script and a tsconfig.json', () => {
     for (const main of ['src/index.js', 'index.js', 'src/index.ts']) {
       const content = { 'package.json': { main, scripts: { build: 'x' } }, 'tsconfig.json': {}, [main]: '' };

@@ -42,7 +42,9 @@ export function entryOf(
   const names = modulesNamed(main);
   const built = tsconfig && names.map((name) => ({ name, source: sourceOf(name, tsconfig) }));
   const fromSource = built?.find(({ source }) => source !== undefined && exists(source));
-  if (fromSource?.source !== undefined && tsconfig?.isRunnable) {
+  // Node does not resolve aliases of paths; the build does, or the deployment would fail too.
+  const isAliased = tsconfig?.hasPaths && SCRIPTS.some((name) => name in scripts);
+  if (fromSource?.source !== undefined && tsconfig?.isRunnable && !isAliased) {
     const { outDir = OUT_DIR, rootDir } = tsconfig;
     return { module: fromSource.source, build: undefined, compiled: { outDir, rootDir }, isChecked: true };
   }
@@ -74,6 +76,8 @@ interface Tsconfig {
   readonly rootDir: string;
   /** True if imports name the source files, so that Node only has to strip the types. */
   readonly isRunnable: boolean;
+  /** True if it has aliases of modules. */
+  readonly hasPaths: boolean;
   readonly noEmit: boolean;
   readonly emitsBeside: boolean;
 }
@@ -83,10 +87,11 @@ function tsconfigIn(folder: string, files: ProjectFiles): Tsconfig | undefined {
   if (!files.exists(file)) return undefined;
   const { outDir, rootDir = 'src', ...rest } = compilerOptionsIn(file, { folder, files, depth: 0 });
   const isRunnable = rest.rewriteRelativeImportExtensions === true;
+  const hasPaths = Object.keys(rest.paths ?? {}).length > 0;
   const noEmit = rest.noEmit === true;
   const takesJavaScript = rest.allowJs === true || rest.checkJs === true;
   const emitsBeside = outDir === undefined && !noEmit && !takesJavaScript;
-  return { outDir, rootDir, isRunnable, noEmit, emitsBeside };
+  return { outDir, rootDir, isRunnable, hasPaths, noEmit, emitsBeside };
 }
 
 interface CompilerOptions {
@@ -97,9 +102,10 @@ interface CompilerOptions {
   readonly noEmit?: boolean;
   readonly allowJs?: boolean;
   readonly checkJs?: boolean;
+  readonly paths?: object | null;
 }
 
-const FLAGS = ['rewriteRelativeImportExtensions', 'noEmit', 'allowJs', 'checkJs'];
+const KEPT = ['rewriteRelativeImportExtensions', 'noEmit', 'allowJs', 'checkJs', 'paths'];
 
 interface ReadingTsconfig {
   /** Folder of the codebase. */
@@ -130,7 +136,7 @@ function compilerOptionsIn(file: string, { folder, files, depth }: ReadingTsconf
   return Object.assign({}, ...inherited, {
     ...(typeof outDir === 'string' && { outDir: placed(outDir) }),
     ...(typeof rootDir === 'string' && { rootDir: placed(rootDir) }),
-    ...Object.fromEntries(Object.entries(options).filter(([name]) => FLAGS.includes(name))),
+    ...Object.fromEntries(Object.entries(options).filter(([name]) => KEPT.includes(name))),
   });
 }
 
