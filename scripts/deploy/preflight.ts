@@ -40,7 +40,6 @@ export interface Right {
 export const RIGHTS: readonly Right[] = [
   ...rights('roles/cloudfunctions.admin', 'functions', {
     'cloudfunctions.functions.list': 'lists functions',
-    'cloudfunctions.functions.sourceCodeSet': 'uploads sources',
     'cloudfunctions.functions.create': 'makes functions',
     'cloudfunctions.functions.update': 'updates functions',
     'cloudfunctions.operations.get': 'waits for functions',
