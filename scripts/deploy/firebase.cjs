@@ -200,6 +200,23 @@ replace(iam, 'deleteServiceAccount', (remove) => async (project, account) => {
   report(`the account ${account} stays, because functions run as it`);
 });
 
+replace(
+  tools('firebase-tools/lib/gcp/resourceManager'),
+  'removeServiceAccountRoles',
+  (remove) => async (project, account, roles) => {
+    try {
+      return await remove(project, account, roles);
+    } catch (error) {
+      // The functions have the label of the new roles, so the next deployment does not find these.
+      for (const role of roles)
+        report(
+          `${role} could not be removed: gcloud projects remove-iam-policy-binding ${project} --member=serviceAccount:${account} --role=${role}`,
+        );
+      throw error;
+    }
+  },
+);
+
 replace(scheduler, 'createOrReplaceJob', (set) => async (job) => {
   await updateJobAccount(job, tools);
   return set(job);

@@ -100,6 +100,22 @@ withFirebaseTools({ title: 'a fault in the middle of a deployment', command: 'te
     expect(missingBindings(google)).toEqual([]);
   });
 
+  test('a role that cannot be removed at the end is named with the command that removes it', async () => {
+    const google = preparedProject();
+    deployment = plain(google, `${OPTIONS}, topics: ['orders']`);
+    await expectDeployed(deployment);
+    plainFunctions(deployment, OPTIONS);
+    google.broken = { 'resourcemanager.projects.setIamPolicy': { skip: 0, times: Infinity } };
+    const { code, output } = await deployment.deploy(...DEPLOY, '--delete-functions');
+    const member = `serviceAccount:${managed(google)[0]}`;
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining(
+        `gcloud projects remove-iam-policy-binding new-project --member=${member} --role=roles/eventarc.eventReceiver`,
+      ),
+    ]);
+  });
+
   test('a permission that turns out to be missing is named with where its role is', async () => {
     const google = preparedProject();
     deployment = plain(google, OPTIONS);
