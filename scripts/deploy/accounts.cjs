@@ -86,17 +86,18 @@ async function isGone(iam, project, account) {
  */
 async function roleDifferences({ projectId, wantBackend, haveBackend, haveRoles, existingManagedSA }, tools) {
   const { requiredRoles } = wantBackend;
-  if (!requiredRoles || !existingManagedSA) return { lost: [], left: [] };
+  // A codebase that lost all its functions has no roles to compare.
+  if (!requiredRoles || !existingManagedSA || !haveRoles) return { lost: [], left: [] };
   const resources = tools('firebase-tools/lib/gcp/resourceManager');
   const actual = await resources.getServiceAccountRoles(projectId, existingManagedSA).catch(unlessForbidden);
   if (!actual) return { lost: [], left: [] };
   const { allEndpoints } = tools('firebase-tools/lib/deploy/functions/backend');
   const etags = new Set(allEndpoints(haveBackend).flatMap(({ labels }) => labels?.[ETAG] ?? []));
   return {
-    lost: requiredRoles.filter((role) => haveRoles?.includes(role) && !actual.includes(role)),
+    lost: requiredRoles.filter((role) => haveRoles.includes(role) && !actual.includes(role)),
     left:
       etags.size > 1
-        ? actual.filter((role) => !requiredRoles.includes(role) && !haveRoles?.includes(role))
+        ? actual.filter((role) => !requiredRoles.includes(role) && !haveRoles.includes(role))
         : [],
   };
 }

@@ -62,8 +62,8 @@ describe('roles of the account of functions', () => {
     readonly actual: readonly string[] | undefined;
     /** Labels of the deployed functions. */
     readonly etags?: readonly (string | undefined)[];
-    /** Roles that firebase-tools believes to be granted. Default: the required ones. */
-    readonly haveRoles?: readonly string[];
+    /** Roles that firebase-tools believes to be granted; null: it did not ask. Default: the required ones. */
+    readonly haveRoles?: readonly string[] | null;
   }
 
   function compared({ actual, etags = ['new', 'new'], haveRoles }: Account): Promise<unknown> {
@@ -83,7 +83,7 @@ describe('roles of the account of functions', () => {
     const wantBackend = { requiredRoles };
     const given = { projectId: 'p', wantBackend, haveBackend, existingManagedSA: 'a' };
     return roleDifferences(
-      { ...given, haveRoles: haveRoles ?? requiredRoles },
+      { ...given, haveRoles: haveRoles === undefined ? requiredRoles : haveRoles },
       (name: string) => modules[name],
     );
   }
@@ -103,6 +103,11 @@ describe('roles of the account of functions', () => {
       NONE,
     ],
     ['of which a function has no label', { actual: [USER, INVOKER, ADDED], etags: ['new', undefined] }, NONE],
+    [
+      'of a codebase without functions',
+      { actual: [USER, ADDED], etags: ['new', 'old'], haveRoles: null },
+      NONE,
+    ],
     ['that cannot be read', { actual: undefined, etags: ['new', 'old'] }, NONE],
   ])('%s', async (_, account, found) => {
     expect(await compared(account)).toEqual(found);
