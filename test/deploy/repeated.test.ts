@@ -15,7 +15,8 @@ withFirebaseTools(
     afterAll(() => deployment.close());
 
     test('creates the queues, a job and the public access that the first one did not reach', async () => {
-      google.denied = ['cloudtasks.queues.get', 'cloudscheduler.jobs.get'];
+      const always = { skip: 0, times: Infinity };
+      google.broken = { 'cloudtasks.queues.get': { ...always }, 'cloudscheduler.jobs.get': { ...always } };
       const failed = await deployment.deploy(...DEPLOY);
       expect([failed.code, failed.output]).toEqual([
         2,
@@ -30,7 +31,7 @@ withFirebaseTools(
           'api is not open to everybody',
         ]),
       );
-      google.denied = [];
+      google.broken = {};
       const { code, output } = await deployment.deploy(...DEPLOY);
       expect([code, output]).toEqual([0, expect.stringContaining('Deploy complete!')]);
       expect(missingBindings(google)).toEqual([]);
