@@ -118,6 +118,16 @@ test('the bounds of a layout have each step and each bend of an edge', () => {
 });
 
 test.each([
+  [4, 4],
+  [5, 3],
+  [12, 3],
+  [40, 5],
+])('a layer of %i steps has rows of at most %i', (length, across) => {
+  const rows = Map.groupBy(layOut(fan(length + 1)).nodes.slice(1), ({ y }) => y);
+  expect(Math.max(...rows.values().map((row) => row.length))).toBe(across);
+});
+
+test.each([
   ['a chain', chain(5_000)],
   ['a fan', fan(5_000)],
 ])('%s of 5,000 steps is at most four times as wide as high, or as high as wide', (_, plan) => {

@@ -50,8 +50,12 @@ const GAP_X = 28;
 const GAP_Y = 44;
 /** dagre takes up to a quarter of a second for this number, and two seconds for three times as many. */
 export const DAGRE_MOST = 100;
-/** Limit of the steps in a row; wider layers continue below. `small` fits the frame beside the timeline. */
-const MAX_ACROSS = { small: 6, large: 24 };
+/** Limit of the steps in a row; wider layers continue below. `dagre`: it never splits a layer. */
+const MAX_ACROSS = { dagre: 4, small: 6, large: 24 };
+/** Least number of steps in a row of a split layer. */
+const MIN_ACROSS = 3;
+/** Space for a graph beside the timeline in a window of 1280 px. */
+const FRAME = { width: 480, height: 420 };
 
 export function layOut(plan: readonly PlanNode[]): Layout {
   const known = new Set(plan.map(({ id }) => id));
@@ -62,9 +66,9 @@ export function layOut(plan: readonly PlanNode[]): Layout {
     return { nodes: inColumns(rows, rowsInColumn(rows)), edges };
   }
   const layers = layersOf(nodes);
-  if (layers.every(({ length }) => length <= MAX_ACROSS.small)) return byDagre(nodes, edges);
+  if (layers.every(({ length }) => length <= MAX_ACROSS.dagre)) return byDagre(nodes, edges);
   // dagre would put a wide layer into one row, which does not fit the frame at a readable size.
-  const rows = rowsOf(layers, MAX_ACROSS.small);
+  const rows = largestRows(layers);
   return { nodes: inColumns(rows, rows.length), edges };
 }
 
@@ -168,6 +172,16 @@ function rowsOf(layers: readonly LayerRow[], across: number): LayerRow[] {
     for (let at = 0; at < layer.length; at += across) parts.push(layer.slice(at, at + across));
     return parts;
   });
+}
+
+/** Splits wide layers so that the whole is drawn as large as possible in the frame. */
+function largestRows(layers: readonly LayerRow[]): readonly LayerRow[] {
+  const zoomOf = (across: number) =>
+    Math.min(FRAME.width / (across * STEP_X), FRAME.height / (rowsOf(layers, across).length * STEP_Y));
+  let best = MIN_ACROSS;
+  for (let across = best + 1; across <= MAX_ACROSS.small; across += 1)
+    if (zoomOf(across) > zoomOf(best)) best = across;
+  return rowsOf(layers, best);
 }
 
 /** The number of rows that makes the layout about as wide as high. */
