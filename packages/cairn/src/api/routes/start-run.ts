@@ -11,9 +11,8 @@ import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { TextResponse } from '../../http/buffered.ts';
 import { clientOf, contextOf } from '../../http/caller-context.ts';
-import { startedBefore } from '../../operations/start/known-start.ts';
 import type { StartResult } from '../../operations/start/request.ts';
-import { startRun } from '../../operations/start/start-run.ts';
+import { startMapped } from '../../operations/start/start-mapped.ts';
 import type { ApiDeps } from '../deps.ts';
 import { inFlight } from '../mutation.ts';
 import { StartBody } from '../openapi/schemas/bodies.ts';
@@ -48,13 +47,8 @@ async function startOf(
     key: key === undefined ? undefined : apiKey(caller.principal, key),
     requestHash: requestHash('POST /v1/runs', body),
   };
-  let target: StartTarget;
-  try {
-    target = bodyOf(deps, body);
-  } catch (refusal) {
-    return answerFor(await startedBefore(deps, keyed, refusal));
-  }
-  const outcome = await startRun(deps, {
+  const mapping = () => bodyOf(deps, body);
+  const outcome = await startMapped(deps, keyed, mapping, (target) => ({
     ...keyed,
     ...target,
     environment: deps.environment,
@@ -62,7 +56,7 @@ async function startOf(
     trigger: { source: clientOf(headers), userId: caller.principal },
     source: 'api',
     ...contextOf(headers),
-  });
+  }));
   return answerFor(outcome);
 }
 

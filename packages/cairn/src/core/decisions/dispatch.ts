@@ -18,6 +18,17 @@ export interface AnnounceAgain {
   readonly missing?: RecordedError | undefined;
 }
 
+const AGAIN_FIRST_MS = 15_000;
+const AGAIN_CAP_MS = 3_600_000;
+
+/**
+ * Time until a later dispatch handles a wait that this one could not, ms. It grows with the time for which the wait has needed one,
+ * because each attempt costs a claim and a release.
+ */
+export function againAfterMs(neededMs: number, capMs = AGAIN_CAP_MS): number {
+  return Math.min(capMs, Math.max(AGAIN_FIRST_MS, neededMs));
+}
+
 /** State of the work of a dispatch, as the dispatch itself knows it. */
 export interface DispatchProgress {
   /** Bodies that are running and may still end with a result. */

@@ -101,12 +101,16 @@ function waitingUntil(state: RunState): number {
  * that was not started.
  */
 export function hasUnannouncedWaits({ waits }: Pick<RestingRun, 'waits'>): boolean {
-  return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
+  return waits.some(isUnannounced);
+}
+
+function isUnannounced({ kind, announced }: Wait): boolean {
+  return !announced && (kind === 'event' || kind === 'child');
 }
 
 /** True for a wait that a dispatch must handle: it is not announced, or its time has come. */
 export function needsDispatch(wait: Wait, now: number): boolean {
-  return hasUnannouncedWaits({ waits: [wait] }) || (wait.dueAt !== undefined && wait.dueAt <= now);
+  return isUnannounced(wait) || (wait.dueAt !== undefined && wait.dueAt <= now);
 }
 
 /** True for a suspended run that none of its own waits can resume. It usually waits for a deployment. */

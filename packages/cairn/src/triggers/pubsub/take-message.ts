@@ -14,8 +14,8 @@ import type { Workflow } from '../../engine/define/steps.ts';
 import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
+import { startMapped } from '../../operations/start/start-mapped.ts';
 import { errorTypeOf, type Span, type SpanAttributes, type SpanOptions } from '../../ports/tracing.ts';
-import { startMapped } from '../start-mapped.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
 
 export interface PubsubDeps extends StartDeps, DeliverDeps {

@@ -5,7 +5,7 @@ import { slackKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, invalidInput } from '../../core/errors.ts';
 import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
 import type { RequestContext } from '../../http/caller-context.ts';
-import { startMapped } from '../start-mapped.ts';
+import { startMapped } from '../../operations/start/start-mapped.ts';
 import type { SlackScope } from './deps.ts';
 import { privately, quoted, type SlackMessage } from './message.ts';
 import type { Form } from './signed-form.ts';

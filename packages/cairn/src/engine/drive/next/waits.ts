@@ -4,6 +4,7 @@
  *
  * Must not: announce a wait itself (announcer.ts).
  */
+import { againAfterMs } from '../../../core/decisions/dispatch.ts';
 import { halfJitterMs } from '../../../core/decisions/retry.ts';
 import type { EventDraft, RecordedError, Wait } from '../../../core/run/events.ts';
 import { type RunState, stepKey, type UnreadSignal } from '../../../core/run/state.ts';
@@ -16,16 +17,9 @@ import { expiredWaitDrafts } from '../../waits/expired-wait.ts';
 import type { DispatchState } from '../dispatch-state.ts';
 import type { Announcement, Command } from '../messages.ts';
 
-const ANNOUNCE_AGAIN_FIRST_MS = 15_000;
-const ANNOUNCE_AGAIN_CAP_MS = 3_600_000;
-
-/**
- * Lets a later dispatch announce the wait. The interval grows with the age of the wait, because each attempt costs a claim and
- * a release.
- */
+/** Lets a later dispatch announce the wait. */
 function announceLater({ waits, deps, now }: DispatchState, wait: Wait, missing?: RecordedError): void {
-  const capMs = missing ? LONGEST_CHECK_MS : ANNOUNCE_AGAIN_CAP_MS;
-  const bound = Math.min(capMs, Math.max(ANNOUNCE_AGAIN_FIRST_MS, now - wait.openedAt));
+  const bound = againAfterMs(now - wait.openedAt, missing && LONGEST_CHECK_MS);
   waits.announceLater(wait, { at: now + Math.ceil(halfJitterMs(bound, deps.random.unit())), missing });
 }
 

@@ -3,14 +3,11 @@
  * asks later, or the flow rests before another attempt. A suspended run would be dispatched for them at once, again and again, and
  * would count as announced.
  */
-import type { AnnounceAgain } from '../../../core/decisions/dispatch.ts';
+import { type AnnounceAgain, againAfterMs } from '../../../core/decisions/dispatch.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
 import { needsDispatch } from '../../../core/run/wake.ts';
 import type { Workflow } from '../../define/steps.ts';
 import type { OpenWaits } from './open-waits.ts';
-
-const FIRST_MS = 15_000;
-const CAP_MS = 3_600_000;
 
 interface Resting {
   readonly state: RunState;
@@ -36,7 +33,7 @@ export function neglectedWaits({ state, waits, workflow, now }: Resting): Announ
     const flow = state.steps.get(execution.stepId);
     if (flow?.phase === 'retrying') return [flow.retryAt];
     const since = dueAt !== undefined && dueAt <= now ? dueAt : openedAt;
-    return [now + Math.min(CAP_MS, Math.max(FIRST_MS, now - since))];
+    return [now + againAfterMs(now - since)];
   });
   return times.length === 0 ? undefined : { at: Math.min(...times), missing: undefined };
 }
